@@ -1,0 +1,207 @@
+"""The shape of the repository: packages, links, the direction of imports, the cost of importing."""
+
+import ast
+import fnmatch
+import json
+import statistics
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+TOP_LEVEL = {"kernels": "dask_graphgpu.kernels", "io": "dask_graphgpu.io"}
+
+ANYTHING_BELOW = {
+    "errors",
+    "config",
+    "report",
+    "program",
+    "kernels",
+    "partition",
+    "store",
+    "threads",
+}
+# Area -> the areas that it may import. Everything that is left out would be an arrow upwards.
+ALLOWED = {
+    "errors": set(),
+    "config": {"errors"},
+    "report": {"errors"},
+    "program": {"errors"},
+    "kernels": {"errors"},
+    "threads": {"errors", "config"},
+    "io": {"errors", "config"},
+    "partition": {"errors", "config", "kernels", "threads"},
+    "store": {"errors", "config", "kernels", "partition", "threads"},
+    "exchange": {"errors", "config"},
+    "engine": {"errors", "config", "report", "program", "kernels", "partition", "threads"},
+    "algorithms": {"errors", "report", "program", "partition"},
+    "graph": {*ANYTHING_BELOW, "io", "exchange", "engine", "algorithms"},
+    "accessor": {"errors", "config", "graph", "algorithms"},
+    "job": {"errors", "config", "report", "io", "graph", "algorithms"},
+    "cli": {"errors", "config", "job", "algorithms"},
+}
+# Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
+THREADS = "dask_graphgpu.engine.cpu.threads"
+HEAVY = {"numba", "llvmlite", "cupy", "cupyx", "cudf", "dask_cudf", "dask_cuda"}
+
+
+def modules():
+    """Dotted name -> file of every module in the package, by the real folders."""
+    found = {}
+    for folder, name in {"dask_graphgpu": "dask_graphgpu", **TOP_LEVEL}.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            if folder == "dask_graphgpu" and parts[0] in TOP_LEVEL:
+                continue  # the link
+            found[".".join((name, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(path, *, module_level_only):
+    """Dotted names that a file imports, except for type checkers only."""
+    names = []
+
+    def visit(node):
+        if isinstance(node, ast.Import):
+            names.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.append(node.module)
+            names.extend(f"{node.module}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            children = node.orelse
+        elif module_level_only and isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
+            children = []
+        else:
+            children = ast.iter_child_nodes(node)
+        for child in children:
+            visit(child)
+
+    visit(ast.parse(path.read_text(), str(path)))
+    return names
+
+
+def area(module):
+    """First name below dask_graphgpu (errors, engine, kernels...); the thread pool is its own area."""
+    return "threads" if module.startswith(THREADS) else [*module.split("."), ""][1]
+
+
+MODULES = modules()
+AREAS = {area(name) for name in MODULES} - {""}
+
+
+def test_every_package_is_listed():
+    folders = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    assert folders == set(SETUPTOOLS["packages"])
+
+
+def test_every_folder_of_modules_is_a_package():
+    without = {path.parent for path in MODULES.values()} - {
+        path.parent for path in MODULES.values() if path.name == "__init__.py"
+    }
+    assert not without
+
+
+def test_every_data_file_is_shipped():
+    listed = subprocess.run(
+        ["git", "ls-files", "dask_graphgpu", "kernels", "io"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    patterns = {
+        f"{SETUPTOOLS['package-dir'].get(package, package.replace('.', '/'))}/{pattern}"
+        for package, globs in SETUPTOOLS["package-data"].items()
+        for pattern in globs
+    }
+    developer_files = {"dask_graphgpu/algorithms/ruff.toml"}
+    for name in listed.stdout.split("\n"):
+        if not name or name.endswith(".py") or (ROOT / name).is_symlink():
+            continue
+        assert name in developer_files or any(fnmatch.fnmatch(name, p) for p in patterns), (
+            f"{name} is in no package-data pattern of pyproject.toml: a wheel would lack it"
+        )
+
+
+@pytest.mark.parametrize("folder", TOP_LEVEL)
+def test_link_shows_the_folder_at_the_top(folder):
+    link = ROOT / "dask_graphgpu" / folder
+    assert link.is_symlink()
+    assert link.readlink() == Path("..") / folder
+    assert SETUPTOOLS["package-dir"][TOP_LEVEL[folder]] == folder
+    assert not (ROOT / folder).is_symlink()
+
+
+def test_every_area_has_its_place_in_the_order():
+    assert AREAS <= set(ALLOWED), (
+        "add the new area to ALLOWED, and to docs/decisions/0001-layout.md"
+    )
+
+
+def test_allowed_imports_have_no_cycle():
+    done = set()
+    while len(done) < len(ALLOWED):
+        ready = {name for name, below in ALLOWED.items() if below <= done} - done
+        assert ready, f"a cycle among {sorted(set(ALLOWED) - done)}"
+        done |= ready
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_point_one_way(name):
+    if name == "dask_graphgpu":
+        pytest.skip("the front door imports what it likes")
+    for imported in imports(MODULES[name], module_level_only=False):
+        top, target = imported.split(".")[0], area(imported)
+        assert top not in {"kernels", "io"} or imported == "io", f"bare import of {imported}"
+        if top != "dask_graphgpu" or target not in AREAS:
+            continue
+        assert target == area(name) or target in ALLOWED[area(name)], (
+            f"{name} imports {imported}: {area(name)} may import {sorted(ALLOWED[area(name)])}"
+        )
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_heavy_packages_are_imported_at_first_use(name):
+    if area(name) == "kernels" or name.startswith("dask_graphgpu.engine.cpu"):
+        return
+    heavy = {i.split(".")[0] for i in imports(MODULES[name], module_level_only=True)} & HEAVY
+    assert not heavy, f"{name} imports {heavy} at module level"
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(MODULES) if area(n) == "algorithms"])
+def test_algorithms_know_neither_device_nor_scheduler(name):
+    names = {i.split(".")[0] for i in imports(MODULES[name], module_level_only=False)}
+    assert not names & (HEAVY | {"dask", "distributed"})
+
+
+def fresh_import():
+    """Import Dask, then the package, in a new interpreter; what it took and what it loaded."""
+    code = (
+        "import json, sys, time\n"
+        "import dask.dataframe, distributed\n"
+        "before = time.process_time()\n"
+        "import dask_graphgpu\n"
+        "seconds = time.process_time() - before\n"
+        f"heavy = sorted(set(sys.modules) & {HEAVY!r})\n"
+        "print(json.dumps([seconds, heavy]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return json.loads(done.stdout)
+
+
+def test_import_is_cheap():
+    # Processor time, which other work on the machine hardly moves, and the middle of five.
+    runs = [fresh_import() for _ in range(5)]
+    assert {heavy for _, loaded in runs for heavy in loaded} == set()
+    assert statistics.median(seconds for seconds, _ in runs) <= 0.3
