@@ -1,0 +1,23 @@
+"""Settings, read from Dask's configuration under ``graphgpu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+
+DEFAULTS: dict[str, Any] = {
+    "engine": "auto",  # auto | cpu
+    "order": "auto",  # auto | input | degree: dense ids within a rank
+    "direction": "auto",  # auto | push | pull | notify-pull
+    "threads": None,  # threads of the CPU engine; None: what this process may use
+    "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
+    "cache-directory": None,  # compiled programs; None: the user's cache folder
+}
+
+dask.config.update_defaults({"graphgpu": DEFAULTS})
+
+
+def get(name: str) -> Any:
+    """The value of ``graphgpu.<name>`` as Dask's configuration has it now."""
+    return dask.config.get(f"graphgpu.{name}", default=DEFAULTS[name])

@@ -1,0 +1,318 @@
+"""Rows of neighbours (CSR and CSC): built by counting sort, turned over, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.errors import IntegerOverflow
+
+# Each block of a counting sort holds a counter a row; more blocks than this cost more than they win.
+_MAX_SORT_BLOCKS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """Rows of neighbours: CSR when a row is a source, CSC when a row is a destination.
+
+    Attributes
+    ----------
+    offsets : int64, shape (num_vertices + 1,)
+        Row v is ``neighbours[offsets[v]:offsets[v + 1]]``.
+    neighbours : uint32 or uint64, shape (num_edges,)
+        Dense ids, ascending within a row. Unsigned, because a signed index costs a test for
+        negative values at every gather.
+    columns : dict of arrays, each of shape (num_edges,)
+        What an edge carries: "weight" and the columns that a program reads.
+    """
+
+    offsets: np.ndarray
+    neighbours: np.ndarray
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def num_vertices(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.neighbours)
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        return self.columns.get("weight")
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Row lengths, int64, shape (num_vertices,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def nbytes(self) -> int:
+        return int(
+            self.offsets.nbytes + self.neighbours.nbytes + sum(c.nbytes for c in self.columns.values())
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Coo:
+    """A run of edges as (row, neighbour) pairs with what they carry; arrays of one length."""
+
+    rows: np.ndarray
+    neighbours: np.ndarray
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def from_edges(
+    num_vertices: int,
+    source: np.ndarray,
+    destination: np.ndarray,
+    columns: dict[str, np.ndarray] | None = None,
+) -> Adjacency:
+    """Rows by source of one edge list; ids are 0 .. num_vertices - 1 of any integer type."""
+    dtype = np.uint64 if num_vertices > 2**32 or source.dtype == np.uint64 else np.uint32
+    coo = Coo(source.astype(dtype), destination.astype(dtype), columns or {})
+    return from_coo(num_vertices, [coo], dtype)
+
+
+def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
+    """Rows from runs of edges, by a counting sort over blocks of edges and a sort of each row.
+
+    Cost: each edge is read twice and written once, plus the row sorts; extra memory is
+    8 bytes a vertex and block (at most 8 blocks).
+    """
+    from dask_graphgpu.kernels.cpu import csr
+
+    blocks = _even_runs(runs, min(num_threads(), _MAX_SORT_BLOCKS))
+    counts = np.zeros((len(blocks), num_vertices), np.int64)
+
+    def count(block: int) -> None:
+        for coo in blocks[block]:
+            csr.count(0, len(coo), coo.rows, counts[block])
+
+    _each(count, len(blocks))
+    offsets = _offsets(counts.sum(axis=0))
+    for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
+
+    def place(values: Callable[[Coo], np.ndarray], like: Any, cursors: np.ndarray) -> np.ndarray:
+        out = np.empty(offsets[-1], like)
+
+        def scatter(block: int) -> None:
+            for coo in blocks[block]:
+                csr.scatter(0, len(coo), coo.rows, cursors[block], values(coo), out)
+
+        _each(scatter, len(blocks))
+        return out
+
+    names = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
+    unsorted = {
+        name: place(lambda coo, name=name: coo.columns[name], kind, counts.copy())  # type: ignore[misc]
+        for name, kind in names.items()
+    }
+    neighbours = place(lambda coo: coo.neighbours, dtype, counts)
+    del counts
+    rows = edge_blocks(offsets)
+    if not unsorted:
+        for_blocks(csr.sort_rows, rows, offsets, neighbours)
+        return Adjacency(offsets, neighbours)
+    order = np.empty(len(neighbours), np.uint32 if len(neighbours) < 2**32 else np.uint64)
+    for_blocks(csr.argsort_rows, rows, offsets, neighbours, order)
+    columns = {}
+    for name in names:
+        column = unsorted.pop(name)
+        columns[name] = np.empty_like(column)
+        for_blocks(csr.permute_rows, rows, offsets, order, column, columns[name])
+    return Adjacency(offsets, neighbours, columns)
+
+
+def transpose(adjacency: Adjacency) -> Adjacency:
+    """Turn CSR into CSC or back. Rows come out sorted without a sort: O(E) reads and writes."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    num_vertices = adjacency.num_vertices
+    old, neighbours = adjacency.offsets, adjacency.neighbours
+    num_blocks = min(num_threads(), _MAX_SORT_BLOCKS)
+    targets = np.linspace(0, adjacency.num_edges, num_blocks + 1).astype(np.int64)
+    bounds = np.searchsorted(old, targets).astype(np.int64)
+    bounds[0], bounds[-1] = 0, num_vertices
+    counts = np.zeros((num_blocks, num_vertices), np.int64)
+
+    def count(block: int) -> None:
+        csr.transpose_count(bounds[block], bounds[block + 1], old, neighbours, counts[block])
+
+    _each(count, num_blocks)
+    offsets = _offsets(counts.sum(axis=0))
+    for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
+    columns = {}
+    for name, column in adjacency.columns.items():
+        cursors, columns[name] = counts.copy(), np.empty_like(column)
+
+        def carry(block: int, column: Any = column, cursors: Any = cursors, out: Any = columns[name]) -> None:
+            lo, hi = old[bounds[block]], old[bounds[block + 1]]
+            csr.scatter(lo, hi, neighbours, cursors[block], column, out)
+
+        _each(carry, num_blocks)
+    turned = np.empty_like(neighbours)
+
+    def turn(block: int) -> None:
+        csr.transpose_rows(bounds[block], bounds[block + 1], old, neighbours, counts[block], turned)
+
+    _each(turn, num_blocks)
+    return Adjacency(offsets, turned, columns)
+
+
+def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
+    """Make repeated edges one.
+
+    ``rule``: "min", "max" or "sum" of the weights (an unweighted sum becomes a weight that counts
+    the repeats), or "one" (columns are dropped). The same object comes back when nothing repeats
+    and nothing is dropped.
+    """
+    from dask_graphgpu.kernels.cpu import csr
+
+    old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
+    if rule == "one" and adjacency.columns:
+        adjacency = Adjacency(old, neighbours)
+    lengths = np.empty(adjacency.num_vertices, np.int64)
+    rows = edge_blocks(old)
+    for_blocks(csr.distinct, rows, old, neighbours, lengths)
+    offsets = _offsets(lengths)
+    if offsets[-1] == old[-1]:
+        return adjacency
+    merged = np.empty(offsets[-1], neighbours.dtype)
+    given, made = _weights(weight, rule, len(merged))
+    bad = for_blocks(
+        csr.merge_repeats, rows, old, neighbours, given, _CODES[rule], offsets, merged, made
+    )
+    _refuse_overflow(bad, "repeated")
+    return Adjacency(offsets, merged, {"weight": made} if made.size else {})
+
+
+def union(a: Adjacency, b: Adjacency, rule: str) -> Adjacency:
+    """Both adjacencies' edges; equal ones are one edge by ``rule``, or stay apart under "keep".
+
+    A self-loop stands in an adjacency and in its transpose, and is one edge.
+    """
+    from dask_graphgpu.kernels.cpu import csr
+
+    keep = rule == "keep"
+    lengths = np.empty(a.num_vertices, np.int64)
+    rows = edge_blocks(a.offsets + b.offsets)
+    for_blocks(
+        csr.union_lengths, rows, a.offsets, a.neighbours, b.offsets, b.neighbours, keep, lengths
+    )
+    offsets = _offsets(lengths)
+    neighbours = np.empty(offsets[-1], a.neighbours.dtype)
+    if rule == "one" or a.weight is None or b.weight is None:
+        empty = np.empty(0, np.int64)
+        if rule == "sum" and offsets[-1] < a.num_edges + b.num_edges - _num_loops(a):
+            ones = np.ones(a.num_edges, np.int64), np.ones(b.num_edges, np.int64)
+            weight_a, weight_b, weight = *ones, np.empty(offsets[-1], np.int64)
+        else:
+            weight_a = weight_b = weight = empty
+    else:
+        weight_a, weight_b = a.weight, b.weight
+        if rule == "sum":
+            weight_a, weight_b = _widened(weight_a), _widened(weight_b)
+        weight = np.empty(offsets[-1], weight_a.dtype)
+    bad = for_blocks(
+        csr.union_rows, rows, a.offsets, a.neighbours, weight_a, b.offsets, b.neighbours, weight_b,
+        keep, _CODES[rule], offsets, neighbours, weight,
+    )  # fmt: skip
+    _refuse_overflow(bad, "mirrored")
+    return Adjacency(offsets, neighbours, {"weight": weight} if weight.size else {})
+
+
+def without_loops(adjacency: Adjacency) -> Adjacency:
+    """The edges that join two different vertices, without columns."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    old, neighbours = adjacency.offsets, adjacency.neighbours
+    lengths = np.empty(adjacency.num_vertices, np.int64)
+    rows = edge_blocks(old)
+    for_blocks(csr.without_loops_lengths, rows, old, neighbours, lengths)
+    offsets = _offsets(lengths)
+    if offsets[-1] == old[-1]:
+        return Adjacency(old, neighbours)
+    kept = np.empty(offsets[-1], neighbours.dtype)
+    for_blocks(csr.without_loops, rows, old, neighbours, offsets, kept)
+    return Adjacency(offsets, kept)
+
+
+def _num_loops(adjacency: Adjacency) -> int:
+    from dask_graphgpu.kernels.cpu import csr
+
+    lengths = np.empty(adjacency.num_vertices, np.int64)
+    offsets, neighbours = adjacency.offsets, adjacency.neighbours
+    for_blocks(csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, lengths)
+    return adjacency.num_edges - int(lengths.sum())
+
+
+_CODES = {"min": 0, "max": 1, "sum": 2, "one": 0, "keep": 0}
+
+
+def _weights(weight: np.ndarray | None, rule: str, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weights to merge and the array to merge them into; an empty one means there are none."""
+    none = np.empty(0, np.int64)
+    if rule == "one" or (weight is None and rule != "sum"):
+        return none, none
+    if weight is None:
+        return none, np.empty(size, np.int64)
+    if rule == "sum":
+        weight = _widened(weight)
+    return weight, np.empty(size, weight.dtype)
+
+
+def _widened(weight: np.ndarray) -> np.ndarray:
+    """Weights in the widest type of their kind, in which they are summed."""
+    return weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
+
+
+def _refuse_overflow(bad: list[int], which: str) -> None:
+    if sum(bad):
+        raise IntegerOverflow(
+            f"the summed weights of {sum(bad)} {which} edges do not fit int64; give the weights as "
+            "float64, or choose duplicates='min' or 'max'"
+        )
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _each(function: Callable[[int], None], number: int) -> None:
+    """Run ``function(i)`` for every i on the threads."""
+
+    def block(lo: int, hi: int) -> None:
+        for i in range(lo, hi):
+            function(i)
+
+    for_blocks(block, np.arange(number + 1, dtype=np.int64))
+
+
+def _even_runs(runs: Sequence[Coo], blocks: int) -> list[list[Coo]]:
+    """Deal the edges, in their order, to blocks of about equal size."""
+    total = sum(map(len, runs))
+    size = max(-(-total // blocks), 1)
+    dealt: list[list[Coo]] = [[] for _ in range(max(-(-total // size), 1))]
+    place = 0
+    for run in runs:
+        lo = 0
+        while lo < len(run):
+            take = min(size - place % size, len(run) - lo)
+            part = slice(lo, lo + take)
+            columns = {name: column[part] for name, column in run.columns.items()}
+            dealt[place // size].append(Coo(run.rows[part], run.neighbours[part], columns))
+            lo += take
+            place += take
+    return dealt

@@ -1,0 +1,33 @@
+"""The order of dense ids within a rank: the user's order, or falling degree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Mean squared degree over squared mean degree: 1 on a grid, above 10 on social graphs.
+_SKEW = 4.0
+# Share of edges whose ends are close in the user's order; 1/16 when that order is random.
+_NEAR = 0.25
+NEAR_WINDOW = 32  # "close" is at most num_vertices / NEAR_WINDOW apart
+
+
+def is_skewed(degrees: np.ndarray) -> bool:
+    """Whether few vertices hold most edge ends."""
+    if not len(degrees):
+        return False
+    wide = degrees.astype(np.float64)
+    mean = wide.mean()
+    return bool(mean > 0 and (wide * wide).mean() > _SKEW * mean * mean)
+
+
+def has_locality(near: int, sampled: int) -> bool:
+    """Whether ``near`` of ``sampled`` edges join close vertices often enough to keep the order."""
+    return near > _NEAR * sampled
+
+
+def falling_degree(degrees: np.ndarray, dtype: type) -> np.ndarray:
+    """Place of each vertex when sorted by falling degree; equal degrees keep their order."""
+    order = np.argsort(-degrees, kind="stable")
+    place = np.empty(len(order), dtype)
+    place[order] = np.arange(len(order), dtype=dtype)
+    return place

@@ -1,0 +1,24 @@
+"""Kernels between ids, codes and dense ids."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def gather(lo, hi, table, keys, out):
+    """``out[i] = table[keys[i]]``."""
+    for i in range(lo, hi):
+        out[i] = table[keys[i]]
+
+
+@njit(nogil=True, cache=True)
+def near(lo, hi, table, source, destination, gap):
+    """How many of the edges ``lo..hi`` join vertices whose places are at most ``gap`` apart."""
+    k = 0
+    for i in range(lo, hi):
+        a = table[source[i]]
+        b = table[destination[i]]
+        if (a - b if a > b else b - a) <= gap:
+            k += 1
+    return k
