@@ -1,0 +1,123 @@
+"""Result frames to Parquet: a folder that is there whole, or not at all."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from dask.base import compute
+from dask.delayed import delayed
+
+from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.io.replace import replacing
+
+
+def write_parquet(frame: Any, path: str | Path) -> Path:
+    """Compute a result frame and write it to a folder of Parquet files, in place of the one that is there.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame or pandas.DataFrame
+        The result. Each partition becomes one file, ``part.00000.parquet`` and so on; the index is not written.
+    path
+        Folder on a local or shared file system. It may be missing, empty, or hold an earlier Parquet result.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    OutputError
+        ``path`` holds something else, or cannot be written (no space, no permission). What was there is untouched.
+
+    Notes
+    -----
+    Needs room for the old and the new result side by side. Readers that open the folder see the old result or the new
+    one, also when this process is killed at any moment; a reader that has opened half of the old files when they change
+    places should open the folder again.
+    """
+    destination = Path(path).resolve()  # the folder behind a link is replaced, not the link
+    _check(destination)
+    try:
+        with replacing(destination) as folder:
+            _write_partitions(frame, folder, destination)
+    except GraphError:
+        raise
+    except OSError as error:
+        raise _failed(destination, error) from error
+    return destination
+
+
+def _check(destination: Path) -> None:
+    """Refuse to replace what is not a Parquet result."""
+    if destination == destination.parent:
+        raise OutputError(f"Cannot write a result over {destination}. Name a folder of its own.")
+    if not destination.exists():
+        return
+    if not destination.is_dir():
+        raise OutputError(
+            f"{destination} is a file, and a result is a folder of Parquet files. Name another folder; "
+            "nothing was changed."
+        )
+    try:
+        others = sorted(entry.name for entry in destination.iterdir() if not _is_parquet(entry))
+    except OSError as error:
+        raise _failed(destination, error) from error
+    if others:
+        raise OutputError(
+            f"{destination} is not a Parquet result: it also holds {', '.join(others[:3])}"
+            f"{' and more' if len(others) > 3 else ''}. Name a folder that is new, empty or an earlier result; "
+            "nothing was changed."
+        )
+
+
+def _is_parquet(entry: Path) -> bool:
+    """Whether a file belongs to a folder of Parquet files, as Dask, pandas or Spark write it."""
+    return entry.is_file() and (
+        entry.suffix == ".parquet" or entry.name in {"_metadata", "_common_metadata", "_SUCCESS"}
+    )
+
+
+def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
+    if isinstance(frame, pd.DataFrame):
+        _write_partition(frame, folder / "part.00000.parquet", _schema(frame), destination)
+        return
+    schema = _schema(frame._meta)
+    write = delayed(_write_partition, pure=False)
+    compute(
+        *(
+            write(partition, folder / f"part.{i:05d}.parquet", schema, destination)
+            for i, partition in enumerate(frame.to_delayed())
+        )
+    )
+
+
+def _write_partition(
+    partition: pd.DataFrame, path: Path, schema: pa.Schema, destination: Path
+) -> None:
+    """Write one file. Its OSErrors are about the output, whatever else fails in the same graph."""
+    table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
+    try:
+        pq.write_table(table, path)
+    except OSError as error:
+        raise _failed(destination, error) from error
+
+
+def _schema(empty: pd.DataFrame) -> pa.Schema:
+    """One schema for all files, so that a partition without rows or values has the types of the others."""
+    schema = pa.Schema.from_pandas(empty, preserve_index=False)
+    for i, field in enumerate(schema):
+        if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
+            schema = schema.set(i, field.with_type(pa.string()))
+    return schema
+
+
+def _failed(path: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error)
+    return OutputError(
+        f"The result could not be written to {path}: {reason}. Free space or choose another folder; what was there "
+        "before is untouched."
+    )

@@ -1,0 +1,202 @@
+"""Replacing a folder as one step: after a crash the name shows the old folder or the new one.
+
+The new folder is filled inside a *staging* folder beside its destination, is forced to disk, and then changes places
+with what stands there. A writer holds a lock on its staging folder for as long as it lives, so that the next writer can
+tell what a killed one left behind from what another one is working on.
+"""
+
+import ctypes
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2  # linux/fs.h
+_SUFFIX = ".partial"
+# Names inside a staging folder. _PREVIOUS is there only where two folders cannot change places in one step.
+_LOCK, _NEW, _PREVIOUS = "lock", "new", "previous"
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+@contextmanager
+def replacing(destination: Path) -> Iterator[Path]:
+    """Give a new folder to fill, which takes the place of ``destination`` when the block ends.
+
+    Parameters
+    ----------
+    destination
+        Folder to replace, or to make. Its parent is made when it is missing.
+
+    Yields
+    ------
+    Path
+        An empty folder on the same file system. When the block raises, it is removed and ``destination`` stays as it
+        is.
+
+    Raises
+    ------
+    OSError
+        The file system refuses a step; ``destination`` is as it was.
+
+    Notes
+    -----
+    On Linux the two folders change places by ``renameat2(RENAME_EXCHANGE)``, so that ``destination`` exists at every
+    moment. Where system or file system lack that, the old folder is moved away first; a crash between the two renames
+    is put right by the next call for the same destination.
+    """
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    sweep(destination)
+    staging, lock = _stage(destination)
+    with lock:
+        try:
+            new = staging / _NEW
+            new.mkdir()
+            yield new
+            _sync_tree(new)
+            _put(new, destination, staging / _PREVIOUS)
+            _sync(destination.parent)
+        finally:
+            _clear(staging, destination)
+
+
+def sweep(destination: Path) -> None:
+    """Remove what killed writers of ``destination`` left, and finish a replacement that one of them had begun."""
+    for staging in destination.parent.glob(f".{_escape(destination.name)}.*{_SUFFIX}"):
+        with suppress(OSError):  # removed by another writer meanwhile, or not ours to remove
+            try:
+                lock = _lock(staging)
+            except FileNotFoundError:
+                staging.rmdir()  # a writer was killed, or has yet to put its lock there: then it tries again
+                continue
+            if lock is None:
+                continue
+            with lock:
+                previous = staging / _PREVIOUS
+                if previous.exists() and not destination.exists():
+                    previous.rename(destination)
+                _clear(staging, destination)
+
+
+def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
+    """A new staging folder beside ``destination``, and the open file that holds its lock."""
+    while True:
+        staging = destination.parent / f".{destination.name}.{secrets.token_hex(8)}{_SUFFIX}"
+        staging.mkdir()
+        with suppress(FileNotFoundError):  # swept between the two steps
+            (staging / _LOCK).touch()
+            try:
+                lock = _lock(staging)
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+                lock = (staging / _LOCK).open(
+                    "r+b"
+                )  # nor can anybody else lock it, so nobody sweeps it
+            if lock is not None:
+                return staging, lock
+
+
+def _lock(staging: Path) -> IO[bytes] | None:
+    """The lock of a staging folder, held until the file is closed; None when somebody else holds it."""
+    path = staging / _LOCK
+    lock: IO[bytes] = path.open("r+b")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+            return lock
+    except OSError as error:
+        lock.close()
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    lock.close()
+    return None
+
+
+def _clear(staging: Path, destination: Path) -> None:
+    """Remove a staging folder, its lock last: whoever is killed half-way leaves it to the next sweep."""
+    shutil.rmtree(staging / _NEW, ignore_errors=True)
+    if destination.exists():  # otherwise the former result is all that is left of it
+        shutil.rmtree(staging / _PREVIOUS, ignore_errors=True)
+    with suppress(OSError):
+        if [entry.name for entry in staging.iterdir()] == [_LOCK]:
+            (staging / _LOCK).unlink()
+            staging.rmdir()
+
+
+def _put(new: Path, destination: Path, previous: Path) -> None:
+    """Give ``new`` the name ``destination``; what had it ends up in the staging folder."""
+    try:
+        new.rename(destination)  # replaces nothing but an empty folder
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        if not _exchange(new, destination):
+            destination.rename(previous)
+            try:
+                new.rename(destination)
+            except OSError:
+                previous.rename(destination)
+                raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; False where that cannot be had."""
+    renameat2 = _renameat2()
+    if renameat2 is None:
+        return False
+    ctypes.set_errno(0)
+    if renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+def _renameat2() -> Callable[..., int] | None:
+    """The C library's renameat2, where there is one."""
+    if sys.platform != "linux":
+        return None
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is not None:
+        function.argtypes = (
+            ctypes.c_int,
+            ctypes.c_char_p,
+            ctypes.c_int,
+            ctypes.c_char_p,
+            ctypes.c_uint,
+        )
+        function.restype = ctypes.c_int
+    return function
+
+
+def _sync_tree(folder: Path) -> None:
+    """Force a folder and all below it to disk."""
+    for root, _, files in os.walk(folder):
+        for name in files:
+            _sync(Path(root, name))
+        _sync(Path(root))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL or not path.is_dir():  # some file systems sync no folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _escape(name: str) -> str:
+    """``name`` as a glob pattern that matches itself only."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

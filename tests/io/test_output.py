@@ -1,0 +1,197 @@
+"""Result frames to Parquet folders, and what is refused."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.io.output import write_parquet
+
+FRAME = pd.DataFrame(
+    {
+        "vertex": pd.array(["a", "b", "c", "d"], dtype="string"),
+        "distance": pd.array([0, 1, None, 2**62 + 1], dtype="Int64"),
+        "rank": [0.25, 0.5, 0.125, 0.125],
+    }
+)
+
+
+def part(i):
+    """The i-th of four partitions; the third has no rows."""
+    return FRAME.iloc[:2] if i == 0 else FRAME.iloc[2:] if i == 1 else FRAME.iloc[:0]
+
+
+def lazy(function=part):
+    return dd.from_map(function, range(4), meta=FRAME.iloc[:0])
+
+
+def same(path):
+    pd.testing.assert_frame_equal(pd.read_parquet(path).reset_index(drop=True), FRAME)
+
+
+def test_pandas_frame(tmp_path):
+    assert write_parquet(FRAME, tmp_path / "out") == tmp_path / "out"
+    same(tmp_path / "out")
+
+
+def test_dask_frame_gives_a_file_a_partition_with_one_schema(tmp_path):
+    write_parquet(lazy(), tmp_path / "out")
+    files = sorted((tmp_path / "out").iterdir())
+    assert [f.name for f in files] == [f"part.{i:05d}.parquet" for i in range(4)]
+    assert len({str(pq.read_schema(f).remove_metadata()) for f in files}) == 1
+    same(tmp_path / "out")
+    pd.testing.assert_frame_equal(
+        dd.read_parquet(tmp_path / "out").compute().reset_index(drop=True), FRAME
+    )
+
+
+def test_object_ids_without_rows_are_strings(tmp_path):
+    frame = pd.DataFrame({"vertex": pd.Series(["a", "b"], dtype=object), "degree": [1, 2]})
+    with dask.config.set({"dataframe.convert-string": False}):
+        write_parquet(
+            dd.from_map(lambda n: frame.iloc[:n], [2, 0], meta=frame.iloc[:0]), tmp_path / "out"
+        )
+    types = {str(pq.read_schema(f).field("vertex").type) for f in (tmp_path / "out").iterdir()}
+    assert types == {"string"}
+
+
+def test_replaces_an_earlier_result_and_an_empty_folder(tmp_path):
+    (tmp_path / "out").mkdir()
+    write_parquet(FRAME.iloc[:1], tmp_path / "out")
+    write_parquet(lazy(), tmp_path / "out")
+    same(tmp_path / "out")
+    write_parquet(FRAME, tmp_path / "out")
+    same(tmp_path / "out")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_replaces_the_folder_behind_a_link(tmp_path):
+    write_parquet(FRAME.iloc[:1], tmp_path / "real")
+    (tmp_path / "link").symlink_to("real")
+    write_parquet(FRAME, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    same(tmp_path / "real")
+
+
+def test_reads_the_folder_that_it_replaces(tmp_path):
+    write_parquet(FRAME, tmp_path / "out")
+    write_parquet(dd.read_parquet(tmp_path / "out"), tmp_path / "out")
+    same(tmp_path / "out")
+
+
+def test_refuses_a_folder_of_something_else(tmp_path):
+    (tmp_path / "thesis.tex").write_text("ten years")
+    with pytest.raises(OutputError, match="also holds thesis"):
+        write_parquet(FRAME, tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_refuses_a_folder_of_folders(tmp_path):
+    (tmp_path / "year=2026.parquet").mkdir()
+    with pytest.raises(OutputError, match="not a Parquet result"):
+        write_parquet(FRAME, tmp_path)
+
+
+def test_refuses_a_file(tmp_path):
+    (tmp_path / "out").write_text("x")
+    with pytest.raises(OutputError, match="is a file"):
+        write_parquet(FRAME, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "x"
+
+
+def test_refuses_the_root():
+    with pytest.raises(OutputError, match="folder of its own"):
+        write_parquet(FRAME, "/")
+
+
+def fails(i):
+    raise GraphError("no answer")
+
+
+def test_failed_computation_leaves_the_old_result(tmp_path):
+    write_parquet(FRAME, tmp_path / "out")
+    with pytest.raises(GraphError, match="no answer"), dask.config.set(scheduler="sync"):
+        write_parquet(lazy(fails), tmp_path / "out")
+    same(tmp_path / "out")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+BIG = pd.DataFrame({"vertex": np.random.default_rng(0).integers(0, 2**62, 200_000)})
+
+
+def failing_write(path, target):
+    write_parquet(FRAME, path)
+    with pytest.raises(OutputError, match=target) as caught:
+        write_parquet(BIG, path)
+    assert str(path) in str(caught.value)
+    same(path)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_full_disk(tmp_path):
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(tmp_path)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("may not mount a small file system here; test_file_too_large takes its place")
+    try:
+        failing_write(tmp_path / "out", "No space left on device")
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_file_too_large(tmp_path):
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, former[1]))
+    try:
+        failing_write(tmp_path / "out", "File too large")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+
+
+def test_no_permission(tmp_path):
+    if not os.geteuid():
+        pytest.skip("root may write anywhere")
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="Permission denied"):
+        write_parquet(FRAME, tmp_path / "out")
+    tmp_path.chmod(0o700)
+
+
+SLOW_WRITER = """
+import sys, time
+import dask, dask.dataframe as dd, pandas as pd
+from dask_graphgpu.io.output import write_parquet
+
+def part(i):
+    time.sleep(0 if i == 0 else 60)
+    return pd.DataFrame({"vertex": [i]})
+
+dask.config.set(scheduler="threads", num_workers=3)
+write_parquet(dd.from_map(part, range(3), meta=pd.DataFrame({"vertex": [0]})), sys.argv[1])
+"""
+
+
+def test_killed_job_leaves_the_old_result_and_the_next_one_cleans_up(tmp_path):
+    write_parquet(FRAME, tmp_path / "out")
+    job = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(tmp_path / "out")])
+    try:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".out.*/new/part.00000.parquet")):
+            assert job.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        job.kill()
+        job.wait()
+    same(tmp_path / "out")
+    assert len(list(tmp_path.iterdir())) == 2
+    write_parquet(FRAME, tmp_path / "out")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]

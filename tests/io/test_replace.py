@@ -1,0 +1,176 @@
+"""Replacing a folder in one step, with writers that die at every point."""
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dask_graphgpu.io import replace
+from dask_graphgpu.io.replace import replacing, sweep
+
+# A child process per step: it is killed just before the n-th change of the file system that Python reports. The last
+# one lives. Prints, for each, what the destination holds before and after the next sweep, and what is left beside it.
+KILLED_AT_EVERY_STEP = """
+import os, signal, sys
+from pathlib import Path
+from dask_graphgpu.io import replace
+
+parent, exchanges = Path(sys.argv[1]), sys.argv[2] == "exchange"
+destination = parent / "result"
+EVENTS = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "open", "fcntl.flock", "shutil.rmtree", "renameat2"}
+
+def content():
+    return "+".join(sorted(p.name + "=" + p.read_text() for p in destination.glob("*"))) or "nothing"
+
+def write(text, kill_at):
+    steps = 0
+    def hook(event, args):
+        nonlocal steps
+        if event in EVENTS:
+            steps += 1
+            if steps == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    exchange = replace._exchange
+    def announced(one, other):
+        sys.audit("renameat2")
+        return exchange(one, other) if exchanges else False
+    replace._exchange = announced
+    with replace.replacing(destination) as folder:
+        (folder / "a").write_text(text)
+        (folder / "b").write_text(text)
+    os._exit(0)
+
+destination.mkdir()
+for name in "ab":
+    (destination / name).write_text("0")
+step = 0
+while True:
+    step += 1
+    child = os.fork()
+    if child == 0:
+        write(str(step), step)
+    killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    at_once = content()
+    replace.sweep(destination)
+    print(step, int(killed), at_once, content(), len(list(parent.iterdir())))
+    if not killed:
+        break
+"""
+
+
+@pytest.fixture(params=["exchange", "two steps"])
+def way(request, monkeypatch):
+    """The two ways to replace a folder: in one step, and where the file system cannot do that."""
+    if request.param == "two steps":
+        monkeypatch.setattr(replace, "_renameat2", lambda: None)
+    return request.param
+
+
+def fill(folder, text):
+    (folder / "data").write_text(text)
+
+
+def test_makes_the_folder_and_its_parents(tmp_path, way):
+    destination = tmp_path / "a" / "b"
+    with replacing(destination) as folder:
+        fill(folder, "new")
+    assert (destination / "data").read_text() == "new"
+    assert list(destination.parent.iterdir()) == [destination]
+
+
+def test_replaces_a_folder(tmp_path, way):
+    destination = tmp_path / "result"
+    for text in ("first", "second"):
+        with replacing(destination) as folder:
+            fill(folder, text)
+    assert (destination / "data").read_text() == "second"
+    assert list(tmp_path.iterdir()) == [destination]
+
+
+def test_failure_leaves_the_old_folder_alone(tmp_path, way):
+    destination = tmp_path / "result"
+    with replacing(destination) as folder:
+        fill(folder, "old")
+    with pytest.raises(FileNotFoundError), replacing(destination) as folder:
+        fill(folder, "new"), fill(folder / "missing", "new")
+    assert (destination / "data").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [destination]
+
+
+def test_failed_second_step_brings_the_old_folder_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(replace, "_renameat2", lambda: None)
+    destination = tmp_path / "result"
+    with replacing(destination) as folder:
+        fill(folder, "old")
+    rename = Path.rename
+
+    def refuse_the_new_one(self, target):
+        if self.name == "new" and not destination.exists():
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_the_new_one)
+    with pytest.raises(OSError, match="Input/output error"), replacing(destination) as folder:
+        fill(folder, "new")
+    assert (destination / "data").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [destination]
+
+
+@pytest.mark.parametrize("exchange", ["exchange", "two-step"])
+def test_killed_writer_leaves_old_or_new(tmp_path, exchange):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_AT_EVERY_STEP, str(tmp_path), exchange],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert len(rows) > 10
+    assert [row[1] for row in rows] == ["1"] * (len(rows) - 1) + ["0"]
+    before = "0"
+    for step, _, at_once, after_sweep, entries in rows:
+        whole = {f"a={text}+b={text}" for text in (before, step)}
+        assert after_sweep in whole
+        assert at_once in whole | ({"nothing"} if exchange == "two-step" else set())
+        assert entries == "1", f"something was left behind at step {step}"
+        before = after_sweep[2:].split("+")[0]
+    assert before == rows[-1][0]
+
+
+def test_living_writer_is_not_swept(tmp_path):
+    destination = tmp_path / "result"
+    with replacing(destination) as folder:
+        fill(folder, "mine")
+        sweep(destination)
+        with replacing(destination) as other:
+            fill(other, "other")
+    assert (destination / "data").read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [destination]
+
+
+def test_names_with_wildcards(tmp_path):
+    bystander = tmp_path / ".resulta.00.partial"
+    bystander.mkdir()
+    left_behind = tmp_path / ".result[a].00.partial"
+    left_behind.mkdir()
+    sweep(tmp_path / "result[a]")
+    assert bystander.exists()
+    assert not left_behind.exists()
+
+
+def test_without_locks_nothing_is_swept_and_writing_works(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(replace.fcntl, "flock", no_locks)
+    left_behind = tmp_path / ".result.00.partial"
+    left_behind.mkdir()
+    (left_behind / "lock").touch()
+    with replacing(tmp_path / "result") as folder:
+        fill(folder, "new")
+    assert (tmp_path / "result" / "data").read_text() == "new"
+    assert left_behind.exists()
