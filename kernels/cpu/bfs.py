@@ -1,0 +1,169 @@
+"""Breadth-first search, one direction at a time: push along a queue, pull over bitmaps.
+
+Encoding
+--------
+level : int32, -1 where not reached.
+queue : vertices in the order in which they were reached; one level is a slice of it.
+bitmaps : uint64 words, vertex v is bit ``v & 63`` of word ``v >> 6``. `frontier` and `found` hold one level each;
+    `done` the vertices that no pull needs to look at again (reached, or without in-edges).
+"""
+
+import numpy as np
+from numba import njit
+
+from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_compare_exchange
+
+_BUFFER = 1024
+
+
+@njit(nogil=True, cache=True)
+def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, missing, limit):
+    """Push level after level on one thread, until a level is large or the search ends.
+
+    Parameters
+    ----------
+    head, tail, depth : the frontier is ``queue[head:tail]``, of level `depth`
+    cutoff : last level that may be assigned
+    targets, missing : of the targets, ``targets[missing:]`` are not known to be reached
+    limit : come back before a level of more edges than this
+
+    Returns
+    -------
+    tuple
+        head, tail, depth, missing as given; the edges read; the edges of the frontier that is left (0: the search is
+        over).
+    """
+    read = 0
+    while head < tail:
+        while missing < targets.size and level[targets[missing]] >= 0:
+            missing += 1
+        if depth == cutoff or (targets.size > 0 and missing == targets.size):
+            return head, head, depth, missing, read, 0
+        ahead = 0
+        if (tail - head) > limit // 4096:  # few vertices: not worth a look at their degrees
+            for i in range(head, tail):
+                u = queue[i]
+                ahead += offsets[u + 1] - offsets[u]
+            if ahead > limit:
+                return head, tail, depth, missing, read, ahead
+        depth += 1
+        end = tail
+        for i in range(head, end):
+            u = queue[i]
+            start, stop = offsets[u], offsets[u + 1]
+            read += stop - start
+            for e in range(start, stop):
+                v = neighbours[e]
+                if level[v] < 0:
+                    level[v] = depth
+                    queue[tail] = v
+                    tail += 1
+        head = end
+    return head, tail, depth, missing, read, 0
+
+
+@njit(nogil=True, cache=True)
+def push_block(lo, hi, offsets, neighbours, level, queue, depth, tail):
+    """Push the part ``queue[lo:hi]`` of a level, while other threads push other parts.
+
+    A vertex is claimed by exchanging its level, and claimed vertices are appended a buffer at a time: ``tail[0]`` is
+    where the queue ends.
+    """
+    buffer = np.empty(_BUFFER, queue.dtype)
+    filled = 0
+    for i in range(lo, hi):
+        u = queue[i]
+        for e in range(offsets[u], offsets[u + 1]):
+            v = neighbours[e]
+            if level[v] < 0 and atomic_compare_exchange(level, v, -1, depth) < 0:
+                buffer[filled] = v
+                filled += 1
+                if filled == _BUFFER:
+                    start = atomic_add(tail, 0, filled)
+                    queue[start : start + filled] = buffer
+                    filled = 0
+    start = atomic_add(tail, 0, filled)
+    queue[start : start + filled] = buffer[:filled]
+
+
+@njit(nogil=True, cache=True)
+def running_degrees(lo, hi, queue, offsets, first, total):
+    """``total[i - first]`` = degrees of ``queue[first:i]``, for one block: the whole level."""
+    edges = 0
+    for i in range(lo, hi):
+        total[i - first] = edges
+        u = queue[i]
+        edges += offsets[u + 1] - offsets[u]
+    total[hi - first] = edges
+
+
+@njit(nogil=True, cache=True)
+def mark(lo, hi, queue, frontier):
+    """Set the bits of ``queue[lo:hi]``; `frontier` is zero before. On one thread."""
+    for i in range(lo, hi):
+        v = np.uint64(queue[i])
+        frontier[v >> np.uint64(6)] |= np.uint64(1) << (v & np.uint64(63))
+
+
+@njit(nogil=True, cache=True)
+def mark_done(lo, hi, offsets, level, done):
+    """Fill `done` for the vertices of a block that starts at a multiple of 64."""
+    for first in range(lo, hi, 64):
+        bits = np.uint64(0)
+        for v in range(first, min(first + 64, hi)):
+            if level[v] >= 0 or offsets[v] == offsets[v + 1]:
+                bits |= np.uint64(1) << np.uint64(v - first)
+        done[first >> 6] = bits
+
+
+@njit(nogil=True, cache=True)
+def pull_block(lo, hi, offsets, neighbours, level, depth, frontier, found, done):
+    """Each vertex that is not done looks for one in-neighbour in the frontier, and stops at the first.
+
+    A block starts at a multiple of 64, so it alone writes its words of `found` and `done`.
+
+    Returns
+    -------
+    tuple
+        Vertices found, edges read, edges of the found vertices.
+    """
+    count = 0
+    read = 0
+    ahead = 0
+    for first in range(lo, hi, 64):
+        w = first >> 6
+        seen = done[w]
+        bits = np.uint64(0)
+        if seen != np.uint64(0xFFFFFFFFFFFFFFFF):
+            for v in range(first, min(first + 64, hi)):
+                bit = np.uint64(1) << np.uint64(v - first)
+                if seen & bit == 0:
+                    start, stop = offsets[v], offsets[v + 1]
+                    for e in range(start, stop):
+                        u = np.uint64(neighbours[e])
+                        if (frontier[u >> np.uint64(6)] >> (u & np.uint64(63))) & np.uint64(1):
+                            level[v] = depth
+                            bits |= bit
+                            count += 1
+                            ahead += stop - start
+                            read -= stop - e - 1
+                            break
+                    read += stop - start
+            done[w] = seen | bits
+        found[w] = bits
+    return count, read, ahead
+
+
+@njit(nogil=True, cache=True)
+def collect(lo, hi, frontier, queue, tail):
+    """Append the vertices of the words `lo` to `hi` to the queue. Returns where it ends. On one thread."""
+    for w in range(lo, hi):
+        bits = frontier[w]
+        v = w << 6
+        while bits:
+            if bits & np.uint64(1):
+                queue[tail] = v
+                tail += 1
+            bits >>= np.uint64(1)
+            v += 1
+    return tail

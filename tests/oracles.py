@@ -1,0 +1,155 @@
+"""Serial answers to compare with, each by another method than the one under test.
+
+Graphs are given as they were drawn: `n`, a list of edges (source, destination) or (source, destination, weight), and
+whether they are directed. Values are plain Python numbers, so integers are exact.
+"""
+
+import heapq
+import math
+from collections import defaultdict, deque
+
+import numpy as np
+
+
+def _arcs(edges, directed):
+    """Edges as (source, destination, weight); those of an undirected graph in both directions."""
+    arcs = [(edge[0], edge[1], edge[2] if len(edge) > 2 else 1) for edge in edges]
+    if not directed:
+        arcs += [(v, u, weight) for u, v, weight in arcs if u != v]
+    return arcs
+
+
+def _rows(edges, directed):
+    rows = defaultdict(list)
+    for u, v, weight in _arcs(edges, directed):
+        rows[u].append((v, weight))
+    return rows
+
+
+def bfs(n, edges, source, *, directed=True):
+    """Hops by vertex, for the reached vertices: a queue and a dict."""
+    rows = _rows(edges, directed)
+    hops = {source: 0}
+    queue = deque([source])
+    while queue:
+        u = queue.popleft()
+        for v, _ in rows[u]:
+            if v not in hops:
+                hops[v] = hops[u] + 1
+                queue.append(v)
+    return hops
+
+
+def dijkstra(n, edges, source, *, directed=True):
+    """Distance by vertex, for the reached vertices: settled in order by a heap."""
+    rows = _rows(edges, directed)
+    settled = {}
+    heap = [(0, source)]
+    while heap:
+        distance, u = heapq.heappop(heap)
+        if u in settled:
+            continue
+        settled[u] = distance
+        for v, weight in rows[u]:
+            if v not in settled:
+                heapq.heappush(heap, (distance + weight, v))
+    return settled
+
+
+def widest_path(n, edges, source, *, directed=True):
+    """Largest smallest weight of a path by vertex, for the reached vertices: edges added from heavy to light.
+
+    A vertex has the width of the weight at which it is first reached. The source has infinity.
+    """
+    width = {source: math.inf}
+    arcs = _arcs(edges, directed)
+    for threshold in sorted({weight for _, _, weight in arcs}, reverse=True):
+        heavy = [(u, v) for u, v, weight in arcs if weight >= threshold]
+        for v in bfs(n, heavy, source):
+            width.setdefault(v, threshold)
+    return width
+
+
+def components(n, edges, rank=None):
+    """For each vertex the member of its component that is smallest by `rank`: union-find over sets."""
+    rank = range(n) if rank is None else rank
+    members = {v: {v} for v in range(n)}
+    for u, v, *_ in edges:
+        a, b = members[u], members[v]
+        if a is not b:
+            a, b = (a, b) if len(a) >= len(b) else (b, a)
+            a |= b
+            for w in b:
+                members[w] = a
+    return [min(members[v], key=lambda w: rank[w]) for v in range(n)]
+
+
+def core_numbers(n, edges):
+    """Core numbers: for each k, delete vertices of degree below k until there are none."""
+    neighbours = {v: set() for v in range(n)}
+    for u, v, *_ in edges:
+        if u != v:
+            neighbours[u].add(v)
+            neighbours[v].add(u)
+    core = [0] * n
+    k = 0
+    while neighbours:
+        for v in neighbours:
+            core[v] = k
+        k += 1
+        while weak := [v for v, others in neighbours.items() if len(others) < k]:
+            for v in weak:
+                del neighbours[v]
+            for others in neighbours.values():
+                others.difference_update(weak)
+    return core
+
+
+def pagerank(n, edges, *, damping=0.85, directed=True, personalization=None):
+    """Ranks as the solution of the dense linear system; dangling mass goes where restarts go."""
+    restart = np.full(n, 1 / n) if personalization is None else np.asarray(personalization, float)
+    restart = restart / restart.sum()
+    step = np.zeros((n, n))  # step[v, u]: probability of going from u to v
+    for u, v, weight in _arcs(edges, directed):
+        step[v, u] += weight
+    total = step.sum(axis=0)
+    step[:, total > 0] /= total[total > 0]
+    step[:, total == 0] = restart[:, None]
+    return np.linalg.solve(np.eye(n) - damping * step, (1 - damping) * restart)
+
+
+def predecessors(n, edges, source, distance, *, directed=True, hops=False, rank=None):
+    """Predecessor by vertex, by the rule as it is written; a vertex's own id where it has none.
+
+    `distance`: by vertex, for the reached vertices, of the type in which sums are made.
+    """
+    rank = range(n) if rank is None else rank
+    arcs = [(u, v, 1 if hops else weight) for u, v, weight in _arcs(edges, directed)]
+    degree = [0] * n
+    for u, v, _ in arcs:
+        degree[u] += 1
+        if directed:
+            degree[v] += 1
+
+    def best(candidates):
+        return min(candidates, key=lambda u: (-degree[u], rank[u]))
+
+    tight = defaultdict(set)  # who can have reached a vertex
+    for u, v, weight in arcs:
+        if u in distance and v in distance and distance[u] + weight == distance[v]:
+            tight[v].add(u)
+    found = {source: source}
+    for v in distance:
+        nearer = {u for u in tight[v] if distance[u] < distance[v]}
+        if v != source and nearer:
+            found[v] = best(nearer)
+    while len(found) < len(distance):
+        level = {
+            v: best(tight[v] & found.keys())
+            for v in distance
+            if v not in found and tight[v] & found.keys()
+        }
+        if not level:
+            raise AssertionError("distances that no path explains")
+        found.update(level)
+    return [found.get(v, v) for v in range(n)]
