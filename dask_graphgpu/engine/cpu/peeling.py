@@ -1,0 +1,51 @@
+"""Core numbers by peeling.
+
+References
+----------
+.. [1] Matula, Beck. Smallest-last ordering and clustering and graph coloring algorithms. J. ACM 30 (1983).
+.. [2] Kabir, Madduri. Parallel k-core decomposition on multicore platforms. IPDPSW 2017.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dask_graphgpu.kernels.cpu import peeling as kernels
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+
+def core_numbers(view: View, report: Report) -> np.ndarray:
+    """Core number of every vertex in the simple undirected graph.
+
+    Parameters
+    ----------
+    view : View
+        Only `symmetric` is used: direction, repeats and self-loops do not count.
+    report : Report
+        Gets one row, "peel".
+
+    Returns
+    -------
+    ndarray of int64, shape (num_vertices,)
+
+    Notes
+    -----
+    Vertices of the smallest degree are taken away until none is left [1]_. Each edge is read twice, and each vertex
+    once for every value of k up to its core number at most: O(V + E).
+    """
+    rows = view.symmetric
+    n = rows.num_vertices
+    start = time.perf_counter()
+    small = n < 2**31
+    degree = rows.degrees.astype(np.int32 if small else np.int64)
+    alive = np.arange(n, dtype=rows.neighbours.dtype)
+    rounds, read = kernels.peel(rows.offsets, rows.neighbours, degree, alive)
+    report.advance(
+        "peel", supersteps=rounds, frontier=n, edges=read,
+        bytes=read * (alive.itemsize + degree.itemsize) + n * (16 + 2 * alive.itemsize),
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+    return degree.astype(np.int64)

@@ -1,0 +1,98 @@
+"""Connected components by linking trees (Afforest), over blocks of vertices on several threads at once.
+
+Encoding
+--------
+parent : id of each vertex's parent in its tree, never larger than the vertex; a root is its own parent. Threads link
+    and shorten at the same time: a parent only ever becomes another ancestor, so a stale read costs a step and no
+    more. Reads that others may be changing are `atomic_load`, else the compiler could keep a value in a register.
+"""
+
+from numba import njit
+
+from dask_graphgpu.kernels.cpu.atomics import (
+    atomic_compare_exchange,
+    atomic_load,
+    atomic_min,
+    atomic_store,
+)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def link(parent, u, v):
+    """Join the trees of `u` and `v`: the larger root becomes a child of a smaller vertex."""
+    a = atomic_load(parent, u)
+    b = atomic_load(parent, v)
+    while a != b:
+        high = max(a, b)
+        low = min(a, b)
+        above = atomic_load(parent, high)
+        if above == low:
+            break
+        if above == high and atomic_compare_exchange(parent, high, high, low) == high:
+            break
+        a = atomic_load(parent, atomic_load(parent, high))
+        b = atomic_load(parent, low)
+
+
+@njit(nogil=True, cache=True)
+def compress(lo, hi, parent):
+    """Make every vertex of a block a child of its root."""
+    for v in range(lo, hi):
+        up = atomic_load(parent, v)
+        top = atomic_load(parent, up)
+        while up != top:
+            atomic_store(parent, v, top)
+            up = top
+            top = atomic_load(parent, up)
+
+
+@njit(nogil=True, cache=True)
+def link_sampled(lo, hi, offsets, neighbours, parent, place):
+    """Link every vertex of a block with the neighbour at one place of its row."""
+    for v in range(lo, hi):
+        e = offsets[v] + place
+        if e < offsets[v + 1]:
+            link(parent, v, neighbours[e])
+
+
+@njit(nogil=True, cache=True)
+def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
+    """Link every vertex of a block with its neighbours from `place` on, but for those in the tree of `skipped`.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    read = 0
+    for v in range(lo, hi):
+        if atomic_load(parent, v) != skipped:
+            start = offsets[v] + place
+            stop = offsets[v + 1]
+            for e in range(start, stop):
+                link(parent, v, neighbours[e])
+            read += max(stop - start, 0)
+    return read
+
+
+@njit(nogil=True, cache=True)
+def smallest_rank(lo, hi, parent, rank, best):
+    """``best[r]`` = the smallest rank in the tree of root r; `best` starts with each vertex's own rank."""
+    for v in range(lo, hi):
+        atomic_min(best, parent[v], rank[v])
+
+
+@njit(nogil=True, cache=True)
+def holder_of_rank(lo, hi, parent, rank, best, holder):
+    """``holder[r]`` = the vertex that has the smallest rank in the tree of root r."""
+    for v in range(lo, hi):
+        root = parent[v]
+        if best[root] == rank[v]:
+            holder[root] = v
+
+
+@njit(nogil=True, cache=True)
+def relabel(lo, hi, parent, holder, labels):
+    """``labels[v]`` = the holder of the tree of v."""
+    for v in range(lo, hi):
+        labels[v] = holder[parent[v]]
