@@ -8,13 +8,15 @@ References
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks
-from dask_graphgpu.kernels.cpu import components as kernels
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:  # the partition is built with this engine's threads
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
 
 # Neighbours of each vertex that are linked before the largest tree is looked for [1].
 ROUNDS = 2
@@ -44,6 +46,8 @@ def components(view: View, report: Report) -> np.ndarray:
     edge is seen from both ends: its vertices are skipped, and most edges are never read. Of a directed view without
     in-edges all edges are linked; the in-edges are not made for this.
     """
+    from dask_graphgpu.kernels.cpu import components as kernels
+
     rows = view.out
     n = rows.num_vertices
     parent = np.arange(n, dtype=rows.neighbours.dtype)
@@ -94,6 +98,8 @@ def _largest_tree(parent: np.ndarray) -> int:
 
 def _smallest_members(parent: np.ndarray, rank: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Turn labels that are roots into the members of the smallest rank."""
+    from dask_graphgpu.kernels.cpu import components as kernels
+
     best = rank.copy()
     for_blocks(kernels.smallest_rank, blocks, parent, rank, best)
     holder = np.empty_like(parent)

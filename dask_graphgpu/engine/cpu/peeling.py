@@ -9,12 +9,13 @@ References
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu import peeling as kernels
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.report import Report
+if TYPE_CHECKING:  # the partition is built with this engine's threads
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
 
 
 def core_numbers(view: View, report: Report) -> np.ndarray:
@@ -36,6 +37,8 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     Vertices of the smallest degree are taken away until none is left [1]_. Each edge is read twice, and each vertex
     once for every value of k up to its core number at most: O(V + E).
     """
+    from dask_graphgpu.kernels.cpu import peeling as kernels
+
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks
-from dask_graphgpu.kernels.cpu import predecessors as kernels
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:  # the partition is built with this engine's threads
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
 
 
 def predecessors(
@@ -51,6 +53,8 @@ def predecessors(
 
     At most one read of each edge, two with plateaus; early exit when rows are in the order of preference.
     """
+    from dask_graphgpu.kernels.cpu import predecessors as kernels
+
     start = time.perf_counter()
     rows = view.out
     n = rows.num_vertices
@@ -104,11 +108,14 @@ def predecessors(
 
 def _degrees(view: View) -> np.ndarray:
     """Edges at each vertex: of a directed view, in both directions."""
+    from dask_graphgpu.kernels.cpu import predecessors as kernels
+
     if not view.directed:
         return view.out.degrees
-    if view.has_into:
-        return view.out.degrees + view.into.degrees
     degree: np.ndarray = view.out.degrees.copy()
-    neighbours = view.out.neighbours
-    for_blocks(kernels.in_degrees, even_blocks(len(neighbours)), neighbours, degree)
+    if view.has_into:
+        degree += view.into.degrees
+    else:
+        neighbours = view.out.neighbours
+        for_blocks(kernels.in_degrees, even_blocks(len(neighbours)), neighbours, degree)
     return degree
