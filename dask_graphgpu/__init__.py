@@ -1,0 +1,27 @@
+"""Graph analytics as dataframe methods: ``ddf.graph.sssp(source)``."""
+
+# First: distributed's defaults are lost when it is first imported inside dask.config.set, as
+# dask.dataframe does while reading Parquet.
+import distributed  # noqa: F401  isort: skip
+
+from dask_graphgpu import errors
+from dask_graphgpu.accessor import register
+from dask_graphgpu.graph import Graph
+from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.report import last_report
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Field",
+    "Graph",
+    "Max",
+    "Min",
+    "Sum",
+    "VertexProgram",
+    "__version__",
+    "errors",
+    "last_report",
+]
+
+register()

@@ -1,0 +1,28 @@
+"""The engines: modules with the same functions, chosen by name when a run starts."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+
+_ENGINES = {"cpu": "dask_graphgpu.engine.cpu", "interpreted": "dask_graphgpu.engine.interpret"}
+
+
+def check(name: str) -> None:
+    """Raise unless ``name`` is an engine that this machine can run."""
+    if name == "gpu" or name == "hybrid":
+        raise EngineUnavailable(
+            f"engine={name!r}: this version has no GPU engine; use engine='cpu' or engine='auto'"
+        )
+    if name not in ("auto", *_ENGINES):
+        raise InvalidArgument(
+            f"engine={name!r}; allowed are 'auto', 'cpu' and, for vertex programs, 'interpreted'"
+        )
+
+
+def load(name: str) -> ModuleType:
+    """The module of an engine; "auto" is the fastest that can run here."""
+    check(name)
+    return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))

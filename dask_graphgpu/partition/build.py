@@ -48,6 +48,7 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
+    carried = [*edges][0].columns if edges else {}
     edges = [chunk for chunk in edges if len(chunk)]
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
@@ -69,6 +70,9 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
         runs.append(Coo(rows, neighbours, chunk.columns))
     given = _vertex_columns(vertices, tables[len(edges) :], len(columns[0]))
     dtype = tables[0].dtype
+    if not runs:  # vertices only
+        none = np.empty(0, dtype)
+        runs = [Coo(none, none, {name: column[:0] for name, column in carried.items()})]
     del tables
     rows = from_coo(len(columns[0]), runs, dtype)
     return Partition(VertexIds(columns, position), rows, layout, given)

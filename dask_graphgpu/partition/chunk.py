@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from dask_graphgpu.partition.ids import Names
 
@@ -41,3 +42,9 @@ class VertexChunk:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def ids(self) -> list[pa.Array]:
+        """The user's ids of the rows, an array an id column."""
+        names, (codes,) = self.names.as_table([self.vertex])
+        assert names.table is not None
+        return [column.take(pa.array(codes)) for column in names.table]

@@ -52,12 +52,6 @@ class Adjacency:
         """Row lengths, int64, shape (num_vertices,)."""
         return np.diff(self.offsets)
 
-    @property
-    def nbytes(self) -> int:
-        return int(
-            self.offsets.nbytes + self.neighbours.nbytes + sum(c.nbytes for c in self.columns.values())
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Coo:
@@ -213,7 +207,7 @@ def union(a: Adjacency, b: Adjacency, rule: str) -> Adjacency:
     neighbours = np.empty(offsets[-1], a.neighbours.dtype)
     if rule == "one" or a.weight is None or b.weight is None:
         empty = np.empty(0, np.int64)
-        if rule == "sum" and offsets[-1] < a.num_edges + b.num_edges - _num_loops(a):
+        if rule == "sum" and offsets[-1] < a.num_edges + b.num_edges - int(count_loops(a).sum()):
             ones = np.ones(a.num_edges, np.int64), np.ones(b.num_edges, np.int64)
             weight_a, weight_b, weight = *ones, np.empty(offsets[-1], np.int64)
         else:
@@ -229,6 +223,60 @@ def union(a: Adjacency, b: Adjacency, rule: str) -> Adjacency:
     )  # fmt: skip
     _refuse_overflow(bad, "mirrored")
     return Adjacency(offsets, neighbours, {"weight": weight} if weight.size else {})
+
+
+def count_loops(adjacency: Adjacency) -> np.ndarray:
+    """Number of self-loops in each row, int64."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    others = np.empty(adjacency.num_vertices, np.int64)
+    offsets, neighbours = adjacency.offsets, adjacency.neighbours
+    for_blocks(csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, others)
+    return adjacency.degrees - others
+
+
+def count_neighbours(adjacency: Adjacency) -> np.ndarray:
+    """How often each vertex is a neighbour, int64."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    counts = np.zeros(adjacency.num_vertices, np.int64)
+    csr.count(0, adjacency.num_edges, adjacency.neighbours, counts)
+    return counts
+
+
+def sum_rows(adjacency: Adjacency) -> np.ndarray:
+    """Weight of each row, int64 or float64."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    assert adjacency.weight is not None
+    sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
+    offsets = adjacency.offsets
+    bad = for_blocks(csr.sum_rows, edge_blocks(offsets), offsets, adjacency.weight, sums)
+    _refuse_overflow(bad, "outgoing")
+    return sums
+
+
+def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
+    """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    weight = adjacency.weight
+    assert weight is not None
+    sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
+    bad = csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
+    _refuse_overflow([bad], "incoming")
+    return sums
+
+
+def both_ways(adjacency: Adjacency) -> Adjacency:
+    """Every edge and its mirror image, with all columns; a self-loop stays one edge."""
+    dtype = adjacency.neighbours.dtype
+    rows = np.repeat(np.arange(adjacency.num_vertices, dtype=dtype), adjacency.degrees)
+    there = Coo(rows, adjacency.neighbours, adjacency.columns)
+    turned = rows != adjacency.neighbours
+    columns = {name: column[turned] for name, column in adjacency.columns.items()}
+    back = Coo(adjacency.neighbours[turned], rows[turned], columns)
+    return from_coo(adjacency.num_vertices, [there, back], dtype)
 
 
 def without_loops(adjacency: Adjacency) -> Adjacency:
@@ -247,15 +295,6 @@ def without_loops(adjacency: Adjacency) -> Adjacency:
     return Adjacency(offsets, kept)
 
 
-def _num_loops(adjacency: Adjacency) -> int:
-    from dask_graphgpu.kernels.cpu import csr
-
-    lengths = np.empty(adjacency.num_vertices, np.int64)
-    offsets, neighbours = adjacency.offsets, adjacency.neighbours
-    for_blocks(csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, lengths)
-    return adjacency.num_edges - int(lengths.sum())
-
-
 _CODES = {"min": 0, "max": 1, "sum": 2, "one": 0, "keep": 0}
 
 
@@ -272,15 +311,19 @@ def _weights(weight: np.ndarray | None, rule: str, size: int) -> tuple[np.ndarra
 
 
 def _widened(weight: np.ndarray) -> np.ndarray:
-    """Weights in the widest type of their kind, in which they are summed."""
-    return weight.astype(np.float64 if weight.dtype.kind == "f" else np.int64, copy=False)
+    return weight.astype(_wide(weight.dtype), copy=False)
+
+
+def _wide(dtype: Any) -> Any:
+    """The type in which weights of a type are summed."""
+    return np.float64 if dtype.kind == "f" else np.int64
 
 
 def _refuse_overflow(bad: list[int], which: str) -> None:
     if sum(bad):
         raise IntegerOverflow(
-            f"the summed weights of {sum(bad)} {which} edges do not fit int64; give the weights as "
-            "float64, or choose duplicates='min' or 'max'"
+            f"the summed weights of {which} edges do not fit int64 ({sum(bad)} times); give the "
+            "weights as float64"
         )
 
 

@@ -72,7 +72,7 @@ class Partition:
         self.layout = layout
         self.vertex_columns = vertex_columns
         self._rows = rows
-        self._views: dict[str, View] = {}
+        self._views: dict[tuple[str, tuple[str, ...]], View] = {}
         self._lock = threading.Lock()
 
     @property
@@ -93,19 +93,25 @@ class Partition:
     def nbytes(self) -> int:
         """Bytes of ids, rows and the views made so far."""
         made = [self._rows, *(a for view in self._views.values() for a in view.made())]
-        return self.ids.nbytes + sum({id(a): a.nbytes for a in made}.values())
+        arrays = [array for a in made for array in (a.offsets, a.neighbours, *a.columns.values())]
+        return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
-    def view(self, rule: str) -> View:
-        """The edges with repeated rows merged by ``rule``, unless the user chose another rule."""
+    def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
+        """The edges with repeated rows merged by ``rule``, unless the user chose another rule.
+
+        Edges carry their weight (if ``weight``, and there are weights) and the named columns.
+        """
         chosen = rule if self.layout.duplicates == "auto" else self.layout.duplicates
+        names = tuple(n for n in self._rows.columns if n in columns or (n == "weight" and weight))
         with self._lock:
-            if chosen not in self._views:
-                self._views[chosen] = view_under(
+            if (chosen, names) not in self._views:
+                carried = {name: self._rows.columns[name] for name in names}
+                self._views[chosen, names] = view_under(
                     chosen,
-                    self._rows,
+                    Adjacency(self._rows.offsets, self._rows.neighbours, carried),
                     by=self.layout.by,
                     directed=self.layout.directed,
                     vertex_columns=self.vertex_columns,
                     user_rank=self.ids.rank,
                 )
-            return self._views[chosen]
+            return self._views[chosen, names]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dask_graphgpu.partition.csr import Adjacency, merge_repeats, transpose, union, without_loops
+from dask_graphgpu.partition.csr import (
+    Adjacency,
+    both_ways,
+    count_loops,
+    count_neighbours,
+    merge_repeats,
+    sum_neighbours,
+    sum_rows,
+    transpose,
+    union,
+    without_loops,
+)
 
 
 class View:
@@ -39,9 +51,7 @@ class View:
         self.num_edges = rows.num_edges
         self.vertex_columns: Mapping[str, np.ndarray] = vertex_columns or {}
         self.user_rank = user_rank
-        self._out = rows if by == "source" or not directed else None
-        self._into = rows if by == "destination" or not directed else None
-        self._symmetric: Adjacency | None = None
+        self._made = {"out" if by == "source" or not directed else "into": rows}
         self._lock = threading.RLock()
 
     @classmethod
@@ -56,36 +66,44 @@ class View:
         """A view of rows by source as they are."""
         return cls(out, directed=directed, vertex_columns=vertex_columns, user_rank=user_rank)
 
+    def with_columns(self, columns: Mapping[str, np.ndarray]) -> View:
+        """The same edges, shared, under other vertex columns."""
+        other = copy.copy(self)
+        other.vertex_columns = columns
+        return other
+
     @property
     def out(self) -> Adjacency:
         """Rows by source (CSR)."""
-        with self._lock:
-            if self._out is None:
-                self._out = transpose(self.into)
-            return self._out
+        return self._adjacency("out", lambda: transpose(self._made["into"]))
 
     @property
     def into(self) -> Adjacency:
         """Rows by destination (CSC); the same object as `out` when undirected."""
-        with self._lock:
-            if self._into is None:
-                self._into = transpose(self.out)
-            return self._into
+        if not self.directed:
+            return self.out
+        return self._adjacency("into", lambda: transpose(self._made["out"]))
 
     @property
     def has_into(self) -> bool:
-        return self._into is not None
+        """Whether `into` costs nothing."""
+        return not self.directed or "into" in self._made
 
     @property
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns."""
-        with self._lock:
-            if self._symmetric is None:
-                rows = merge_repeats(self._any(), "one")
-                if self.directed:
-                    rows = union(rows, transpose(rows), "one")
-                self._symmetric = without_loops(rows)
-            return self._symmetric
+
+        def make() -> Adjacency:
+            rows = merge_repeats(self._any(), "one")
+            if self.directed:
+                rows = union(rows, transpose(rows), "one")
+            return without_loops(rows)
+
+        return self._adjacency("symmetric", make)
+
+    @property
+    def is_weighted(self) -> bool:
+        return self._any().weight is not None
 
     @property
     def max_weight(self) -> int | float | None:
@@ -93,13 +111,52 @@ class View:
         weight = self._any().weight
         return None if weight is None or not len(weight) else weight.max().item()
 
+    def degrees(self, direction: str) -> np.ndarray:
+        """Number of edges "out" of or "in" to each vertex, or "both" added; int64."""
+        return self._per_vertex(direction, lambda a: a.degrees, count_neighbours)
+
+    def weighted_degrees(self, direction: str) -> np.ndarray:
+        """Weight of the edges "out" of or "in" to each vertex, or "both" added.
+
+        int64 or float64; the degrees when there are no weights.
+        """
+        if not self.is_weighted:
+            return self.degrees(direction)
+        return self._per_vertex(direction, sum_rows, sum_neighbours)
+
+    def loops(self) -> np.ndarray:
+        """Number of self-loops at each vertex, int64."""
+        return count_loops(self._any())
+
     def made(self) -> list[Adjacency]:
         """The adjacencies made so far."""
-        return [a for a in (self._out, self._into, self._symmetric) if a is not None]
+        return list(self._made.values())
+
+    def _adjacency(self, name: str, make: Callable[[], Adjacency]) -> Adjacency:
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
 
     def _any(self) -> Adjacency:
-        """Whichever adjacency is there."""
-        return self.out if self._out is not None else self.into
+        """Whichever adjacency has all edges."""
+        made = self._made.get("out") or self._made.get("into")
+        assert made is not None
+        return made
+
+    def _per_vertex(
+        self,
+        direction: str,
+        of_rows: Callable[[Adjacency], np.ndarray],
+        of_neighbours: Callable[[Adjacency], np.ndarray],
+    ) -> np.ndarray:
+        """A sum over each vertex's edges, from whichever adjacency is there."""
+        if not self.directed:
+            return of_rows(self.out)
+        if direction == "both":
+            return of_rows(self._any()) + of_neighbours(self._any())
+        name = {"out": "out", "in": "into"}[direction]
+        return of_rows(self._made[name]) if name in self._made else of_neighbours(self._any())
 
 
 def view_under(
@@ -120,7 +177,8 @@ def view_under(
     if not directed:
         mirror = transpose(merged)
         if not _same(merged, mirror):
-            merged = union(merged, mirror, rule)
+            plain = set(merged.columns) <= {"weight"}
+            merged = union(merged, mirror, rule) if plain else both_ways(merged)
     return View(
         merged, by=by, directed=directed, vertex_columns=vertex_columns, user_rank=user_rank
     )

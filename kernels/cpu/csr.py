@@ -270,3 +270,29 @@ def without_loops(lo, hi, offsets, neighbours, new_offsets, new_neighbours):
             if neighbours[e] != v:
                 new_neighbours[q] = neighbours[e]
                 q += 1
+
+
+@njit(nogil=True, cache=True)
+def sum_rows(lo, hi, offsets, weight, sums):
+    """``sums[v]``: weight of row v; returns how many integer sums overflowed."""
+    bad = 0
+    for v in range(lo, hi):
+        total = sums[v]
+        for e in range(offsets[v], offsets[v + 1]):
+            total += weight[e]
+            if total < 0:
+                bad += 1
+        sums[v] = total
+    return bad
+
+
+@njit(nogil=True, cache=True)
+def sum_neighbours(lo, hi, neighbours, weight, sums):
+    """``sums[v]``: weight of the edges whose neighbour is v; returns as `sum_rows`."""
+    bad = 0
+    for e in range(lo, hi):
+        v = neighbours[e]
+        sums[v] += weight[e]
+        if sums[v] < 0:
+            bad += 1
+    return bad

@@ -1,0 +1,80 @@
+"""What every algorithm declares, and what it is handed when it runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.results import ColumnType, Table
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run of an algorithm on one rank.
+
+    ``engine`` is a module such as ``engine.cpu``; ``frames`` holds the chunks of frames that were
+    given as arguments, by argument.
+    """
+
+    engine: Any
+    view: View
+    ids: VertexIds
+    schema: EdgeSchema
+    report: Report
+    frames: dict[str, list[VertexChunk]] = field(default_factory=dict)
+
+
+class Algorithm(ABC):
+    """A graph method: its arguments are the fields of the dataclass that derives from this.
+
+    Class attributes
+    ----------------
+    rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
+    by : whether its rows are built by "source" or by "destination"
+    """
+
+    rule: ClassVar[str]
+    by: ClassVar[str] = "source"
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        """Whether the weight column is read. Raises InvalidArgument when it is needed and missing."""
+        return False
+
+    def edge_columns(self) -> Sequence[str]:
+        """Further columns of the edge frame to read."""
+        return ()
+
+    def vertex_columns(self) -> Sequence[str]:
+        """Columns of the vertices frame to read."""
+        return ()
+
+    @abstractmethod
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        """The result's columns, known when the method is called."""
+
+    @abstractmethod
+    def run(self, run: Run) -> Table:
+        """Compute the result."""
+
+
+def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
+    """Raise InvalidArgument unless the graph has weights."""
+    if schema.weight is None:
+        raise InvalidArgument(
+            f"{method} needs weights and the graph has none: name the column with "
+            f".graph(weight=...); the frame has {[name for name, _ in schema.dtypes]}{instead}"
+        )
+
+
+def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
+    """Raise InvalidArgument unless ``ok``."""
+    if not ok:
+        raise InvalidArgument(f"{name}={value!r}; allowed is {allowed}")

@@ -1,0 +1,66 @@
+"""Breadth-first search: the number of edges of a shortest path from a source.
+
+Direction-optimizing: the frontier is pushed along out-edges while it is small; while it is large,
+vertices not found yet look among their in-edges for one parent in it and stop at the first.
+
+References
+----------
+.. [1] Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search", SC 2012.
+.. [2] Pan et al., "Multi-GPU graph analytics", IPDPS 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.algorithms.traversal import Traversal
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class BFS(Traversal):
+    """Number of edges on a shortest path from a source to every vertex.
+
+    Parameters
+    ----------
+    source : id or list of ids
+        With a list the result has a ``source`` column and one row a source and vertex.
+    predecessor : bool
+        Add a column with the vertex before this one on a shortest path: of those possible the one
+        of highest degree, then of smallest id; null at the source and where unreached.
+    target : id or list of ids, optional
+        Stop once these are found; the result has their rows only.
+    cutoff : int, optional
+        Vertices further away than this are left unreached.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``distance`` (Int64; null: unreached), ``predecessor`` where asked for. One row
+        a vertex in ascending order of ids.
+
+    Raises
+    ------
+    UnknownVertex
+        A source or target is not a vertex.
+
+    Notes
+    -----
+    Cost: at most one look at every edge, O(V + E); weights are not read.
+    """
+
+    rule = "one"
+    hops = True
+
+    def distance_dtype(self, schema: EdgeSchema) -> str:
+        return "int64"
+
+    def distances(
+        self, run: Run, source: int, targets: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        cutoff = None if self.cutoff is None else int(min(self.cutoff, run.view.num_vertices))
+        level = run.engine.bfs(run.view, source, cutoff=cutoff, targets=targets, report=run.report)
+        return level, level >= 0

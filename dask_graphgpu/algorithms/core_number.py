@@ -1,0 +1,42 @@
+"""Core numbers by peeling: vertices of the least degree left go first.
+
+References
+----------
+.. [1] Batagelj, Zaversnik, "An O(m) algorithm for cores decomposition of networks", 2003.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class CoreNumber(Algorithm):
+    """The largest k for which a vertex is in the k-core.
+
+    The k-core is the largest subgraph in which every vertex has at least k neighbours. Directions,
+    repeated edges and self-loops mean nothing here.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``core_number`` (int64). One row a vertex in ascending order of ids.
+
+    Notes
+    -----
+    Cost: O(V + E) after both directions of every edge are in rows.
+    """
+
+    rule = "one"
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {"vertex": ColumnType("vertex"), "core_number": ColumnType("int64")}
+
+    def run(self, run: Run) -> Table:
+        core = run.engine.core_numbers(run.view, report=run.report)
+        rows = run.ids.in_user_order()
+        return {"vertex": Values(rows), "core_number": Values(core[rows])}

@@ -1,0 +1,75 @@
+"""The k-core as edges: those of the frame whose two ends have a core number of at least k.
+
+References
+----------
+.. [1] Seidman, "Network structure and minimum degree", Social Networks 1983.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run, check_number
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class KCore(Algorithm):
+    """The edges of the k-core.
+
+    Parameters
+    ----------
+    k : int
+        Every vertex of the k-core has at least k neighbours in it.
+
+    Returns
+    -------
+    frame
+        The rows of the edge frame that join two vertices of the k-core, under its own names of the
+        id columns and the weight, ordered by source and destination. Repeated rows stay (unless
+        the graph was given another ``duplicates=``); an undirected graph gives every edge once,
+        the smaller id first.
+
+    Notes
+    -----
+    Cost: as ``core_number``, and one pass over the edges.
+    """
+
+    k: int
+
+    rule = "keep"
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.k, (int, np.integer)) and not isinstance(self.k, bool)
+        check_number("k", self.k, "a whole number of at least 0", whole and self.k >= 0)
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        return schema.weight is not None
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        ends = {"edge source": ColumnType("vertex"), "edge destination": ColumnType("vertex")}
+        if schema.weight is None:
+            return ends
+        return {**ends, schema.weight: ColumnType(schema.weight_kind or "int64")}
+
+    def run(self, run: Run) -> Table:
+        inside = run.engine.core_numbers(run.view, report=run.report) >= self.k
+        out, rank = run.view.out, run.ids.rank
+        source = np.repeat(np.arange(out.num_vertices, dtype=out.neighbours.dtype), out.degrees)
+        chosen = inside[source] & inside[out.neighbours]
+        source, destination = source[chosen], out.neighbours[chosen]
+        places = (source, destination) if rank is None else (rank[source], rank[destination])
+        order = np.lexsort(places[::-1])
+        if not run.view.directed:
+            order = order[(places[0] <= places[1])[order]]
+        table = {
+            "edge source": Values(source[order]),
+            "edge destination": Values(destination[order]),
+        }
+        if run.schema.weight is not None:
+            weight = out.weight if out.weight is not None else np.empty(0)
+            table[run.schema.weight] = Values(weight[chosen][order])
+        return table

@@ -1,0 +1,116 @@
+"""A vertex program of the user's own as a graph method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.program import VertexProgram
+
+
+@dataclass(frozen=True)
+class RunProgram(Algorithm):
+    """Run a vertex program.
+
+    Parameters
+    ----------
+    program : VertexProgram
+    source : id or list of ids, optional
+        The vertices that start active with the fields' ``at_source``. Default: all are active.
+    max_supersteps : int, optional
+        Raise NotConverged when the program has not ended by then.
+    constants : mapping of str to number, optional
+        Other values for the program's constants; nothing is compiled again.
+
+    Returns
+    -------
+    frame
+        ``vertex`` and the program's fields, but for those read from the vertices frame; null where
+        a vertex was never reached. One row a vertex in ascending order of ids.
+
+    Raises
+    ------
+    ProgramError, NotConverged, IntegerOverflow
+
+    Notes
+    -----
+    Repeated rows are kept as edges of their own unless the graph was given ``duplicates=``.
+    """
+
+    program: VertexProgram
+    source: Any = None
+    max_supersteps: int | None = None
+    constants: Any = None
+
+    rule = "keep"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.program, VertexProgram):
+            raise InvalidArgument(
+                f"run takes a VertexProgram, not {type(self.program).__name__}; make one with "
+                "dask_graphgpu.VertexProgram(state=..., compute=..., combine=...)"
+            )
+        unknown = set(self.constants or {}) - set(self.program.constants)
+        if unknown:
+            raise InvalidArgument(
+                f"constants={sorted(unknown)} are not declared by the program; it has "
+                f"{sorted(self.program.constants)}"
+            )
+        steps = self.max_supersteps
+        if steps is not None and (not isinstance(steps, int) or steps < 1):
+            raise InvalidArgument(f"max_supersteps={steps!r}; allowed is a whole number from 1")
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        named = any(name == "weight" or name.endswith("weighted_degree") for name in self._read())
+        typed = any(field.dtype == "weight" for field in self.program.state.values())
+        return schema.weight is not None and (named or typed)
+
+    def edge_columns(self) -> Sequence[str]:
+        return sorted(p.removeprefix("edge_") for p in self._read() if p.startswith("edge_"))
+
+    def vertex_columns(self) -> Sequence[str]:
+        return sorted(f.vertices for f in self.program.state.values() if f.vertices is not None)
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        kinds = {"vertex": ColumnType("vertex")}
+        for name, field in self._shown().items():
+            dtype = {"weight": schema.weight_kind or "int64", "id": "vertex"}.get(
+                field.dtype, field.dtype
+            )
+            kinds[name] = ColumnType(dtype, nullable=self.program.has_reached)
+        return kinds
+
+    def run(self, run: Run) -> Table:
+        sources = None
+        if self.source is not None:
+            sources = self.source if isinstance(self.source, list) else [self.source]
+            sources = run.ids.find(sources)
+        state = run.engine.run(
+            self.program,
+            run.view,
+            sources=sources,
+            constants=dict(self.constants or {}),
+            max_supersteps=self.max_supersteps,
+            report=run.report,
+        )
+        rows = run.ids.in_user_order()
+        reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
+        fields = {name: Values(state[name][rows], reached) for name in self._shown()}
+        return {"vertex": Values(rows), **fields}
+
+    def _read(self) -> set[str]:
+        """Every parameter that a function of the program names."""
+        functions = self.program.functions().items()
+        return {p for name, f in functions for p in parameters(plain(f, name), name)}
+
+    def _shown(self) -> dict[str, Any]:
+        """The fields that the result has."""
+        return {name: f for name, f in self.program.state.items() if f.vertices is None}

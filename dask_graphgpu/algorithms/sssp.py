@@ -1,0 +1,92 @@
+"""Single-source shortest paths over weights that are not negative.
+
+In near-far order: vertices whose distance is below a moving limit are relaxed until they are
+quiet, then the limit rises; a weaker order than Dijkstra's heap, with far fewer rounds than
+Bellman and Ford's.
+
+References
+----------
+.. [1] Meyer, Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 2003.
+.. [2] Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", IPDPS 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Run, require_weight
+from dask_graphgpu.algorithms.traversal import Traversal
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.program import Field, VertexProgram
+
+PROGRAM = VertexProgram(
+    state={"distance": Field(dtype="weight", initial=None, at_source=0)},
+    compute=lambda source_distance, weight: source_distance + weight,
+    combine="min",
+    priority=lambda distance: distance,
+    bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
+)
+
+
+@dataclass(frozen=True)
+class SSSP(Traversal):
+    """Length of a shortest path from a source to every vertex.
+
+    Parameters
+    ----------
+    source : id or list of ids
+        With a list the result has a ``source`` column and one row a source and vertex.
+    predecessor : bool
+        Add a column with the vertex before this one on a shortest path: of those possible the one
+        of highest degree, then of smallest id; null at the source and where unreached. They form a
+        tree, also where weights are zero.
+    target : id or list of ids, optional
+        Stop once the distances of these are final; the result has their rows only.
+    cutoff : number, optional
+        Vertices further away than this are left unreached.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``distance`` (Int64 over integer weights, exact; Float64 over float weights;
+        null: unreached), ``predecessor`` where asked for. One row a vertex in ascending order of
+        ids.
+
+    Raises
+    ------
+    InvalidArgument
+        The graph has no weights.
+    UnknownVertex
+        A source or target is not a vertex.
+    IntegerOverflow
+        A distance does not fit int64.
+
+    Notes
+    -----
+    Of repeated edges the lightest counts. Cost: O(V + E) and what is relaxed again before its
+    limit has passed; tens of percent of E on most graphs.
+    """
+
+    rule = "min"
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        require_weight(schema, "sssp", "; for the number of edges use bfs")
+        return True
+
+    def distance_dtype(self, schema: EdgeSchema) -> str:
+        return schema.weight_kind or "int64"
+
+    def distances(
+        self, run: Run, source: int, targets: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        state = run.engine.run(
+            PROGRAM,
+            run.view,
+            sources=np.array([source]),
+            cutoff=self.cutoff,
+            targets=targets,
+            report=run.report,
+        )
+        return state["distance"], state.reached

@@ -1,0 +1,42 @@
+"""Weakly connected components by Afforest: link a sample of edges, then only what is outside the giant.
+
+References
+----------
+.. [1] Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity computation via subgraph
+   sampling", IPDPS 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class WeaklyConnectedComponents(Algorithm):
+    """The component of every vertex, the direction of edges ignored.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``component``: the smallest id in the same component, in the order of the
+        user's ids. One row a vertex in ascending order of ids.
+
+    Notes
+    -----
+    Cost: O(E) in the worst case; a few looks a vertex where one component holds most of an
+    undirected graph. Weights are not read.
+    """
+
+    rule = "one"
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
+
+    def run(self, run: Run) -> Table:
+        label = run.engine.components(run.view, report=run.report)
+        rows = run.ids.in_user_order()
+        return {"vertex": Values(rows), "component": Values(label[rows])}

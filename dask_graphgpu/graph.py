@@ -1,0 +1,312 @@
+"""Graph: a frame of edges with its columns and options, and the graph methods on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphgpu import algorithms, engine
+from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.ingest import Needs, edge_frame, ingest, vertex_frame
+from dask_graphgpu.io.results import ColumnType, Table, empty_frame, to_frame
+from dask_graphgpu.io.schema import (
+    UNSET,
+    Columns,
+    EdgeSchema,
+    Unset,
+    find_columns,
+    find_vertex_columns,
+)
+from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.report import Report
+from dask_graphgpu.store.plan import Plan, exact_plan, planned
+
+P = ParamSpec("P")
+
+_DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
+_ORDERS = ("auto", "input", "degree")
+
+
+def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
+    """The graph method of an algorithm: its arguments and documentation are the dataclass's."""
+
+    def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        return self._call(algorithm(*args, **kwargs))
+
+    name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
+    method.__name__ = name
+    method.__qualname__ = f"Graph.{name}"
+    method.__doc__ = algorithm.__doc__
+    method.__wrapped__ = algorithm  # type: ignore[attr-defined]  # gives inspect the signature
+    return method
+
+
+class Graph:
+    """Edges with their columns and options; made by ``frame.graph(...)``.
+
+    Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
+    partitions as the edge frame, and all work is done when that is computed. On pandas frames
+    they compute at once and give pandas frames.
+
+    Parameters
+    ----------
+    frame : Dask or pandas DataFrame
+        One row an edge.
+    source, destination : str or list of str
+        Id columns (integers or strings). Default: ``src`` and ``dst``, or ``source`` and
+        ``destination``.
+    weight : str or None
+        Weight column, integers or floats, not negative. Default: ``weight`` if there is one.
+        None: no weights.
+    directed : bool
+        False: an edge leads both ways. Each may be given once or in both directions, with the same
+        answer.
+    vertices : frame, optional
+        A frame with the id column (``vertex``, ``id`` or the source column's name; several id
+        columns under the source columns' names). Keeps vertices without edges, and carries
+        per-vertex values for programs.
+    duplicates : {"auto", "min", "max", "sum", "one", "keep"}
+        How repeated rows become one edge, by their weights. "auto": by the rule of each algorithm
+        (paths: "min"; rank: "sum"; components, cores, degrees: "one"; programs: "keep").
+    order : {"auto", "input", "degree"}
+        Order of vertices in memory: that of the ids, or by falling degree. "auto": that of the ids
+        unless degrees are skewed and the ids show no locality. Answers do not depend on it.
+    engine : {"auto", "cpu", "interpreted"}
+
+    Raises
+    ------
+    InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        source: Columns | Unset = UNSET,
+        destination: Columns | Unset = UNSET,
+        weight: str | None | Unset = UNSET,
+        directed: bool = True,
+        vertices: Any = None,
+        duplicates: str = "auto",
+        order: str = "auto",
+        engine: str = "auto",
+    ) -> None:
+        _check_frame(frame, "the edge frame", InvalidEdges)
+        _check_choice("duplicates", duplicates, _DUPLICATES)
+        _check_choice("order", order, _ORDERS)
+        _check_choice("directed", directed, (True, False))
+        _engine_check(engine)
+        schema = find_columns(_meta(frame), source, destination, weight)
+        self._schema = dataclasses.replace(schema, directed=directed)
+        if duplicates == "one" and self._schema.weight is not None:
+            raise InvalidArgument(
+                "duplicates='one' does not say which weight repeated edges get: choose 'min', "
+                "'max' or 'sum', or give weight=None"
+            )
+        self._vertex_ids: tuple[str, ...] = ()
+        if vertices is not None:
+            _check_frame(vertices, "the vertices frame", InvalidVertices)
+            self._vertex_ids = find_vertex_columns(_meta(vertices), self._schema)
+        self._frame = frame
+        self._vertices = vertices
+        self._layout = Layout(directed=directed, duplicates=duplicates, order=order)
+        self._engine = engine
+        self._built: Any = None
+        self._built_needs: Needs | None = None
+
+    bfs = _method(algorithms.BFS)
+    sssp = _method(algorithms.SSSP)
+    pagerank = _method(algorithms.PageRank)
+    weakly_connected_components = _method(algorithms.WeaklyConnectedComponents)
+    core_number = _method(algorithms.CoreNumber)
+    k_core = _method(algorithms.KCore)
+    degree = _method(algorithms.Degree)
+    run = _method(algorithms.RunProgram)
+
+    def persist(self, *, columns: Columns = ()) -> Graph:
+        """Build the partition now and keep it, so that methods called later share it.
+
+        Parameters
+        ----------
+        columns : str or list of str
+            Further columns of the edge frame that programs will read.
+
+        Returns
+        -------
+        Graph
+            The same graph, held in memory (of the worker, when a ``distributed.Client`` is active).
+        """
+        extra = (columns,) if isinstance(columns, str) else tuple(columns)
+        given = () if self._vertices is None else _meta(self._vertices).select_dtypes("number").columns
+        needs = Needs(
+            weight=self._schema.weight is not None,
+            edge_columns=extra,
+            vertex_columns=tuple(str(c) for c in given if c not in self._vertex_ids),
+        )
+        kept = Graph.__new__(Graph)
+        kept.__dict__.update(self.__dict__)
+        built = self._ingest(needs)
+        kept._built = dask.persist(built)[0] if dask.is_dask_collection(built) else built
+        kept._built_needs = needs
+        return kept
+
+    def explain(self) -> Plan:
+        """What a method will work on; printed, a short text.
+
+        Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
+        and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact.
+        """
+        if self._built is not None:
+            describe = dask.delayed(exact_plan, pure=False) if self._is_lazy() else exact_plan
+            plan = describe(self._built, self._schema, self._layout, self._engine)
+            return plan.compute() if self._is_lazy() else plan  # type: ignore[no-any-return]
+        weight = Needs(weight=self._schema.weight is not None)
+        frame = edge_frame(self._frame, self._schema, weight)
+        return planned(frame, self._schema, self._layout, self._engine)
+
+    def __repr__(self) -> str:
+        return f"<Graph: {self._schema.describe()}, {'directed' if self._layout.directed else 'undirected'}>"
+
+    def _is_lazy(self) -> bool:
+        return dask.is_dask_collection(self._frame) or dask.is_dask_collection(self._vertices)
+
+    def _ingest(self, needs: Needs) -> Any:
+        return ingest(
+            self._frame, self._schema, self._vertices, self._vertex_ids, self._layout, needs
+        )
+
+    def _partition(self, needs: Needs) -> Any:
+        """The partition (Delayed on Dask frames) with at least what is needed."""
+        if self._built is None or self._built_needs is None:
+            return self._ingest(needs)
+        missing = set(needs.edge_columns) - set(self._built_needs.edge_columns)
+        if missing:
+            raise InvalidArgument(
+                f"the persisted graph does not hold the edge columns {sorted(missing)}; persist it "
+                f"with .persist(columns={sorted(needs.edge_columns)})"
+            )
+        return self._built
+
+    def _call(self, algorithm: Algorithm) -> Any:
+        schema = self._schema
+        columns = algorithm.columns(schema)
+        weight = algorithm.reads_weight(schema)
+        needs = Needs(
+            weight=weight,
+            edge_columns=tuple(algorithm.edge_columns()),
+            vertex_columns=tuple(algorithm.vertex_columns()),
+            by=algorithm.by,
+        )
+        self._check_columns(needs)
+        algorithm, frames = self._take_frames(algorithm)
+        partition = self._partition(needs)
+        if not self._is_lazy():
+            frames = {name: dask.compute(*chunks) for name, chunks in frames.items()}
+            table, ids = execute(algorithm, partition, schema, weight, self._engine, frames)
+            return to_frame(table, columns, ids, schema)
+        ran = dask.delayed(execute, pure=True, nout=2)(
+            algorithm, partition, schema, weight, self._engine, frames
+        )
+        number = self._frame.npartitions if dask.is_dask_collection(self._frame) else 1
+        share = dask.delayed(_share, pure=True)
+        parts = [share(ran, columns, schema, i, number) for i in range(number)]
+        name = f"graph-{ran.key}"
+        meta = empty_frame(columns, schema)
+        return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=name)
+
+    def _check_columns(self, needs: Needs) -> None:
+        """Refuse columns that the frames do not have, when the method is called."""
+        given = [name for name, _ in self._schema.dtypes]
+        rule = self._layout.duplicates
+        if needs.edge_columns and rule not in ("auto", "keep"):
+            raise InvalidArgument(
+                f"the program reads edge columns, which have no single value where "
+                f"duplicates={rule!r} makes repeated rows one; use duplicates='keep'"
+            )
+        for name in needs.edge_columns:
+            if name not in given:
+                raise InvalidEdges(f"the program reads edge_{name}; the edge frame has {given}")
+        for name in needs.vertex_columns:
+            here = [] if self._vertices is None else [str(c) for c in self._vertices.columns]
+            if name not in here:
+                raise InvalidVertices(
+                    f"the vertices frame has no column {name!r}; "
+                    + (f"it has {here}" if here else "the graph has none: give vertices=")
+                )
+
+    def _take_frames(self, algorithm: Algorithm) -> tuple[Algorithm, dict[str, Any]]:
+        """Replace frames among the arguments by their chunks of vertices."""
+        frames: dict[str, Any] = {}
+        for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
+            value = getattr(algorithm, field.name)
+            if not (isinstance(value, pd.DataFrame) or dask.is_dask_collection(value)):
+                continue
+            _check_frame(value, field.name, InvalidArgument)
+            ids = find_vertex_columns(_meta(value), self._schema)
+            rest = [str(c) for c in value.columns if c not in ids]
+            if len(rest) != 1:
+                raise InvalidArgument(
+                    f"{field.name}: a frame with the id column(s) {list(ids)} and one column of "
+                    f"values; it has {[str(c) for c in value.columns]}"
+                )
+            lazy = self._is_lazy() or dask.is_dask_collection(value)
+            frames[field.name] = vertex_frame(value, ids, rest, lazy)
+        changes = dict.fromkeys(frames, "a frame")
+        return (dataclasses.replace(algorithm, **changes) if frames else algorithm), frames  # type: ignore[type-var]
+
+
+def execute(
+    algorithm: Algorithm,
+    partition: Partition,
+    schema: EdgeSchema,
+    weight: bool,
+    engine_name: str,
+    frames: dict[str, Any],
+) -> tuple[Table, Any]:
+    """Run an algorithm on a partition and publish its report."""
+    name = next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
+    report = Report(name)
+    view = partition.view(algorithm.rule, weight, tuple(algorithm.edge_columns()))
+    module = engine.load(engine_name)
+    run = Run(module, view, partition.ids, schema, report, {k: list(v) for k, v in frames.items()})
+    table = algorithm.run(run)
+    report.publish()
+    return table, partition.ids
+
+
+def _share(
+    ran: tuple[Table, Any], columns: dict[str, ColumnType], schema: EdgeSchema, i: int, of: int
+) -> pd.DataFrame:
+    """The i-th of ``of`` even shares of a result's rows."""
+    table, ids = ran
+    rows = len(next(iter(table.values())).data)
+    bounds = np.linspace(0, rows, of + 1).astype(np.int64)
+    return to_frame(table, columns, ids, schema, slice(bounds[i], bounds[i + 1]))
+
+
+def _meta(frame: Any) -> pd.DataFrame:
+    return frame._meta if dask.is_dask_collection(frame) else frame
+
+
+def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
+    if not isinstance(frame, (pd.DataFrame, dd.DataFrame)):
+        raise error(
+            f"{what} is a {type(frame).__name__}; give a Dask or pandas DataFrame with a row each"
+        )
+
+
+def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        raise InvalidArgument(f"{name}={value!r}; allowed are {', '.join(map(repr, allowed))}")
+
+
+_engine_check = engine.check

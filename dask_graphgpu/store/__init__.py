@@ -1,0 +1,1 @@
+"""Where a graph lives, and what a run of it will touch."""

@@ -1,0 +1,120 @@
+"""What `Graph.explain` shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+
+from dask_graphgpu.io import parquet
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.partition.partition import Partition
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Size and layout of a graph; ``str()`` gives a short text.
+
+    Attributes
+    ----------
+    rows : int or None
+        Rows of the edge frame; None when only computing it would tell.
+    vertices : int or None
+        Number of vertices; an upper bound unless ``exact``.
+    bytes : int or None
+        Of the partition in host memory; None before `persist`.
+    order : str
+        As asked for, or as chosen where ``exact``.
+    """
+
+    columns: str
+    directed: bool
+    duplicates: str
+    order: str
+    engine: str
+    rows: int | None
+    vertices: int | None
+    bytes: int | None
+    exact: bool
+    ranks: int = 1
+
+    def __str__(self) -> str:
+        bound = "" if self.exact else "<= "
+        lines = [
+            ("edges", f"{_count(self.rows)} rows of {self.columns}"),
+            ("vertices", bound + _count(self.vertices) if self.vertices is not None else "unknown"),
+            ("directed", "yes" if self.directed else "no, every edge leads both ways"),
+            ("duplicates", self.duplicates),
+            ("order", self.order),
+            ("ranks", str(self.ranks)),
+            ("host memory", "not built" if self.bytes is None else f"{self.bytes:,} bytes"),
+            ("engine", self.engine),
+        ]
+        return "\n".join(f"{name:12}{value}" for name, value in lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+_RULES = {
+    "auto": "by algorithm: paths the least weight, rank the sum, components and cores one edge, "
+    "programs keep all",
+    "keep": "repeated rows stay edges of their own",
+    "one": "repeated rows are one edge",
+}
+
+
+def planned(frame: Any, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
+    """The plan of a graph that is not built: rows from Parquet footers, nothing else is read."""
+    if dask.is_dask_collection(frame):
+        found = parquet.pieces(frame)
+        rows = None if found is None else parquet.num_rows(found)
+    else:
+        rows = len(frame)
+    vertices = None if rows is None else 2 * rows
+    return _plan(schema, layout, engine, layout.order, rows, vertices, None, exact=False)
+
+
+def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
+    """The plan of a graph that is built."""
+    return _plan(
+        schema,
+        layout,
+        engine,
+        partition.order,
+        partition.num_rows,
+        partition.num_vertices,
+        partition.nbytes,
+        exact=True,
+    )
+
+
+def _plan(
+    schema: EdgeSchema,
+    layout: Layout,
+    engine: str,
+    order: str,
+    rows: int | None,
+    vertices: int | None,
+    size: int | None,
+    *,
+    exact: bool,
+) -> Plan:
+    rule = _RULES.get(layout.duplicates, f"repeated rows are one edge of {layout.duplicates} weight")
+    return Plan(
+        columns=schema.describe(),
+        directed=layout.directed,
+        duplicates=rule,
+        order={"input": "of the ids", "degree": "falling degree"}.get(order, "chosen when built"),
+        engine="cpu" if engine == "auto" else engine,
+        rows=rows,
+        vertices=vertices,
+        bytes=size,
+        exact=exact,
+    )
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"

@@ -1,0 +1,200 @@
+"""One partition of an edge frame, checked and turned into codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, require_columns, value_type
+from dask_graphgpu.partition.chunk import EdgeChunk
+from dask_graphgpu.partition.ids import Names, common_type
+
+
+def read_edges(
+    frame: pd.DataFrame, schema: EdgeSchema, columns: Sequence[str], partition: int
+) -> EdgeChunk:
+    """Check a partition of the edge frame and encode its ids.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Partition number ``partition`` (from 0, for messages).
+    columns : sequence of str
+        What an edge carries: "weight" (the schema's weight column) and names of other columns.
+
+    Raises
+    ------
+    InvalidEdges
+        Nulls, weights that are negative, NaN or infinite, or dtypes other than declared.
+    """
+    names = [*schema.source, *schema.destination]
+    require_columns(frame, names)
+    declared = dict(schema.dtypes)
+    if not len(frame):  # readers give empty partitions any dtype
+        return _empty(schema, columns, declared)
+    for name in names:
+        _check_dtype(frame, name, declared[name], partition)
+    source = [id_array(frame[name], name, partition) for name in schema.source]
+    destination = [id_array(frame[name], name, partition) for name in schema.destination]
+    (source_codes, destination_codes), table = encode([source, destination])
+    carried = {}
+    for name in columns:
+        column = schema.weight if name == "weight" else name
+        assert column is not None
+        require_columns(frame, [column])
+        _check_dtype(frame, column, declared[column], partition)
+        carried[name] = number_array(frame[column], column, partition)
+        if name == "weight":
+            _check_weights(carried[name], column, partition)
+    return EdgeChunk(source_codes, destination_codes, table, carried)
+
+
+def id_array(series: pd.Series[Any], name: str, partition: int) -> pa.Array:
+    """The ids of a column as one Arrow array of integers or large strings, without nulls."""
+    nulls = int(series.isna().sum())
+    if nulls:
+        raise InvalidEdges(
+            f"id column {name!r} has {nulls} nulls in partition {partition}; drop them first, for "
+            f"example with .dropna(subset=[{name!r}])"
+        )
+    if not len(series):
+        return pa.array([], arrow_id_type(series.dtype) or pa.null())
+    kind = arrow_id_type(series.dtype)
+    if kind is not None and pa.types.is_integer(kind) and isinstance(series.dtype, np.dtype):
+        return pa.array(series.to_numpy())
+    try:
+        values = pa.array(series, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InvalidEdges(
+            f"id column {name!r} mixes types in partition {partition} ({error}); ids are all "
+            "integers or all strings: cast the column first"
+        ) from error
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_string(values.type):
+        return values.cast(pa.large_string())
+    if not (pa.types.is_integer(values.type) or pa.types.is_large_string(values.type)):
+        raise InvalidEdges(
+            f"id column {name!r} holds {values.type} in partition {partition}; ids are integers or "
+            "strings: cast the column first"
+        )
+    return values
+
+
+def number_array(series: pd.Series[Any], name: str, partition: int) -> np.ndarray:
+    """A numeric column as a NumPy array, without nulls."""
+    nulls = int(series.isna().sum())
+    if nulls:
+        raise InvalidEdges(
+            f"column {name!r} has {nulls} nulls or NaN in partition {partition}; fill or drop them "
+            f"first, for example with .dropna(subset=[{name!r}])"
+        )
+    dtype: Any = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        dtype = dtype.numpy_dtype
+    dtype = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    if dtype.kind not in "iufb":
+        raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
+    return np.ascontiguousarray(series.to_numpy(dtype=dtype))
+
+
+def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:
+    """Give ids codes: several tables of ids over one set of names.
+
+    Integers whose range fits 32 bits are coded by their distance from the smallest; everything
+    else by a table of the distinct ids.
+    """
+    width = len(sides[0])
+    types = tuple(
+        common_type([side[k].type for side in sides], "sources and destinations")
+        for k in range(width)
+    )
+    arrays = [[side[k].cast(types[k]) for side in sides] for k in range(width)]
+    if width == 1 and pa.types.is_integer(types[0]):
+        coded = _encode_range(arrays[0], types[0])
+        if coded is not None:
+            return coded
+    cuts = np.cumsum([len(side[0]) for side in sides])[:-1]
+    codes, table = _distinct_rows([pa.concat_arrays(parts) for parts in arrays])
+    names = Names(types, len(table[0]), table=tuple(table))
+    return [part.astype(np.uint32) for part in np.split(codes, cuts)], names
+
+
+def _encode_range(
+    arrays: Sequence[pa.Array], kind: pa.DataType
+) -> tuple[list[np.ndarray], Names] | None:
+    """Codes of integers by distance from the smallest; None when they do not fit 32 bits."""
+    if not all(map(len, arrays)):
+        return None
+    extremes = [pc.min_max(a).as_py() for a in arrays]
+    first, last = min(e["min"] for e in extremes), max(e["max"] for e in extremes)
+    if last - first >= 2**32:
+        return None
+    wide = np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64
+    codes = [
+        np.subtract(np.asarray(a), wide(first), dtype=wide, casting="unsafe").astype(np.uint32)
+        for a in arrays
+    ]
+    return codes, Names((kind,), last - first + 1, first=first)
+
+
+def _distinct_rows(columns: Sequence[pa.Array]) -> tuple[np.ndarray, list[pa.Array]]:
+    """Number the distinct rows of a table in any order: the number of each row, and the rows."""
+    encoded = [column.dictionary_encode() for column in columns]
+    codes = np.asarray(encoded[0].indices).astype(np.int64)
+    table = [encoded[0].dictionary]
+    for column in encoded[1:]:
+        size = len(column.dictionary)
+        pairs = codes * size + np.asarray(column.indices)
+        both = pa.array(pairs).dictionary_encode()
+        codes, rows = np.asarray(both.indices).astype(np.int64), np.asarray(both.dictionary)
+        table = [part.take(pa.array(rows // size)) for part in table]
+        table.append(column.dictionary.take(pa.array(rows % size)))
+    return codes, table
+
+
+def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, partition: int) -> None:
+    """Refuse a partition whose column is of another type than the frame declares.
+
+    Backends may differ (NumPy, masked, Arrow; the kinds of strings): what counts is the value type.
+    """
+    given, wanted = value_type(frame[name].dtype), value_type(declared)
+    if given is not None and wanted is not None and given != wanted:
+        raise InvalidEdges(
+            f"column {name!r} is {frame[name].dtype} in partition {partition} but the frame declares "
+            f"{declared}; cast every partition to one type first, with .astype({{{name!r}: ...}})"
+        )
+
+
+def _check_weights(weight: np.ndarray, name: str, partition: int) -> None:
+    def refuse(bad: int, what: str) -> None:
+        raise InvalidEdges(
+            f"weight column {name!r} has {bad} {what} weights in partition {partition}; weights are "
+            "finite and not negative: filter or correct them first"
+        )
+
+    if weight.dtype.kind == "f":
+        infinite = int(np.isinf(weight).sum())
+        if infinite:
+            refuse(infinite, "infinite")
+    if weight.dtype == np.uint64 and len(weight) and weight.max() > np.iinfo(np.int64).max:
+        refuse(int((weight > np.uint64(np.iinfo(np.int64).max)).sum()), "2**63 or larger")
+    if weight.dtype.kind != "u":
+        negative = int((weight < 0).sum())
+        if negative:
+            refuse(negative, "negative")
+
+
+def _empty(schema: EdgeSchema, columns: Sequence[str], declared: dict[str, Any]) -> EdgeChunk:
+    none = np.empty(0, np.uint32)
+    types = tuple(arrow_id_type(dtype) or pa.large_string() for dtype in schema.ids)
+    table = tuple(pa.array([], t) for t in types)
+    return EdgeChunk(none, none, Names(types, 0, table=table), {name: np.empty(0) for name in columns})

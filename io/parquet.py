@@ -1,0 +1,130 @@
+"""Bare Parquet behind a Dask frame: read row group by row group, with errors that name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+from dask_graphgpu.errors import UnreadableParquet
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local."""
+
+    path: str
+    row_groups: tuple[int, ...] | None
+    filesystem: Any = None
+
+
+def pieces(frame: Any) -> list[Piece] | None:
+    """The Parquet files behind a Dask frame, in the order of its partitions.
+
+    None unless the frame is nothing but ``read_parquet`` and a choice of columns: what filters,
+    renames or computes goes through the frame's own partitions.
+    """
+    from dask.dataframe.dask_expr.io.parquet import ReadParquet
+
+    expr = frame.expr.simplify()
+    if not isinstance(expr, ReadParquet) or expr.filters or expr.operand("_series"):
+        return None
+    chosen = expr.operand("_partitions")
+    if hasattr(expr, "fragments"):
+        found = [
+            Piece(
+                fragment.path,
+                None if fragment.row_groups is None else tuple(g.id for g in fragment.row_groups),
+                fragment.filesystem,
+            )
+            for fragment in expr.fragments
+        ]
+        stored = set(expr.fragments[0].physical_schema.names) if expr.fragments else set()
+    else:
+        info = expr._dataset_info
+        stored = set(info["physical_schema"].names)
+        found = []
+        for part in expr._plan["parts"]:
+            for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
+                path, groups, _ = piece
+                groups = None if groups in (None, [None]) else tuple(groups)
+                found.append(Piece(path, groups, info["fs"]))
+    if chosen is not None or not set(frame.columns) <= stored:
+        return None  # some partitions only, or columns that stand in folder names
+    return [Piece(p.path, p.row_groups, _remote(p.filesystem)) for p in found]
+
+
+def split(found: Sequence[Piece], enough: int) -> list[Piece]:
+    """Cut pieces into row groups where there are fewer than ``enough``; reads their footers."""
+    if len(found) >= enough:
+        return list(found)
+    return [
+        Piece(piece.path, (group,), piece.filesystem)
+        for piece in found
+        for group in _groups(_open(piece), piece)
+    ]
+
+
+def num_rows(found: Sequence[Piece]) -> int:
+    """Rows, from the footers."""
+    total = 0
+    for piece in found:
+        metadata = _open(piece).metadata
+        groups = range(metadata.num_row_groups) if piece.row_groups is None else piece.row_groups
+        total += sum(metadata.row_group(group).num_rows for group in groups)
+    return total
+
+
+def read_pieces(piece: Piece, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """The columns of one row group after the other, as Arrow-backed frames without an index.
+
+    Raises
+    ------
+    UnreadableParquet
+        The file cannot be opened or decoded; the message names it.
+    """
+    file = _open(piece)
+    for group in _groups(file, piece):
+        try:
+            table = file.read_row_group(group, columns=list(columns), use_threads=False)
+        except (OSError, pa.ArrowException) as error:
+            raise UnreadableParquet(
+                f"cannot read row group {group} of {piece.path}: {_line(error)}; the file is "
+                "truncated or damaged: write it again"
+            ) from error
+        yield table.select(list(columns)).to_pandas(
+            types_mapper=pd.ArrowDtype, ignore_metadata=True
+        )
+
+
+def _groups(file: pq.ParquetFile, piece: Piece) -> Sequence[int]:
+    return range(file.num_row_groups) if piece.row_groups is None else piece.row_groups
+
+
+def _open(piece: Piece) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(piece.path, filesystem=piece.filesystem)
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableParquet(
+            f"cannot read {piece.path}: {_line(error)}; it is not a complete Parquet file"
+        ) from error
+
+
+def _remote(filesystem: Any) -> Any:
+    """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
+    from fsspec.implementations.local import LocalFileSystem
+
+    if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
+        return None
+    if isinstance(filesystem, pa.fs.FileSystem):
+        return filesystem
+    return pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,117 @@
+"""Answers over dense ids become frames over the user's ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.ids import VertexIds
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls."""
+
+    dtype: str
+    nullable: bool = False
+
+    @property
+    def vertex(self) -> bool:
+        return self.dtype == "vertex"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A result column: ``data`` (dense ids where the column holds vertices), null where not ``valid``."""
+
+    data: np.ndarray
+    valid: np.ndarray | None = None
+
+
+Table = dict[str, Values]  # columns of one length, in row order
+
+
+def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> pd.DataFrame:
+    """A result without rows: the dtypes that every partition of it will have."""
+    ids = [pa.array([], type=_id_type(dtype)) for dtype in schema.ids]
+    table = {name: Values(np.empty(0, _storage(kind))) for name, kind in columns.items()}
+    return to_frame(table, columns, VertexIds(ids, None), schema)
+
+
+def to_frame(
+    table: Table,
+    columns: dict[str, ColumnType],
+    ids: VertexIds,
+    schema: EdgeSchema,
+    rows: slice = slice(None),
+) -> pd.DataFrame:
+    """Some rows of an answer as a pandas frame, backed as the user's frame is.
+
+    Nulls are those of the masked types (``Int64``, ``Float64``) beside NumPy columns and of Arrow
+    types beside Arrow columns; missing string ids are the null of their own type.
+    """
+    out: dict[str, Any] = {}
+    for name, kind in columns.items():
+        data = table[name].data[rows]
+        valid = table[name].valid
+        valid = None if valid is None else valid[rows]
+        if not kind.vertex:
+            out[name] = _numbers(data, valid, kind, schema.arrow)
+            continue
+        names = schema.vertex if name == "vertex" else _vertex_names(name, schema)
+        for column, dtype, values in zip(names, schema.ids, ids.take(data, valid), strict=True):
+            out[column] = _ids(values, dtype, kind.nullable)
+    return pd.DataFrame(out)
+
+
+def _vertex_names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
+    """Column names of a vertex: the edge frame's own for the two ends of an edge."""
+    ends = {"edge source": schema.source, "edge destination": schema.destination}
+    return ends.get(name) or schema.prefixed(name)
+
+
+def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:
+    data = np.ascontiguousarray(data, dtype=kind.dtype)
+    mask = np.zeros(len(data), bool) if valid is None else ~valid
+    if arrow:
+        values = pa.array(data, mask=mask if kind.nullable else None)
+        return pd.array(values, dtype=pd.ArrowDtype(values.type))
+    if not kind.nullable:
+        return data
+    if np.dtype(kind.dtype).kind == "f":
+        return pd.arrays.FloatingArray(np.where(mask, np.ones_like(data), data), mask)
+    if kind.dtype == "bool":
+        return pd.arrays.BooleanArray(data, mask)
+    return pd.arrays.IntegerArray(data, mask)
+
+
+def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
+    """Ids as a pandas array of the result's dtype."""
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        if not nullable:
+            return values.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        data = values.fill_null(0).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        return pd.arrays.IntegerArray(data, np.asarray(values.is_null()))
+    if isinstance(dtype, np.dtype):
+        return values.to_numpy(zero_copy_only=False).astype(object)
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.array(values.cast(dtype.pyarrow_dtype), dtype=dtype)
+    if pa.types.is_integer(values.type):  # masked integers
+        data = values.fill_null(0).to_numpy(zero_copy_only=False)
+        return pd.arrays.IntegerArray(data.copy(), np.asarray(values.is_null()))
+    return pd.array(values, dtype=dtype)
+
+
+def _id_type(dtype: Any) -> pa.DataType:
+    from dask_graphgpu.io.schema import arrow_id_type
+
+    return arrow_id_type(dtype) or pa.large_string()
+
+
+def _storage(kind: ColumnType) -> str:
+    return "uint32" if kind.vertex else kind.dtype

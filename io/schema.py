@@ -1,0 +1,240 @@
+"""Which columns of a frame are the graph, and of what types: known before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidEdges, InvalidVertices
+from dask_graphgpu.partition.ids import common_type
+
+Columns = str | Sequence[str]
+
+
+class Unset(Enum):
+    """A default that no user's value can be mistaken for."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "<by name>"
+
+
+UNSET = Unset.UNSET
+
+_PAIRS = (("src", "dst"), ("source", "destination"))
+
+
+@dataclass(frozen=True)
+class EdgeSchema:
+    """Columns of the edge frame.
+
+    Attributes
+    ----------
+    source, destination : tuple of str
+        Id columns, one or several.
+    weight : str or None
+    dtypes : tuple of (name, dtype)
+        What the frame declares for these and any other column.
+    ids : tuple of dtype
+        The dtype of each id column of a result: holds sources and destinations exactly.
+    directed : bool
+        Whether an edge leads one way only.
+    """
+
+    source: tuple[str, ...]
+    destination: tuple[str, ...]
+    weight: str | None
+    dtypes: tuple[tuple[str, Any], ...]
+    ids: tuple[Any, ...]
+    directed: bool = True
+
+    @property
+    def vertex(self) -> tuple[str, ...]:
+        """Names of a result's id columns."""
+        return ("vertex",) if len(self.source) == 1 else self.source
+
+    def prefixed(self, prefix: str) -> tuple[str, ...]:
+        """Names of the columns of a vertex in another role, such as a predecessor."""
+        return (prefix,) if len(self.source) == 1 else tuple(f"{prefix}_{c}" for c in self.source)
+
+    def describe(self) -> str:
+        """The columns in words."""
+        ends = [names[0] if len(names) == 1 else list(names) for names in (self.source, self.destination)]
+        weight = "no weights" if self.weight is None else f"weight {self.weight}"
+        return f"{ends[0]} -> {ends[1]}, {weight}"
+
+    @property
+    def arrow(self) -> bool:
+        """Whether results are backed by Arrow arrays, as the frame's ids are."""
+        return isinstance(self.ids[0], pd.ArrowDtype)
+
+    @property
+    def weight_kind(self) -> str | None:
+        """ "int64" or "float64", the type in which weights are added up; None without weights."""
+        if self.weight is None:
+            return None
+        return "int64" if is_integer(dict(self.dtypes)[self.weight]) else "float64"
+
+
+def find_columns(
+    meta: pd.DataFrame,
+    source: Columns | Unset = UNSET,
+    destination: Columns | Unset = UNSET,
+    weight: str | None | Unset = UNSET,
+) -> EdgeSchema:
+    """Find the graph in the columns of an edge frame.
+
+    Without names the ids are ``src`` and ``dst``, or ``source`` and ``destination``; the weight is
+    ``weight`` where there is such a column.
+
+    Raises
+    ------
+    InvalidEdges
+        A column is missing (the message lists those there are), or of a type that cannot be an id
+        or a weight.
+    """
+    given = [str(c) for c in meta.columns]
+    if isinstance(source, Unset) or isinstance(destination, Unset):
+        if isinstance(source, Unset) != isinstance(destination, Unset):
+            raise InvalidEdges("give both source= and destination=, or neither")
+        pairs = [pair for pair in _PAIRS if set(pair) <= set(given)]
+        if not pairs:
+            raise InvalidEdges(
+                "the frame has neither columns 'src' and 'dst' nor 'source' and 'destination'; it "
+                f"has {given}; name them with .graph(source=..., destination=...)"
+            )
+        source, destination = pairs[0]
+    sources, destinations = _names(source), _names(destination)
+    if len(sources) != len(destinations) or not sources:
+        raise InvalidEdges(
+            f"source= names {len(sources)} columns and destination= {len(destinations)}; an edge "
+            "joins two ids of as many columns"
+        )
+    if isinstance(weight, Unset):
+        weight = "weight" if "weight" in given else None
+    require_columns(meta, [*sources, *destinations, *([] if weight is None else [weight])])
+    if weight is not None:
+        _check_weight(weight, meta[weight].dtype)
+    ids = tuple(
+        _common_dtype(meta[a].dtype, meta[b].dtype, f"columns {a!r} and {b!r}")
+        for a, b in zip(sources, destinations, strict=True)
+    )
+    dtypes = tuple((str(name), dtype) for name, dtype in meta.dtypes.items())
+    return EdgeSchema(sources, destinations, weight, dtypes, ids)
+
+
+def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...]:
+    """The id columns of a vertices frame.
+
+    The names that results have (``vertex``, or those of several source columns); for a single id
+    also ``id`` or the name of the source column.
+    """
+    wanted = [edges.vertex]
+    if len(edges.source) == 1:
+        wanted += [("id",), edges.source]
+    for names in wanted:
+        if set(names) <= set(meta.columns):
+            for name, dtype in zip(names, edges.ids, strict=True):
+                _common_dtype(dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}")
+            return names
+    raise InvalidVertices(
+        f"the vertices frame has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
+        f"{[str(c) for c in meta.columns]}; rename its id column to {list(edges.vertex)}"
+    )
+
+
+def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise InvalidEdges unless every name is a column, once."""
+    for name in names:
+        here = [c for c in meta.columns if c == name]
+        if not here:
+            raise InvalidEdges(
+                f"the frame has no column {name!r}; it has {[str(c) for c in meta.columns]}"
+            )
+        if len(here) > 1:
+            raise InvalidEdges(f"the frame has {len(here)} columns named {name!r}; rename them")
+
+
+def is_integer(dtype: Any) -> bool:
+    """Whether a NumPy, masked or Arrow dtype holds integers."""
+    return bool(pd.api.types.is_integer_dtype(dtype))
+
+
+def arrow_id_type(dtype: Any) -> pa.DataType | None:
+    """Arrow type of ids of a pandas dtype: an integer, or large_string; None: look at the values.
+
+    Raises
+    ------
+    InvalidEdges
+        Neither integers nor strings.
+    """
+    try:
+        kind = value_type(dtype)
+    except (TypeError, pa.ArrowNotImplementedError):  # a dtype of another library
+        kind = pa.null()
+    if kind is None or pa.types.is_integer(kind) or pa.types.is_large_string(kind):
+        return kind
+    hint = (
+        "; integers become floats where a column has nulls: fill or drop them, then .astype('int64')"
+        if pd.api.types.is_float_dtype(dtype)
+        else ""
+    )
+    raise InvalidEdges(f"ids of type {dtype} are not supported: use integers or strings{hint}")
+
+
+def value_type(dtype: Any) -> pa.DataType | None:
+    """Arrow type of the values of a pandas dtype, all kinds of strings being one; None: objects."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        return value_type(dtype.categories.dtype)
+    if isinstance(dtype, pd.StringDtype):
+        return pa.large_string()
+    if isinstance(dtype, pd.ArrowDtype):
+        kind = dtype.pyarrow_dtype
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return pa.large_string() if pa.types.is_string(kind) else kind
+    numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return None if numpy == object else pa.from_numpy_dtype(numpy)
+
+
+def _names(columns: Columns) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _common_dtype(a: Any, b: Any, where: str) -> Any:
+    """The pandas dtype that holds the ids of both columns."""
+    types = [arrow_id_type(a), arrow_id_type(b)]
+    if None in types:
+        if is_integer(a) or is_integer(b):
+            raise InvalidEdges(
+                f"{where} mix the id types {a} and {b}; cast the columns to one type first"
+            )
+        return np.dtype(object)
+    common = common_type([t for t in types if t is not None], where)
+    if common == pa.large_string():
+        return _decategorized(a)
+    if isinstance(a, pd.ArrowDtype) or isinstance(b, pd.ArrowDtype):
+        return pd.ArrowDtype(common)
+    return np.dtype(common.to_pandas_dtype())
+
+
+def _decategorized(dtype: Any) -> Any:
+    if isinstance(dtype, pd.CategoricalDtype):
+        return dtype.categories.dtype
+    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
+        return pd.ArrowDtype(dtype.pyarrow_dtype.value_type)
+    return dtype
+
+
+def _check_weight(name: str, dtype: Any) -> None:
+    number = is_integer(dtype) or pd.api.types.is_float_dtype(dtype)
+    if not number:
+        raise InvalidEdges(
+            f"weight column {name!r} is of type {dtype}; weights are integers or floats, not negative"
+        )

@@ -1,0 +1,54 @@
+"""One partition of a vertices frame, checked and turned into codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dask_graphgpu.errors import InvalidEdges, InvalidVertices
+from dask_graphgpu.io.edges import encode, id_array
+from dask_graphgpu.partition.chunk import VertexChunk
+
+
+def read_vertices(
+    frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], partition: int
+) -> VertexChunk:
+    """Check a partition of the vertices frame and encode its ids.
+
+    ``columns`` are numeric; nulls in them are noted, and are an error when a program reads the
+    column for a vertex that has none.
+    """
+    missing = [name for name in [*ids, *columns] if name not in frame.columns]
+    if missing:
+        raise InvalidVertices(
+            f"the vertices frame has no column {missing[0]!r} in partition {partition}; it has "
+            f"{[str(c) for c in frame.columns]}"
+        )
+    try:
+        arrays = [id_array(frame[name], name, partition) for name in ids]
+    except InvalidEdges as error:
+        raise InvalidVertices(f"vertices frame: {error}") from error
+    if not len(frame):
+        from dask_graphgpu.partition.ids import Names
+
+        names = Names(tuple(a.type for a in arrays), 0, table=tuple(arrays))
+        return VertexChunk(np.empty(0, np.uint32), names)
+    (codes,), table = encode([arrays])
+    values, nulls = {}, {}
+    for name in columns:
+        series = frame[name]
+        if not pd.api.types.is_numeric_dtype(series.dtype):
+            raise InvalidVertices(
+                f"column {name!r} of the vertices frame is of type {series.dtype}; a program reads "
+                "numbers only"
+            )
+        null = series.isna().to_numpy()
+        filled = series.fillna(0) if null.any() else series
+        values[name] = filled.to_numpy()
+        if values[name].dtype == object:
+            values[name] = filled.to_numpy(dtype=np.float64)
+        if null.any():
+            nulls[name] = null
+    return VertexChunk(codes, table, values, nulls)
