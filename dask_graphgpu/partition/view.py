@@ -85,6 +85,10 @@ class View:
         return self._adjacency("into", lambda: transpose(self._made["out"]))
 
     @property
+    def has_out(self) -> bool:
+        return self._out is not None
+
+    @property
     def has_into(self) -> bool:
         """Whether `into` costs nothing."""
         return not self.directed or "into" in self._made
