@@ -85,10 +85,6 @@ class View:
         return self._adjacency("into", lambda: transpose(self._made["out"]))
 
     @property
-    def has_out(self) -> bool:
-        return self._out is not None
-
-    @property
     def has_into(self) -> bool:
         """Whether `into` costs nothing."""
         return not self.directed or "into" in self._made
@@ -195,7 +191,8 @@ def _same(a: Adjacency, b: Adjacency) -> bool:
     if a.weight is None or b.weight is None:
         return True
     a, b = merge_repeats(a, "sum"), merge_repeats(b, "sum")  # "keep" leaves repeats in any order
-    assert a.weight is not None and b.weight is not None
+    assert a.weight is not None
+    assert b.weight is not None
     if a.weight.dtype.kind == "f":
         return bool(np.allclose(a.weight, b.weight, rtol=1e-9, atol=0.0))
     return bool(np.array_equal(a.weight, b.weight))
