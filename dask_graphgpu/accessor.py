@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dask
 import pandas as pd
-from dask.dataframe.dask_expr import new_collection
+from dask.base import is_dask_collection
+from dask.dataframe.dask_expr import new_collection  # type: ignore[attr-defined]
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from dask_graphgpu.algorithms import ALGORITHMS
@@ -25,7 +25,7 @@ class GraphAccessor:
     def __init__(self, frame: Any) -> None:
         # A frame caches its accessor: holding the frame here would be a cycle, which keeps
         # persisted partitions alive until the garbage collector runs. The expression is enough.
-        self._lazy = dask.is_dask_collection(frame)
+        self._lazy = is_dask_collection(frame)
         self._held = frame.expr if self._lazy else frame
 
     def __call__(self, **options: Any) -> Graph:

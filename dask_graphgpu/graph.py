@@ -6,13 +6,25 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec
 
-import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from dask.base import compute, is_dask_collection, persist
+from dask.delayed import delayed
 
-from dask_graphgpu import algorithms, engine
-from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu import engine as engines
+from dask_graphgpu.algorithms import (
+    ALGORITHMS,
+    BFS,
+    SSSP,
+    Algorithm,
+    CoreNumber,
+    Degree,
+    KCore,
+    PageRank,
+    RunProgram,
+    WeaklyConnectedComponents,
+)
 from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.ingest import Needs, edge_frame, ingest, vertex_frame
@@ -93,7 +105,7 @@ class Graph:
         *,
         source: Columns | Unset = UNSET,
         destination: Columns | Unset = UNSET,
-        weight: str | None | Unset = UNSET,
+        weight: str | Unset | None = UNSET,
         directed: bool = True,
         vertices: Any = None,
         duplicates: str = "auto",
@@ -104,7 +116,7 @@ class Graph:
         _check_choice("duplicates", duplicates, _DUPLICATES)
         _check_choice("order", order, _ORDERS)
         _check_choice("directed", directed, (True, False))
-        _engine_check(engine)
+        engines.check(engine)
         schema = find_columns(_meta(frame), source, destination, weight)
         self._schema = dataclasses.replace(schema, directed=directed)
         if duplicates == "one" and self._schema.weight is not None:
@@ -123,14 +135,14 @@ class Graph:
         self._built: Any = None
         self._built_needs: Needs | None = None
 
-    bfs = _method(algorithms.BFS)
-    sssp = _method(algorithms.SSSP)
-    pagerank = _method(algorithms.PageRank)
-    weakly_connected_components = _method(algorithms.WeaklyConnectedComponents)
-    core_number = _method(algorithms.CoreNumber)
-    k_core = _method(algorithms.KCore)
-    degree = _method(algorithms.Degree)
-    run = _method(algorithms.RunProgram)
+    bfs = _method(BFS)
+    sssp = _method(SSSP)
+    pagerank = _method(PageRank)
+    weakly_connected_components = _method(WeaklyConnectedComponents)
+    core_number = _method(CoreNumber)
+    k_core = _method(KCore)
+    degree = _method(Degree)
+    run = _method(RunProgram)
 
     def persist(self, *, columns: Columns = ()) -> Graph:
         """Build the partition now and keep it, so that methods called later share it.
@@ -146,7 +158,9 @@ class Graph:
             The same graph, held in memory (of the worker, when a ``distributed.Client`` is active).
         """
         extra = (columns,) if isinstance(columns, str) else tuple(columns)
-        given = () if self._vertices is None else _meta(self._vertices).select_dtypes("number").columns
+        given = (
+            () if self._vertices is None else _meta(self._vertices).select_dtypes("number").columns
+        )
         needs = Needs(
             weight=self._schema.weight is not None,
             edge_columns=extra,
@@ -155,7 +169,7 @@ class Graph:
         kept = Graph.__new__(Graph)
         kept.__dict__.update(self.__dict__)
         built = self._ingest(needs)
-        kept._built = dask.persist(built)[0] if dask.is_dask_collection(built) else built
+        kept._built = persist(built)[0] if is_dask_collection(built) else built
         kept._built_needs = needs
         return kept
 
@@ -166,9 +180,10 @@ class Graph:
         and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact.
         """
         if self._built is not None:
-            describe = dask.delayed(exact_plan, pure=False) if self._is_lazy() else exact_plan
+            describe: Any = delayed(exact_plan, pure=False) if self._is_lazy() else exact_plan
             plan = describe(self._built, self._schema, self._layout, self._engine)
-            return plan.compute() if self._is_lazy() else plan  # type: ignore[no-any-return]
+            built: Plan = plan.compute() if self._is_lazy() else plan
+            return built
         weight = Needs(weight=self._schema.weight is not None)
         frame = edge_frame(self._frame, self._schema, weight)
         return planned(frame, self._schema, self._layout, self._engine)
@@ -177,7 +192,7 @@ class Graph:
         return f"<Graph: {self._schema.describe()}, {'directed' if self._layout.directed else 'undirected'}>"
 
     def _is_lazy(self) -> bool:
-        return dask.is_dask_collection(self._frame) or dask.is_dask_collection(self._vertices)
+        return is_dask_collection(self._frame) or is_dask_collection(self._vertices)
 
     def _ingest(self, needs: Needs) -> Any:
         return ingest(
@@ -210,14 +225,14 @@ class Graph:
         algorithm, frames = self._take_frames(algorithm)
         partition = self._partition(needs)
         if not self._is_lazy():
-            frames = {name: dask.compute(*chunks) for name, chunks in frames.items()}
+            frames = {name: compute(*chunks) for name, chunks in frames.items()}
             table, ids = execute(algorithm, partition, schema, weight, self._engine, frames)
             return to_frame(table, columns, ids, schema)
-        ran = dask.delayed(execute, pure=True, nout=2)(
+        ran = delayed(execute, pure=True, nout=2)(
             algorithm, partition, schema, weight, self._engine, frames
         )
-        number = self._frame.npartitions if dask.is_dask_collection(self._frame) else 1
-        share = dask.delayed(_share, pure=True)
+        number = self._frame.npartitions if is_dask_collection(self._frame) else 1
+        share = delayed(_share, pure=True)
         parts = [share(ran, columns, schema, i, number) for i in range(number)]
         name = f"graph-{ran.key}"
         meta = empty_frame(columns, schema)
@@ -248,7 +263,7 @@ class Graph:
         frames: dict[str, Any] = {}
         for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
             value = getattr(algorithm, field.name)
-            if not (isinstance(value, pd.DataFrame) or dask.is_dask_collection(value)):
+            if not (isinstance(value, pd.DataFrame) or is_dask_collection(value)):
                 continue
             _check_frame(value, field.name, InvalidArgument)
             ids = find_vertex_columns(_meta(value), self._schema)
@@ -258,7 +273,7 @@ class Graph:
                     f"{field.name}: a frame with the id column(s) {list(ids)} and one column of "
                     f"values; it has {[str(c) for c in value.columns]}"
                 )
-            lazy = self._is_lazy() or dask.is_dask_collection(value)
+            lazy = self._is_lazy() or is_dask_collection(value)
             frames[field.name] = vertex_frame(value, ids, rest, lazy)
         changes = dict.fromkeys(frames, "a frame")
         return (dataclasses.replace(algorithm, **changes) if frames else algorithm), frames  # type: ignore[type-var]
@@ -276,7 +291,7 @@ def execute(
     name = next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
     report = Report(name)
     view = partition.view(algorithm.rule, weight, tuple(algorithm.edge_columns()))
-    module = engine.load(engine_name)
+    module = engines.load(engine_name)
     run = Run(module, view, partition.ids, schema, report, {k: list(v) for k, v in frames.items()})
     table = algorithm.run(run)
     report.publish()
@@ -294,7 +309,8 @@ def _share(
 
 
 def _meta(frame: Any) -> pd.DataFrame:
-    return frame._meta if dask.is_dask_collection(frame) else frame
+    meta: pd.DataFrame = frame._meta if is_dask_collection(frame) else frame
+    return meta
 
 
 def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
@@ -307,6 +323,3 @@ def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
 def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
         raise InvalidArgument(f"{name}={value!r}; allowed are {', '.join(map(repr, allowed))}")
-
-
-_engine_check = engine.check

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import dask
 import pandas as pd
-from dask.delayed import Delayed
+from dask.base import is_dask_collection
+from dask.delayed import delayed
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
@@ -55,36 +55,36 @@ def ingest(
     layout = replace(layout, by=needs.by)
     carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
     edges = edge_frame(frame, schema, needs)
-    lazy = dask.is_dask_collection(frame) or dask.is_dask_collection(vertices)
+    lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     edge_chunks = _edge_chunks(edges, schema, carried, lazy)
     vertex_chunks = (
         [] if vertices is None else vertex_frame(vertices, vertex_ids, needs.vertex_columns, lazy)
     )
     if not lazy:
         return _build(edge_chunks, vertex_chunks, layout)
-    return dask.delayed(_build, pure=True)(edge_chunks, vertex_chunks, layout)
+    return delayed(_build, pure=True)(edge_chunks, vertex_chunks, layout)
 
 
 def vertex_frame(frame: Any, ids: Sequence[str], columns: Sequence[str], lazy: bool) -> list[Any]:
     """Chunks of a frame with one row a vertex, one a partition; Delayed where ``lazy``."""
     chosen = frame[list(dict.fromkeys([*ids, *columns]))]
-    read: Any = dask.delayed(read_vertices, pure=True) if lazy else read_vertices
-    parts = chosen.to_delayed() if dask.is_dask_collection(chosen) else [chosen]
+    read: Any = delayed(read_vertices, pure=True) if lazy else read_vertices
+    parts = chosen.to_delayed() if is_dask_collection(chosen) else [chosen]
     return [read(part, tuple(ids), tuple(columns), i) for i, part in enumerate(parts)]
 
 
 def _edge_chunks(edges: Any, schema: EdgeSchema, carried: tuple[str, ...], lazy: bool) -> list[Any]:
     if not lazy:
         return [_read_partition(edges, schema, carried, 0)]
-    if not dask.is_dask_collection(edges):
-        return [dask.delayed(_read_partition, pure=True)(edges, schema, carried, 0)]
+    if not is_dask_collection(edges):
+        return [delayed(_read_partition, pure=True)(edges, schema, carried, 0)]
     found = parquet.pieces(edges)
     if found is None:
         parts = edges.to_delayed()
-        read = dask.delayed(_read_partition, pure=True)
+        read = delayed(_read_partition, pure=True)
         return [read(part, schema, carried, i) for i, part in enumerate(parts)]
     token = (edges._name, carried)  # holds the files' checksum, which a path alone does not
-    read = dask.delayed(_read_piece, pure=True)
+    read = delayed(_read_piece, pure=True)
     columns = tuple(edges.columns)
     return [
         read(piece, columns, schema, carried, i, token)
@@ -110,7 +110,5 @@ def _read_piece(
     return [read_edges(frame, schema, carried, partition) for frame in frames]
 
 
-def _build(
-    edges: list[list[EdgeChunk]], vertices: list[VertexChunk], layout: Layout
-) -> Partition:
+def _build(edges: list[list[EdgeChunk]], vertices: list[VertexChunk], layout: Layout) -> Partition:
     return build(list(itertools.chain.from_iterable(edges)), vertices, layout)

@@ -41,7 +41,7 @@ class Report:
         supersteps: int,
         frontier: int,
         edges: int,
-        bytes: int,
+        bytes: int,  # noqa: A002  named as the report's column
         seconds: float,
     ) -> None:
         """Note one advance.

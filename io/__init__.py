@@ -1,0 +1,1 @@
+"""Edge and vertex frames in, result frames out, Parquet."""

@@ -97,10 +97,7 @@ def number_array(series: pd.Series[Any], name: str, partition: int) -> np.ndarra
             f"column {name!r} has {nulls} nulls or NaN in partition {partition}; fill or drop them "
             f"first, for example with .dropna(subset=[{name!r}])"
         )
-    dtype: Any = series.dtype
-    if isinstance(dtype, pd.ArrowDtype):
-        dtype = dtype.numpy_dtype
-    dtype = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    dtype = np.dtype(getattr(series.dtype, "numpy_dtype", series.dtype))
     if dtype.kind not in "iufb":
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
     return np.ascontiguousarray(series.to_numpy(dtype=dtype))
@@ -197,4 +194,6 @@ def _empty(schema: EdgeSchema, columns: Sequence[str], declared: dict[str, Any])
     none = np.empty(0, np.uint32)
     types = tuple(arrow_id_type(dtype) or pa.large_string() for dtype in schema.ids)
     table = tuple(pa.array([], t) for t in types)
-    return EdgeChunk(none, none, Names(types, 0, table=table), {name: np.empty(0) for name in columns})
+    return EdgeChunk(
+        none, none, Names(types, 0, table=table), {name: np.empty(0) for name in columns}
+    )

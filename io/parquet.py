@@ -117,7 +117,7 @@ def _open(piece: Piece) -> pq.ParquetFile:
 
 def _remote(filesystem: Any) -> Any:
     """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
-    from fsspec.implementations.local import LocalFileSystem
+    from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
     if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
         return None

@@ -66,7 +66,10 @@ class EdgeSchema:
 
     def describe(self) -> str:
         """The columns in words."""
-        ends = [names[0] if len(names) == 1 else list(names) for names in (self.source, self.destination)]
+        ends = [
+            names[0] if len(names) == 1 else list(names)
+            for names in (self.source, self.destination)
+        ]
         weight = "no weights" if self.weight is None else f"weight {self.weight}"
         return f"{ends[0]} -> {ends[1]}, {weight}"
 
@@ -77,7 +80,7 @@ class EdgeSchema:
 
     @property
     def weight_kind(self) -> str | None:
-        """ "int64" or "float64", the type in which weights are added up; None without weights."""
+        """Type in which weights are added up, "int64" or "float64"; None without weights."""
         if self.weight is None:
             return None
         return "int64" if is_integer(dict(self.dtypes)[self.weight]) else "float64"
@@ -87,7 +90,7 @@ def find_columns(
     meta: pd.DataFrame,
     source: Columns | Unset = UNSET,
     destination: Columns | Unset = UNSET,
-    weight: str | None | Unset = UNSET,
+    weight: str | Unset | None = UNSET,
 ) -> EdgeSchema:
     """Find the graph in the columns of an edge frame.
 
@@ -142,7 +145,9 @@ def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...
     for names in wanted:
         if set(names) <= set(meta.columns):
             for name, dtype in zip(names, edges.ids, strict=True):
-                _common_dtype(dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}")
+                _common_dtype(
+                    dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}"
+                )
             return names
     raise InvalidVertices(
         f"the vertices frame has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
@@ -200,7 +205,7 @@ def value_type(dtype: Any) -> pa.DataType | None:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return pa.large_string() if pa.types.is_string(kind) else kind
     numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    return None if numpy == object else pa.from_numpy_dtype(numpy)
+    return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy)
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

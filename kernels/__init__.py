@@ -1,0 +1,1 @@
+"""Compiled kernels, by the machine they are for."""

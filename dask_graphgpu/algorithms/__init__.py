@@ -21,4 +21,15 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "run": RunProgram,
 }
 
-__all__ = ["ALGORITHMS", "Algorithm", *(kind.__name__ for kind in ALGORITHMS.values())]
+__all__ = [
+    "ALGORITHMS",
+    "BFS",
+    "SSSP",
+    "Algorithm",
+    "CoreNumber",
+    "Degree",
+    "KCore",
+    "PageRank",
+    "RunProgram",
+    "WeaklyConnectedComponents",
+]

@@ -196,4 +196,5 @@ class PageRank(Algorithm):
                 f"personalization: values from {jumps.min()} to {jumps.max()} with sum {total}; "
                 "allowed are finite values of at least 0, not all 0"
             )
-        return jumps / total
+        scaled: np.ndarray = jumps / total
+        return scaled

@@ -91,8 +91,7 @@ class RunProgram(Algorithm):
     def run(self, run: Run) -> Table:
         sources = None
         if self.source is not None:
-            sources = self.source if isinstance(self.source, list) else [self.source]
-            sources = run.ids.find(sources)
+            sources = run.ids.find(self.source if isinstance(self.source, list) else [self.source])
         state = run.engine.run(
             self.program,
             run.view,

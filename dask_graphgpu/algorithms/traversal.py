@@ -37,7 +37,9 @@ class Traversal(Algorithm):
             raise InvalidArgument("source=None; give a vertex id, or a list of them")
         if self.cutoff is not None:
             number = isinstance(self.cutoff, (int, float)) and not isinstance(self.cutoff, bool)
-            check_number("cutoff", self.cutoff, "a number of at least 0", number and self.cutoff >= 0)
+            check_number(
+                "cutoff", self.cutoff, "a number of at least 0", number and self.cutoff >= 0
+            )
 
     @abstractmethod
     def distance_dtype(self, schema: EdgeSchema) -> str:

@@ -1,0 +1,1 @@
+"""From ids and edges to rows of neighbours over dense ids."""

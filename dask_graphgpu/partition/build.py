@@ -48,7 +48,7 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
-    carried = [*edges][0].columns if edges else {}
+    carried = edges[0].columns if len(edges) else {}
     edges = [chunk for chunk in edges if len(chunk)]
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
@@ -66,8 +66,8 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
     runs = []
     for chunk, table in zip(edges, tables, strict=False):
         ends = _encode(table, chunk.source), _encode(table, chunk.destination)
-        rows, neighbours = ends if layout.by == "source" else ends[::-1]
-        runs.append(Coo(rows, neighbours, chunk.columns))
+        by_source = layout.by == "source"
+        runs.append(Coo(*(ends if by_source else ends[::-1]), chunk.columns))
     given = _vertex_columns(vertices, tables[len(edges) :], len(columns[0]))
     dtype = tables[0].dtype
     if not runs:  # vertices only
@@ -82,12 +82,8 @@ def _same_types(
     edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]
 ) -> tuple[list[EdgeChunk], list[VertexChunk]]:
     """Give the names of all chunks the types that hold every chunk's ids."""
-    chunks = [*edges, *vertices]
-    width = len(chunks[0].names.types)
-    types = tuple(
-        common_type([chunk.names.types[k] for chunk in chunks], "the partitions")
-        for k in range(width)
-    )
+    given = [chunk.names.types for chunk in edges] + [chunk.names.types for chunk in vertices]
+    types = tuple(common_type(list(kinds), "the partitions") for kinds in zip(*given, strict=True))
 
     def cast(chunk: Any) -> Any:
         names = chunk.names
@@ -108,7 +104,7 @@ def _number(
     chunk, edges first, its table from code to vertex, a window of one of those arrays; and the
     number of edge ends at each vertex. Chunks are replaced in the lists where their codes change.
     """
-    names = [chunk.names for chunk in [*edges, *vertices]]
+    names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     ends = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
         first = min(n.first for n in names if n.first is not None)
@@ -121,11 +117,11 @@ def _number(
     for i, rows in enumerate(vertices):
         table, (vertex,) = rows.names.as_table([rows.vertex])
         vertices[i] = replace(rows, names=table, vertex=vertex)
-    columns, rows_of = unite([chunk.names for chunk in [*edges, *vertices]])
+    columns, rows_of = unite([c.names for c in edges] + [c.names for c in vertices])
     degrees = np.zeros(len(columns[0]), np.int64)
     for chunk, row in zip(edges, rows_of, strict=False):
         degrees[row] += _counts(chunk)
-    tables = [row.astype(_dense_dtype(len(degrees))) for row in rows_of]
+    tables: list[np.ndarray] = [row.astype(_dense_dtype(len(degrees))) for row in rows_of]
     return columns, tables, tables, degrees
 
 
@@ -140,10 +136,9 @@ def _number_range(
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
-    table = np.cumsum(present)
-    table -= 1
-    base = table.astype(_dense_dtype(len(ids)))
-    tables = [base[_window(chunk.names, first)] for chunk in [*edges, *vertices]]
+    base: np.ndarray = (np.cumsum(present) - 1).astype(_dense_dtype(len(ids)))
+    names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
+    tables = [base[_window(n, first)] for n in names]
     return [ids], [base], tables, degrees[present]
 
 
@@ -161,9 +156,7 @@ def _counts(chunk: EdgeChunk) -> np.ndarray:
     return counts
 
 
-def _has_locality(
-    edges: list[EdgeChunk], tables: list[np.ndarray], degrees: np.ndarray
-) -> bool:
+def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], degrees: np.ndarray) -> bool:
     """Whether the ends of a sample of edges lie close in the order of the user's ids."""
     from dask_graphgpu.kernels.cpu import naming
 

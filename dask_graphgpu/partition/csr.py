@@ -86,7 +86,7 @@ def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
     from dask_graphgpu.kernels.cpu import csr
 
     blocks = _even_runs(runs, min(num_threads(), _MAX_SORT_BLOCKS))
-    counts = np.zeros((len(blocks), num_vertices), np.int64)
+    counts: np.ndarray = np.zeros((len(blocks), num_vertices), np.int64)
 
     def count(block: int) -> None:
         for coo in blocks[block]:
@@ -112,7 +112,6 @@ def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
         for name, kind in names.items()
     }
     neighbours = place(lambda coo: coo.neighbours, dtype, counts)
-    del counts
     rows = edge_blocks(offsets)
     if not unsorted:
         for_blocks(csr.sort_rows, rows, offsets, neighbours)
@@ -149,7 +148,9 @@ def transpose(adjacency: Adjacency) -> Adjacency:
     for name, column in adjacency.columns.items():
         cursors, columns[name] = counts.copy(), np.empty_like(column)
 
-        def carry(block: int, column: Any = column, cursors: Any = cursors, out: Any = columns[name]) -> None:
+        def carry(
+            block: int, column: Any = column, cursors: Any = cursors, out: Any = columns[name]
+        ) -> None:
             lo, hi = old[bounds[block]], old[bounds[block + 1]]
             csr.scatter(lo, hi, neighbours, cursors[block], column, out)
 

@@ -61,13 +61,15 @@ class VertexIds:
     @property
     def nbytes(self) -> int:
         places = 0 if self.position is None else 2 * self.position.nbytes
-        return places + sum(column.nbytes for column in self.columns)
+        return places + sum(int(column.nbytes) for column in self.columns)
 
     def in_user_order(self) -> np.ndarray:
         """Dense ids of all vertices, in ascending order of the user's ids."""
-        return np.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64) if (
-            self.position is None
-        ) else self.position
+        return (
+            np.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
+            if (self.position is None)
+            else self.position
+        )
 
     def take(self, dense: np.ndarray, valid: np.ndarray | None = None) -> list[pa.Array]:
         """The user's ids of some dense ids, an array an id column; null where not ``valid``."""

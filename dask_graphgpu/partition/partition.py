@@ -86,7 +86,7 @@ class Partition:
 
     @property
     def order(self) -> str:
-        """ "input" (the order of the user's ids) or "degree"."""
+        """Either "input", the order of the user's ids, or "degree"."""
         return "input" if self.ids.position is None else "degree"
 
     @property

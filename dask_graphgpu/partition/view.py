@@ -156,7 +156,8 @@ class View:
         if direction == "both":
             return of_rows(self._any()) + of_neighbours(self._any())
         name = {"out": "out", "in": "into"}[direction]
-        return of_rows(self._made[name]) if name in self._made else of_neighbours(self._any())
+        made = self._made.get(name)
+        return of_neighbours(self._any()) if made is None else of_rows(made)
 
 
 def view_under(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import dask
+from dask.base import is_dask_collection
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
@@ -68,7 +68,7 @@ _RULES = {
 
 def planned(frame: Any, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
     """The plan of a graph that is not built: rows from Parquet footers, nothing else is read."""
-    if dask.is_dask_collection(frame):
+    if is_dask_collection(frame):
         found = parquet.pieces(frame)
         rows = None if found is None else parquet.num_rows(found)
     else:
@@ -102,7 +102,9 @@ def _plan(
     *,
     exact: bool,
 ) -> Plan:
-    rule = _RULES.get(layout.duplicates, f"repeated rows are one edge of {layout.duplicates} weight")
+    rule = _RULES.get(
+        layout.duplicates, f"repeated rows are one edge of {layout.duplicates} weight"
+    )
     return Plan(
         columns=schema.describe(),
         directed=layout.directed,

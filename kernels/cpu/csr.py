@@ -133,7 +133,9 @@ def distinct(lo, hi, offsets, neighbours, lengths):
 
 
 @njit(nogil=True, cache=True)
-def merge_repeats(lo, hi, offsets, neighbours, weight, rule, new_offsets, new_neighbours, new_weight):
+def merge_repeats(
+    lo, hi, offsets, neighbours, weight, rule, new_offsets, new_neighbours, new_weight
+):
     """Make repeated neighbours one, weights by ``rule``; an empty ``weight`` counts the repeats when summed.
 
     Returns the number of integer sums that went negative, which non-negative weights do only by overflow.
