@@ -1,0 +1,85 @@
+"""Vertex programs on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.engine.cpu.synchronous import Synchronous, configured_direction
+from dask_graphgpu.engine.loop import run_supersteps
+from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.state import Binding, State, check_run
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: View,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+) -> State:
+    """Run a vertex program, compiled.
+
+    Parameters
+    ----------
+    program : VertexProgram
+        What to run.
+    view : View
+        The graph.
+    sources : int or array of int, optional
+        Dense ids that get ``at_source`` and start active; default: all start active.
+    constants : mapping of str to number, optional
+        Values in place of the program's own.
+    cutoff : number, optional
+        Messages of a higher priority are dropped. Needs ``priority=``.
+    targets : array of int, optional
+        Dense ids; the run ends once their values are final, others' may not be. Needs a
+        ``priority=`` that never falls along an edge.
+    max_supersteps : int, optional
+        Most supersteps; a monotone program runs in supersteps then.
+    exact_supersteps : bool
+        To reach ``max_supersteps`` is what was asked for, not a failure.
+    report : Report
+        Gets one row an advance.
+
+    Returns
+    -------
+    State
+        Fields in dense order.
+
+    Raises
+    ------
+    ProgramError
+        A function does not compile, or reads what the graph does not have.
+    IntegerOverflow
+        An integer does not fit and the program does not say ``wraps=True``.
+    NotConverged
+        ``max_supersteps`` came before the end.
+
+    Notes
+    -----
+    Monotone programs update in place: near-far order with a priority, else rounds over a queue, or
+    sweeps over in-edges while most vertices are active. Others run in supersteps, each by pull,
+    notify-pull or push as ``f``, the share of edges that active vertices send over, and the
+    adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it.
+    """
+    binding = Binding(program, view, constants or {})
+    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    arrays = Arrays(binding, lower(binding), places)
+    in_steps = max_supersteps is not None or (
+        cutoff is None and configured_direction() in ("pull", "notify-pull")
+    )
+    if program.in_place and not in_steps:
+        return InPlace(arrays, places, cutoff, ends, report).run()
+    engine = Synchronous(arrays, report)
+    return run_supersteps(binding, engine, arrays.aggregates, max_supersteps, exact_supersteps)

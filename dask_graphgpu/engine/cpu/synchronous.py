@@ -1,0 +1,184 @@
+"""Supersteps on the CPU: each by pull, notify-pull or push, then apply."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu import config
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.state import State
+from dask_graphgpu.engine.writer import Writer, flat
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.kernels.cpu import frontier
+from dask_graphgpu.report import Report
+
+DIRECTIONS = ("auto", "push", "pull", "notify-pull")
+
+# Share of the edges that active vertices send over, above which everybody looks at all in-edges.
+DENSE = 0.5
+
+
+def configured_direction() -> str:
+    """The direction that Dask's configuration asks for."""
+    direction = config.get("direction")
+    if direction not in DIRECTIONS:
+        raise InvalidArgument(
+            f"graphgpu.direction is {direction!r}: allowed are {', '.join(DIRECTIONS)}."
+        )
+    return str(direction)
+
+
+class Synchronous:
+    """Steps for the superstep loop."""
+
+    def __init__(self, arrays: Arrays, report: Report) -> None:
+        self.arrays, self.binding, self.report = arrays, arrays.binding, report
+        self.program = arrays.binding.program
+        self.writer = Writer(arrays.binding)
+        self.forced = configured_direction()
+        n = arrays.n
+        arrays.new = {name: np.empty_like(arrays.state[name]) for name in self.program.changing}
+        # Bools are kept in bytes: atomics know none.
+        kept = np.dtype(np.uint8) if arrays.binding.message.kind == "b" else arrays.binding.message
+        self.identity = kept.type(arrays.binding.identity(arrays.binding.message))
+        self.messages = np.full(n, self.identity, kept)
+        self.received = np.zeros(n if self.writer.needs_received else 0, np.uint8)
+        self.emitted = np.empty(n if self.writer.source_only else 0, kept)
+        self.num_active = int(arrays.active.sum())
+        self.active_edges = (
+            int(arrays.degree.sum())
+            if self.num_active == n
+            else int(arrays.degree[arrays.active.view(bool)].sum())
+        )
+
+    def begin(self, superstep: int) -> None:
+        self.arrays.superstep = superstep
+
+    def advance(self) -> None:
+        began, arrays = time.perf_counter(), self.arrays
+        frontier_size, direction = self.num_active, self.direction()
+        bad = False
+        if self.writer.source_only:
+            edges = self.binding.edges
+            blocks = even_blocks(arrays.n)
+            bad = any(arrays.run("emit", blocks, edges, arrays.active, self.emitted))
+        read, found = self._push() if direction == "push" else self._gather(direction)
+        if bad or found:
+            raise overflow(self.program, "compute")
+        applied = arrays.run(
+            "apply", arrays.vertex_blocks, self.binding.edges, self.messages, self.received,
+            arrays.reached, arrays.active,
+        )  # fmt: skip
+        if any(block[2] for block in applied):
+            raise overflow(self.program, "apply")
+        self.num_active = sum(block[0] for block in applied)
+        self.active_edges = sum(block[1] for block in applied)
+        kernel = "push" if direction == "push" else "gather_some"
+        item = self.messages.dtype.itemsize
+        self.report.advance(
+            direction,
+            supersteps=1,
+            frontier=frontier_size,
+            edges=read,
+            bytes=read * arrays.edge_bytes(kernel, self.binding.edges, item)
+            + arrays.n * (2 * item + 2 * arrays.state_bytes() + 1),
+            seconds=time.perf_counter() - began,
+        )
+
+    def direction(self) -> str:
+        """Choose for this superstep; a forced direction is taken where the program allows it."""
+        checked_sum = self.binding.checked("sum")
+        if self.forced != "auto" and not (self.forced == "push" and checked_sum):
+            return self.forced
+        dense = self.active_edges > DENSE * self.binding.edges.num_edges
+        if self.program.combine == "sum":
+            return "pull" if dense else "notify-pull"
+        # Atomics that only improve are cheap; turning the edges over is not.
+        return "pull" if dense and self.binding.has_gather else "push"
+
+    def _gather(self, direction: str) -> tuple[int, bool]:
+        arrays, edges = self.arrays, self.binding.gather
+        every = self.num_active == arrays.n
+        if direction == "pull":
+            marked = self._all_marked if not every else np.empty(0, np.uint8)
+            read = edges.num_edges
+        else:
+            marked, every = self._notified(), False
+            read = int(edges.degrees[marked.view(bool)].sum())
+        results = arrays.run(
+            "gather_all" if every else "gather_some", self._gather_blocks, edges,
+            edges.offsets.view(np.uint64), edges.neighbours, self.emitted, arrays.active, marked,
+            self.messages, self.received,
+        )  # fmt: skip
+        return read, any(results)
+
+    def _push(self) -> tuple[int, bool]:
+        arrays, edges = self.arrays, self.binding.send
+        self.messages.fill(self.identity)
+        self.received.fill(0)
+        active, bounds = self._frontier()
+        results = arrays.run(
+            "push", bounds, edges, active, edges.offsets.view(np.uint64), edges.neighbours,
+            self.emitted, self.messages, self.received,
+        )  # fmt: skip
+        return self.active_edges, any(results)
+
+    def _notified(self) -> np.ndarray:
+        """Mark those to whom an active vertex sends."""
+        edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
+        active, bounds = self._frontier()
+        for_blocks(
+            frontier.notify, bounds, active, edges.offsets.view(np.uint64), edges.neighbours, marked
+        )
+        return marked
+
+    def _frontier(self) -> tuple[np.ndarray, np.ndarray]:
+        """List of the active vertices, and bounds that share out their edges evenly."""
+        edges = self.binding.send
+        active = np.flatnonzero(self.arrays.active).astype(edges.neighbours.dtype)
+        offsets = np.zeros(active.size + 1, np.int64)
+        np.cumsum(self.arrays.degree[active], out=offsets[1:])
+        return active, edge_blocks(offsets)
+
+    @cached_property
+    def _all_marked(self) -> np.ndarray:
+        return np.ones(self.arrays.n, np.uint8)
+
+    @cached_property
+    def _gather_blocks(self) -> np.ndarray:
+        return edge_blocks(self.binding.gather.offsets)
+
+    def aggregate(self, name: str) -> Any:
+        arrays, kind = self.arrays, self.program.aggregates[name].combine
+        kernel = flat(f"aggregates[{name!r}]")
+        blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
+        values = [value for value, _, none in blocks if not none]
+        if kind != "sum":
+            return (min if kind == "min" else max)(values, default=None)
+        for value, shadow, none in blocks:
+            if not none and isinstance(value, int) and abs(value - shadow) > 2.0**62:
+                raise overflow(self.program, f"aggregates[{name!r}]")
+        total = sum(values)
+        if isinstance(total, int) and abs(total) >= 2**63:
+            raise overflow(self.program, f"aggregates[{name!r}]")
+        return total
+
+    def commit(self) -> None:
+        for name in self.program.changing:
+            state = self.arrays.state
+            state[name], self.arrays.new[name] = self.arrays.new[name], state[name]
+
+    def result(self) -> State:
+        state = State()
+        state.update(self.arrays.state)
+        if self.program.has_reached:
+            state.reached = self.arrays.reached.astype(bool)
+            for column in state.values():
+                column[~state.reached] = 0
+        return state

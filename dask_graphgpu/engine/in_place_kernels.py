@@ -1,0 +1,215 @@
+"""Generated kernels of monotone programs: values are improved where they stand."""
+
+from __future__ import annotations
+
+from dask_graphgpu.engine.expressions import call, number, run_names, shown
+from dask_graphgpu.engine.writer import Writer, indented
+
+
+def _improve(writer: Writer, *, then: list[str], fail: str, atomic: bool) -> str:
+    """Lines for an edge ``e`` from ``u``: if its message improves ``v``, keep it, and ``then``.
+
+    A value may equal the identity (the largest int64 is a distance like any other): ``late`` says
+    that a vertex got just that.
+    """
+    program, binding = writer.program, writer.binding
+    first, dtype = program.first, binding.message
+    sign = "<" if program.combine == "min" else ">"
+    improves = f"m {sign} old"
+    if program.has_reached:
+        improves += f" or (m == {number(binding.identity(dtype), dtype)} and late[v] == 0)"
+    keep = [f"atomic_{program.combine}(state_{first}, v, m)" if atomic else f"state_{first}[v] = m"]
+    if program.has_reached:
+        keep += [f"if m == {number(binding.identity(dtype), dtype)}: late[v] = 1"]
+    if program.active is not None:
+        active = writer.active("v", "old", "m", {first: "m"}, "True")
+        if program.has_reached:  # a first value is not asked about
+            active = f"old == {number(binding.identity(dtype), dtype)} or {active}"
+        then = [f"if {active}:", *("    " + line for line in then)]
+    if program.priority is not None:
+        keep = [f"p = {_priority(writer, 'm')}", "if p > cutoff: continue", *keep]
+    lines = [
+        "v = neighbours[e]",
+        writer.message("u", "v", "e", fail),
+        f"old = state_{first}[v]",
+        f"if {improves}:",
+        *("    " + line for line in [*keep, *then]),
+    ]
+    return "\n".join(lines)
+
+
+def _priority(writer: Writer, value: str) -> str:
+    """Expression of a priority: int64 where the user's function gives integers, else float64."""
+    program = writer.program
+    names = run_names(writer.binding)
+    names[program.first] = shown(value, writer.binding.dtypes[program.first])
+    convert = "to_int" if writer.whole_priorities else "to_float"
+    return f"{convert}({call('_priority', program.priority, 'priority', names)})"
+
+
+def write_relax(writer: Writer) -> None:
+    """``relax``: rounds over a queue in one call, until it is empty or longer than ``most``.
+
+    Counts: queue length, stamp of the round, edges, rounds (odd: the queue is in ``queue``).
+    """
+    queue = ["if stamp[v] != now:", "    stamp[v] = now", "    queue[length] = v", "    length += 1"]
+    body = f"""\
+count = counts[0]
+now = counts[1]
+edges = 0
+rounds = 0
+bad = 0
+while 0 < count <= most and bad == 0:
+    now += 1
+    length = 0
+    for i in range(count):
+        u = frontier[i]
+        begin = offsets[u]
+        end = offsets[u + ONE]
+        edges += np.int64(end - begin)
+        for e in range(begin, end):
+{indented(_improve(writer, then=queue, fail="return 1", atomic=False), 12)}
+    frontier, queue = queue, frontier
+    count = length
+    rounds += 1
+counts[0] = count
+counts[1] = now
+counts[2] += edges
+counts[3] += rounds
+return 0"""
+    fixed = "frontier, queue, stamp, late, counts, cutoff, most, offsets, neighbours"
+    writer.kernel("relax", fixed, body)
+    mark = ["stamp[v] = now"]
+    body = f"""\
+bad = 0
+for i in range(lo, hi):
+    u = frontier[i]
+    for e in range(offsets[u], offsets[u + ONE]):
+{indented(_improve(writer, then=mark, fail="return 1", atomic=True), 8)}
+return bad"""
+    fixed = "lo, hi, frontier, stamp, late, now, cutoff, offsets, neighbours"
+    writer.kernel("relax_block", fixed, body)
+
+
+def write_sweep(writer: Writer) -> None:
+    """``sweep``: every row takes the best of its in-neighbours, as they are at that moment."""
+    program, binding = writer.program, writer.binding
+    first, dtype = program.first, binding.message
+    none = number(binding.identity(dtype), dtype)
+    sign = "<" if program.combine == "min" else ">"
+    skip = f"if state_{first}[u] == {none} and late[u] == 0: continue\n" if program.has_reached else ""
+    improves = f"m {sign} best"
+    if program.has_reached:
+        improves += f" or (m == {none} and late[v] == 0)"
+    mark = "late[v] = 1 if m == " + none + " else late[v]" if program.has_reached else "pass"
+    active = (
+        "True"
+        if program.active is None
+        else writer.active("v", "old", "best", {first: "best"}, "True")
+    )
+    body = f"""\
+bad = 0
+for v in range(np.uint64(lo), np.uint64(hi)):
+    old = state_{first}[v]
+    best = old
+    improved = False
+    for e in range(offsets[v], offsets[v + ONE]):
+        u = neighbours[e]
+{indented(skip + writer.message("u", "v", "e", "return 1"), 8)}
+        if {improves}:
+            best = m
+            improved = True
+            {mark}
+    if improved:
+        state_{first}[v] = best
+        if {active}:
+            stamp[v] = now
+return bad"""
+    writer.kernel("sweep", "lo, hi, stamp, late, now, offsets, neighbours", body)
+
+
+def write_near_far(writer: Writer) -> None:
+    """``near_far``: rounds over the near list; when it is empty, the next bucket of the far list.
+
+    Counts: near, stamp, edges, rounds (odd: the near list is in ``queue``), far, settled targets.
+    Limits: the priorities up to which vertices are near; what is below is final once near is empty.
+    Returns 0: done, 1: overflow, 2: the near list is longer than ``most``.
+    """
+    first = writer.program.first
+    then = [
+        "if p <= limit:",
+        "    if stamp[v] != now:",
+        "        stamp[v] = now",
+        "        queue[length] = v",
+        "        length += 1",
+        "elif in_far[v] == 0:",
+        "    in_far[v] = 1",
+        "    far[n_far] = v",
+        "    n_far += 1",
+    ]
+    dtype = writer.binding.message
+    none = number(writer.binding.identity(dtype), dtype)
+    step = "raised_limit(least, delta)" if writer.whole_priorities else "least + delta"
+    priority = _priority(writer, f"state_{first}[v]")
+    body = f"""\
+count = counts[0]
+now = counts[1]
+edges = 0
+rounds = 0
+n_far = counts[4]
+settled = counts[5]
+limit = limits[0]
+status = 0
+while True:
+    while 0 < count <= most:
+        now += 1
+        length = 0
+        for i in range(count):
+            u = near[i]
+            begin = offsets[u]
+            end = offsets[u + ONE]
+            edges += np.int64(end - begin)
+            for e in range(begin, end):
+{indented(_improve(writer, then=then, fail="return 1", atomic=False), 16)}
+        near, queue = queue, near
+        count = length
+        rounds += 1
+    if count > 0:
+        status = 2
+        break
+    while settled < targets.size:
+        v = targets[settled]
+        if state_{first}[v] == {none} or {priority} > limit: break
+        settled += 1
+    if targets.size > 0 and settled == targets.size: break
+    done = limit
+    least = done
+    limit = {step.replace("least", "done")}
+    while n_far > 0:
+        kept = 0
+        for i in range(n_far):
+            v = far[i]
+            p = {priority}
+            if p <= limit:
+                in_far[v] = 0
+                if p > done:
+                    near[count] = v
+                    count += 1
+            else:
+                least = p if kept == 0 or p < least else least
+                far[kept] = v
+                kept += 1
+        n_far = kept
+        if count > 0 or kept == 0: break
+        limit = {step}
+    if count == 0: break
+counts[0] = count
+counts[1] = now
+counts[2] += edges
+counts[3] += rounds
+counts[4] = n_far
+counts[5] = settled
+limits[0] = limit
+return status"""
+    fixed = "near, queue, far, stamp, in_far, late, counts, limits, delta, cutoff, targets, most, offsets, neighbours"
+    writer.kernel("near_far", fixed, body)

@@ -1,0 +1,100 @@
+"""The superstep loop: the same for every engine that runs programs in supersteps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from dask_graphgpu.engine.state import Binding, State, may_end
+from dask_graphgpu.errors import IntegerOverflow, NotConverged
+from dask_graphgpu.functions import plain, where
+from dask_graphgpu.program import VertexProgram
+
+
+class Stepper(Protocol):
+    """What an engine does between two looks at the frontier."""
+
+    num_active: int
+
+    def begin(self, superstep: int) -> None:
+        """Superstep ``superstep`` (from 1) starts."""
+
+    def aggregate(self, name: str) -> Any:
+        """Value of an aggregate over the old state and, after `advance`, the new one."""
+
+    def advance(self) -> None:
+        """Messages, combine, apply: the new state stands beside the old one."""
+
+    def commit(self) -> None:
+        """The new state becomes the old one."""
+
+    def result(self) -> State:
+        """The fields."""
+
+
+def run_supersteps(
+    binding: Binding, engine: Stepper, aggregates: dict[str, Any], limit: int | None, exact: bool
+) -> State:
+    """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps.
+
+    Parameters
+    ----------
+    binding : Binding
+        The program on its graph.
+    engine : Stepper
+        Reads ``aggregates``, which this loop keeps up to date.
+    aggregates : dict
+        Name to last value.
+    limit : int or None
+        Most supersteps.
+    exact : bool
+        To reach the limit is what was asked for, not a failure.
+
+    Raises
+    ------
+    NotConverged
+        The limit came first.
+    """
+    program = binding.program
+    after = program.aggregates_after()
+    superstep, stopped = 0, False
+    while engine.num_active and not stopped and superstep != limit:
+        superstep += 1
+        engine.begin(superstep)
+        for name in program.aggregates:
+            if name not in after:
+                aggregates[name] = engine.aggregate(name)
+        engine.advance()
+        for name in after:
+            aggregates[name] = engine.aggregate(name)
+        engine.commit()
+        if program.stop is not None:
+            arguments = binding.scalars(
+                program.stop, "stop", {**aggregates, "superstep": superstep}
+            )
+            assert arguments is not None
+            stopped = bool(program.stop(**arguments))
+    if engine.num_active and not stopped and not exact and may_end(program):
+        raise not_converged(superstep, engine.num_active, aggregates)
+    state = engine.result()
+    state.aggregates, state.supersteps = dict(aggregates), superstep
+    return state
+
+
+def overflow(program: VertexProgram, role: str) -> IntegerOverflow:
+    """Error of a message, sum, new value or aggregate that does not fit its integer type."""
+    function = program.functions().get(role, program.compute)
+    return IntegerOverflow(
+        f"{role} ({where(plain(function, role))}): an integer result does not fit its type; give "
+        "float weights (or declare a float dtype), or wraps=True if wrapping around is meant."
+    )
+
+
+def not_converged(supersteps: int, active: int, aggregates: Mapping[str, Any]) -> NotConverged:
+    """Error of a run that met its limit of supersteps."""
+    last = ", ".join(f"{name} = {value!r}" for name, value in aggregates.items())
+    return NotConverged(
+        f"after {supersteps} supersteps {active} vertices are still active"
+        + (f" ({last})" if last else "")
+        + ": allow more supersteps, or loosen the condition to stop."
+    )

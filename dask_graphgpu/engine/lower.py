@@ -1,0 +1,113 @@
+"""Lower a vertex program to a Numba module: its kernels over blocks of vertices and edges.
+
+The text depends on the program, the dtypes, and on whether the graph has weights and integers are
+checked; constants are arguments. Numba compiles a kernel when it is first called, so a run pays only
+for the directions that it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numba
+
+from dask_graphgpu.engine import module_cache
+from dask_graphgpu.engine.edge_kernels import write_gather, write_push
+from dask_graphgpu.engine.embed import embed
+from dask_graphgpu.engine.in_place_kernels import write_near_far, write_relax, write_sweep
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.vertex_kernels import (
+    write_aggregate,
+    write_apply,
+    write_emit,
+    write_initial,
+)
+from dask_graphgpu.engine.writer import Writer, flat
+from dask_graphgpu.errors import ProgramError
+from dask_graphgpu.functions import plain, where
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """The kernels of a program, and the names of what each takes after its fixed arguments."""
+
+    module: ModuleType
+    arguments: dict[str, tuple[str, ...]]
+    roles: dict[str, Any]
+
+    def kernel(self, name: str) -> Callable[..., Any]:
+        """A kernel whose compile errors are told in terms of the program."""
+        function = getattr(self.module, name)
+
+        def run(*args: Any) -> Any:
+            try:
+                return function(*args)
+            except numba.core.errors.NumbaError as error:
+                raise _translated(error, name, self) from error
+
+        return run
+
+
+def lower(binding: Binding) -> Lowered:
+    """Return the kernels of a program on a graph."""
+    writer = Writer(binding)
+    _write(writer)
+    return Lowered(module_cache.load(writer.text()), writer.arguments, binding.program.functions())
+
+
+def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError:
+    """A typing error, told with the user's functions that the kernel calls."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    used = {
+        "emit": ("compute",), "gather": ("compute",), "push": ("compute",), "apply": ("apply", "active"),
+        "relax": ("compute", "active", "priority"), "near": ("compute", "active", "priority"),
+    }  # fmt: skip
+    roles = used.get(kernel.split("_")[0], (kernel,))
+    places = [
+        f"{role} ({where(plain(lowered.roles[role], role))})"
+        for role in roles
+        if role in lowered.roles
+    ]
+    if not places:
+        places = [f"{r} ({where(plain(f, r))})" for r, f in lowered.roles.items() if flat(r) == kernel]
+    said = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in said if line.startswith(("returns ", "No implementation", "Unknown", "Cannot", "Invalid", "Use of", "Unsupported", "Untyped", "No conversion"))]  # fmt: skip
+    return ProgramError(
+        f"{' or '.join(places) or kernel} does not compile: {(telling or said or ['?'])[0]} "
+        "Allowed are numbers, math and numpy functions of scalars, if, for and while, and plain "
+        "Python functions of these. Integers are also worked out in floats to find overflow: what "
+        "works on integers only (bits, indices) needs wraps=True or bound=. engine='interpreted' "
+        "runs a program without compiling it."
+    )
+
+
+def _write(writer: Writer) -> None:
+    program, binding = writer.program, writer.binding
+    functions = program.functions()
+    starts = {
+        role: function
+        for role, function in functions.items()
+        if role.startswith("state") and binding.scalars(function, role, {}) is None
+    }
+    for role, function in functions.items():
+        if role not in ("stop", "bound") and (not role.startswith("state") or role in starts):
+            writer.parts += embed(function, "_" + flat(role), role, tuples=role == "apply")
+    for role, function in starts.items():
+        write_initial(writer, role, function)
+    if program.in_place:
+        write_relax(writer)
+        write_sweep(writer)
+        if program.priority is not None:
+            write_near_far(writer)
+    if writer.source_only:
+        write_emit(writer)
+    write_gather(writer, "gather_all", some=False)
+    write_gather(writer, "gather_some", some=True)
+    write_push(writer)
+    write_apply(writer)
+    for name in program.aggregates:
+        write_aggregate(writer, name)

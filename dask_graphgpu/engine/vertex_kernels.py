@@ -1,0 +1,123 @@
+"""Generated kernels over blocks of vertices: values at the start, apply, aggregates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphgpu.engine.expressions import (
+    call,
+    in_floats,
+    run_names,
+    shown,
+    stored,
+    vertex_names,
+)
+from dask_graphgpu.engine.writer import Writer, flat, indented, outside
+
+
+def write_initial(writer: Writer, role: str, function: Any) -> None:
+    """``state_<field>_initial(lo, hi, out)`` fills a field."""
+    binding, field = writer.binding, role.split("'")[1]
+    names = run_names(binding) | vertex_names(binding, "v")
+    value = stored(call("_" + flat(role), function, role, names), binding.dtypes[field])
+    writer.kernel(flat(role), "lo, hi, out", f"for v in range(lo, hi):\n    out[v] = {value}")
+
+
+def write_emit(writer: Writer) -> None:
+    """``emit``: a message that reads only its source is worked out once a vertex.
+
+    Vertices without edges are left out: ``rank / degree`` is never asked of them.
+    """
+    message = writer.message("u", "u", "0", "bad = 1")
+    body = f"""\
+bad = 0
+for u in range(lo, hi):
+    if active[u] != 0 and degree[u] > 0:
+{indented(message, 8)}
+        emitted[u] = m
+return bad"""
+    writer.kernel("emit", "lo, hi, active, emitted", body)
+
+
+def write_apply(writer: Writer) -> None:
+    """``apply``: new values, who has one, who is active; gives active vertices, their edges, overflow."""
+    program, binding = writer.program, writer.binding
+    first, changing = program.first, program.changing
+    lines = ["r = received[v] != 0"] if writer.needs_received else []
+    if program.has_reached:
+        lines += ["had = reached[v] != 0", "if not (had or r):", "    active[v] = 0"]
+        lines += [f"    new_{name}[v] = state_{name}[v]" for name in changing]
+        lines += ["    continue"]
+    lines += [f"m = {writer.from_store('messages[v]')}", f"old = state_{first}[v]"]
+    lines += [_default(writer)] if program.apply is None else _users(writer)
+    lines += [f"new_{name}[v] = made_{name}" for name in changing]
+    active = writer.active("v", "old", "m", {name: f"made_{name}" for name in changing}, "r")
+    if program.has_reached:
+        lines += [f"a = ({active}) if had else True", "if r: reached[v] = 1"]
+    else:
+        lines += [f"a = {active}"]
+    lines += ["active[v] = a", "if a:", "    count += 1", "    edges += degree[v]"]
+    body = f"""\
+bad = 0
+count = 0
+edges = 0
+for v in range(lo, hi):
+{indented(chr(10).join(lines), 4)}
+return count, edges, bad"""
+    writer.kernel("apply", "lo, hi, messages, received, reached, active", body)
+
+
+def _default(writer: Writer) -> str:
+    """The better of old and message; sum: the message; any: the message, if one came."""
+    first, combine = writer.program.first, writer.program.combine
+    if combine == "sum":
+        return f"made_{first} = m"
+    if combine == "any":
+        return f"made_{first} = m if r else old"
+    better = f"m {'<' if combine == 'min' else '>'} old"
+    if writer.program.has_reached:
+        better = f"(not had) or {better}"
+    return f"made_{first} = m if {better} else old"
+
+
+def _users(writer: Writer) -> list[str]:
+    """The user's ``apply``; integers are worked out in floats as well where they are checked."""
+    program, binding = writer.program, writer.binding
+    names = run_names(binding) | vertex_names(binding, "v")
+    names |= {"message": shown("m", binding.message), "received": "r"}
+    lines = [f"made = {call('_apply', program.apply, 'apply', names)}"]
+    check = binding.checked("apply")
+    if check:
+        lines += [f"shadow = {call('_apply', program.apply, 'apply', in_floats(names))}"]
+    for i, name in enumerate(program.changing):
+        dtype, place = binding.dtypes[name], f"[{i}]" if writer.returns_dict else ""
+        if check and dtype.kind in "iu":
+            lines += [
+                f"whole = to_int(made{place})",
+                f"if wrapped(whole, to_float(shadow{place})){outside('whole', dtype)}: bad = 1",
+            ]
+        lines += [f"made_{name} = {stored(f'made{place}', dtype)}"]
+    return lines
+
+
+def write_aggregate(writer: Writer, name: str) -> None:
+    """Over a block: the value, its sum in floats, and whether there was no vertex."""
+    program, binding = writer.program, writer.binding
+    aggregate, role = program.aggregates[name], f"aggregates[{name!r}]"
+    names = run_names(binding) | vertex_names(binding, "v")
+    for field in program.changing:
+        names[f"new_{field}"] = shown(f"new_{field}[v]", binding.dtypes[field])
+    skip = "if reached[v] == 0: continue\n    " if program.has_reached else ""
+    better = {"min": "x < best", "max": "x > best"}.get(aggregate.combine)
+    keep = "best + x" if better is None else f"x if none or {better} else best"
+    body = f"""\
+best = 0
+shadow = 0.0
+none = True
+for v in range(lo, hi):
+    {skip}x = {call("_" + flat(role), aggregate.value, role, names)}
+    best = {keep}
+    shadow += np.float64(x)
+    none = False
+return best, shadow, none"""
+    writer.kernel(flat(role), "lo, hi, reached", body)

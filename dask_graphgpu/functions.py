@@ -1,0 +1,223 @@
+"""Plain Python functions taken apart: where they stand, what they read, what they return."""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import inspect
+import marshal
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.errors import ProgramError
+
+_MODULES = {"math": math, "numpy": np}
+
+
+def plain(function: Any, role: str) -> FunctionType:
+    """Return the plain Python function behind ``function`` (a Numba dispatcher is unwrapped)."""
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, FunctionType):
+        raise ProgramError(
+            f"{role}: {function!r} is a {type(function).__name__}; give a plain Python function "
+            "(def or lambda)."
+        )
+    return function
+
+
+def where(function: FunctionType) -> str:
+    """Return ``file:line`` of a function, for messages."""
+    return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+
+
+def parameters(function: FunctionType, role: str) -> dict[str, bool]:
+    """Return the parameter names of ``function``, each with whether it has a default."""
+    named = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            raise ProgramError(
+                f"{role} ({where(function)}): parameter {str(parameter)!r} cannot be given by "
+                "name; a function of a vertex program takes plain named parameters."
+            )
+        named[parameter.name] = parameter.default is not parameter.empty
+    return named
+
+
+def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+    for instruction in dis.get_instructions(code):
+        yield instruction
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _instructions(constant)
+
+
+def computes(function: FunctionType) -> bool:
+    """Return whether ``function`` does arithmetic or calls anything; else it only hands on."""
+    return any(
+        i.opname.startswith(("BINARY", "UNARY", "INPLACE", "CALL"))
+        for i in _instructions(function.__code__)
+    )
+
+
+# -- what a function returns ------------------------------------------------------------------
+
+
+def returned_keys(function: FunctionType, role: str) -> tuple[str, ...] | None:
+    """Return the keys of the dict that ``function`` returns, None if it returns one value.
+
+    The dict has to be written as a display, ``{"rank": ..., "level": ...}``, with the same keys
+    in the same order everywhere: fields are then known without running the function.
+    """
+    found: set[tuple[str, ...]] = set()
+    strings: list[str] = []
+    previous: Any = None
+    for instruction in dis.get_instructions(function.__code__):
+        if instruction.opname.startswith("LOAD_CONST") and isinstance(instruction.argval, str):
+            strings.append(instruction.argval)
+        elif instruction.opname == "BUILD_CONST_KEY_MAP":
+            found.add(tuple(previous))
+        elif instruction.opname == "BUILD_MAP":
+            count = instruction.argval or 0
+            found.add(tuple(strings[len(strings) - count :]))
+        elif instruction.opname == "LOAD_GLOBAL" and instruction.argval == "dict":
+            found.add(())
+        previous = instruction.argval
+    if not found:
+        return None
+    keys = found.pop()
+    if found or not keys or not all(isinstance(key, str) for key in keys):
+        raise ProgramError(
+            f"{role} ({where(function)}): return one value or a dict written out as "
+            '{"field": value, ...}, with the same fields in the same order at every return.'
+        )
+    return keys
+
+
+def tuple_returning(code: CodeType) -> CodeType:
+    """Return ``code`` with its dict displays made tuples: same values, in the order of the keys.
+
+    Numba would type a dict of equal values as a hash table on the heap, made anew at each call.
+    """
+    text = bytearray(code.co_code)
+    nop, build_tuple = dis.opmap["NOP"], dis.opmap["BUILD_TUPLE"]
+    previous: dis.Instruction | None = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_CONST") and isinstance(instruction.argval, str):
+            text[instruction.offset : instruction.offset + 2] = bytes((nop, 0))
+        elif instruction.opname == "BUILD_CONST_KEY_MAP" and previous is not None:
+            text[previous.offset : previous.offset + 2] = bytes((nop, 0))
+            text[instruction.offset] = build_tuple
+        elif instruction.opname == "BUILD_MAP":
+            text[instruction.offset] = build_tuple
+        previous = instruction
+    return code.replace(co_code=bytes(text))
+
+
+# -- what a function reads --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The values that a function takes from outside: globals, closure cells and defaults."""
+
+    globals: dict[str, Any]
+    cells: tuple[Any, ...]
+    defaults: tuple[Any, ...]
+
+
+def reads(function: FunctionType, role: str) -> Reads:
+    """Return what ``function`` reads from outside its parameters."""
+    values: dict[str, Any] = {}
+    for instruction in _instructions(function.__code__):
+        name = instruction.argval
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            if name in function.__globals__:
+                values[name] = function.__globals__[name]
+            elif name not in dir(_builtins()):
+                raise ProgramError(f"{role} ({where(function)}): name {name!r} is not defined.")
+        elif instruction.opname in ("STORE_GLOBAL", "IMPORT_NAME"):
+            raise ProgramError(
+                f"{role} ({where(function)}): a function of a vertex program neither imports nor "
+                f"sets globals ({name!r})."
+            )
+    try:
+        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    except ValueError:
+        raise ProgramError(
+            f"{role} ({where(function)}): a name it closes over has no value yet "
+            f"({', '.join(function.__code__.co_freevars)})."
+        ) from None
+    return Reads(dict(sorted(values.items())), cells, function.__defaults__ or ())
+
+
+def _builtins() -> ModuleType:
+    import builtins
+
+    return builtins
+
+
+def is_function(value: Any) -> bool:
+    """Return whether ``value`` is a function of the user's that has to be carried along."""
+    return isinstance(getattr(value, "py_func", value), FunctionType)
+
+
+def literal(value: Any, role: str) -> str:
+    """Return source text for a value that a function may read: numbers, math, numpy, tuples."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return repr(value)
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return f"numpy.{value.dtype.type.__name__}({literal(value.item(), role)})"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
+    if isinstance(value, tuple):
+        return "(" + "".join(literal(item, role) + ", " for item in value) + ")"
+    if isinstance(value, ModuleType) and value.__name__ in _MODULES:
+        return value.__name__
+    if isinstance(value, (BuiltinFunctionType, np.ufunc, type)) or callable(value):
+        name = getattr(value, "__name__", "")
+        for module, content in _MODULES.items():
+            if name and getattr(content, name, None) is value:
+                return f"{module}.{name}"
+    raise ProgramError(
+        f"{role}: reads {value!r} ({type(value).__name__}); from outside a function may read "
+        "numbers, bools, tuples of them, the modules math and numpy, and plain Python functions. "
+        "Give other values as constants=, or per vertex as Field(vertices=...)."
+    )
+
+
+def normal_code(code: CodeType) -> CodeType:
+    """Return ``code`` without its place in a file: equal text gives equal code."""
+    constants = tuple(normal_code(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(
+        co_filename="<program>", co_firstlineno=1, co_qualname=code.co_name, co_consts=constants
+    )
+
+
+def code_bytes(code: CodeType) -> bytes:
+    """Return ``code`` as bytes; version 2 of the format does not depend on reference counts."""
+    return marshal.dumps(normal_code(code), 2)
+
+
+def fingerprint(function: Callable[..., Any], role: str) -> str:
+    """Return a digest of a function's code and of all that it reads, the same in any process."""
+    digest = hashlib.sha256()
+    _update(digest, plain(function, role), role, ())
+    return digest.hexdigest()
+
+
+def _update(digest: Any, function: FunctionType, role: str, above: tuple[FunctionType, ...]) -> None:
+    digest.update(code_bytes(function.__code__))
+    if function in above:
+        return
+    outside = reads(function, role)
+    for value in (*outside.globals.items(), *enumerate((*outside.cells, *outside.defaults))):
+        digest.update(str(value[0]).encode())
+        if is_function(value[1]):
+            _update(digest, plain(value[1], role), role, (*above, function))
+        else:
+            digest.update(literal(value[1], role).encode())

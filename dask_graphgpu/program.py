@@ -1,0 +1,428 @@
+"""Vertex programs: the contract between an algorithm and the engines, and the checks of it.
+
+A program says in plain Python functions what travels along an edge, how the messages that meet at a
+vertex combine, and what a vertex makes of them. The names of a function's parameters say what it
+reads, so an engine loads nothing else.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from dask_graphgpu.errors import ProgramError
+from dask_graphgpu.functions import fingerprint, parameters, plain, returned_keys, where
+
+DTYPES = ("weight", "int64", "int32", "float64", "float32", "bool", "id")
+COMBINES = ("min", "max", "sum", "any")
+EDGES = ("out", "in", "both")
+
+_VERTEX = ("degree", "weighted_degree", "id")
+_RUN = ("superstep", "num_vertices")
+_RESERVED = {*_VERTEX, *_RUN, "weight", "message", "received", "max_weight"}
+_PREFIXES = ("source_", "destination_", "new_", "edge_")
+
+Function = Callable[..., Any]
+Number = int | float | bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value a vertex.
+
+    Parameters
+    ----------
+    dtype : str
+        "int64", "int32", "float64", "float32", "bool"; "weight": int64 on a graph with integer (or
+        no) weights, float64 with float weights; "id": the type of a dense vertex id.
+    initial : number or function, optional
+        Value at the start. None: no value, the vertex is unreached until a message comes; only the
+        first field of a program may have none. A function may name ``id``, ``degree``,
+        ``weighted_degree``, ``num_vertices``, constants, and fields read from the vertices frame.
+    at_source : number or function, optional
+        Value at the sources of the run, the same names.
+    vertices : str, optional
+        Column of the vertices frame that holds the value at the start, instead of ``initial``.
+    """
+
+    dtype: str
+    initial: Number | Function | None = None
+    at_source: Number | Function | None = None
+    vertices: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise ProgramError(f"Field dtype {self.dtype!r}: allowed are {_listed(DTYPES)}.")
+        for name in ("initial", "at_source"):
+            value = getattr(self, name)
+            if value is not None and not callable(value):
+                _check_number(value, f"Field {name}")
+        if self.vertices is not None and self.initial is not None:
+            raise ProgramError(
+                f"Field reads its value from vertices={self.vertices!r} and has initial= as well: "
+                "give one of them."
+            )
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A value over all vertices, taken each superstep; use Sum, Min or Max."""
+
+    value: Function
+    combine: ClassVar[str]
+
+
+class Sum(Aggregate):
+    """Sum over all vertices that have a value of a function of the vertex.
+
+    The function may name fields, ``degree``, ``weighted_degree``, ``id``, ``superstep``,
+    ``num_vertices``, constants and aggregates declared before. One that names a ``new_<field>`` is
+    taken after ``apply``, any other one before ``compute``.
+    """
+
+    combine = "sum"
+
+
+class Min(Aggregate):
+    """Least over all vertices that have a value of a function of the vertex; as for Sum."""
+
+    combine = "min"
+
+
+class Max(Aggregate):
+    """Greatest over all vertices that have a value of a function of the vertex; as for Sum."""
+
+    combine = "max"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VertexProgram:
+    """A graph computation, said for one vertex and one edge.
+
+    A superstep: every active vertex sends ``compute(...)`` along its edges, the messages that meet
+    at a vertex are combined, ``apply`` makes the vertex's new state of them, ``active`` says who
+    sends next. It ends when no vertex is active or ``stop`` says so.
+
+    Parameters
+    ----------
+    state : mapping of str to Field
+        The fields, the first one is the one that a message is about.
+    compute : function
+        The message along one edge, a scalar. May name ``source_<field>``, ``destination_<field>``,
+        the same with ``degree``, ``weighted_degree`` and ``id``, ``weight`` (1 on a graph without
+        weights) and ``edge_<column>``. Source is the end that sends.
+    combine : {"min", "max", "sum", "any"}
+        How messages meet; "any": one is as good as all.
+    apply : function, optional
+        New value of the first field, or a dict of fields written out as ``{"a": ..., "b": ...}``.
+        May name fields, ``message``, ``received``, ``degree``, ``weighted_degree``, ``id``. Where
+        no message came, ``message`` is 0 (sum, any), the largest (min) or smallest (max) value. A
+        vertex that had no value is asked only when a message came, and its old value reads as
+        that number too. Default: min, max: the better of old and message; sum: the message; any:
+        the message, if one came. A field that ``apply`` does not return is a constant.
+    active : function, optional
+        Whether the vertex sends in the next superstep; as for ``apply``, and ``new_<field>``. A
+        vertex that just got its first value is active in any case. Default: the first field
+        changed (min, max, any); always (sum).
+    priority : function, optional
+        Of the first field (and constants): vertices of low priority go first. Makes the run
+        work-efficient where a value is final once no lower priority is left (near-far order).
+    edges : {"out", "in", "both"}
+        Along the edges, against them, or both ways. ``degree`` counts the edges that a vertex sends
+        over, ``weighted_degree`` adds up their weights.
+    constants : mapping of str to number
+        Scalars of the run; another value does not compile again.
+    aggregates : mapping of str to Sum, Min or Max
+        Values over all vertices, by name for all functions.
+    stop : function, optional
+        Of aggregates, constants, ``superstep``, ``num_vertices``; asked after each superstep.
+    monotone : bool, optional
+        Values only improve and any order leads to the same end, so they may be updated in place.
+        Default: True for min and max without apply, aggregates, stop or ``superstep``.
+    wraps : bool
+        Integers may wrap around. Default: a result beyond int64 is an error.
+    message : str, optional
+        Dtype of a message; default: of the first field.
+    bound : function, optional
+        Of ``max_weight`` and ``num_vertices``, in exact integers: no message, sum or new value is
+        larger in magnitude. Where it fits int64 nothing is checked at run time.
+
+    Raises
+    ------
+    ProgramError
+        The program does not keep this contract; the message names the function and its line.
+
+    Notes
+    -----
+    ``superstep`` counts from 1. Constants, aggregates, ``superstep`` and ``num_vertices`` may be
+    named by all functions that run in supersteps, except that what names ``new_<field>`` is known
+    to ``stop`` and later aggregates only.
+
+    Examples
+    --------
+    >>> sssp = VertexProgram(
+    ...     state={"distance": Field(dtype="weight", initial=None, at_source=0)},
+    ...     compute=lambda source_distance, weight: source_distance + weight,
+    ...     combine="min",
+    ...     priority=lambda distance: distance,
+    ... )
+    >>> sssp.in_place
+    True
+    """
+
+    state: Mapping[str, Field]
+    compute: Function
+    combine: str
+    apply: Function | None = None
+    active: Function | None = None
+    priority: Function | None = None
+    edges: str = "out"
+    constants: Mapping[str, Number] = field(default_factory=dict)
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+    stop: Function | None = None
+    monotone: bool | None = None
+    wraps: bool = False
+    message: str | None = None
+    bound: Function | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("state", "constants", "aggregates"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name, allowed in (("combine", COMBINES), ("edges", EDGES)):
+            if getattr(self, name) not in allowed:
+                raise ProgramError(
+                    f"{name}={getattr(self, name)!r}: allowed are {_listed(allowed)}."
+                )
+        if self.message is not None and self.message not in DTYPES:
+            raise ProgramError(f"message={self.message!r}: allowed are {_listed(DTYPES)}.")
+        self._check_names()
+        self._check_fields()
+        self._check_functions()
+        self._check_order()
+
+    # -- what follows from the declarations ----------------------------------------------------
+
+    @property
+    def first(self) -> str:
+        """Name of the field that messages are about."""
+        return next(iter(self.state))
+
+    @property
+    def has_reached(self) -> bool:
+        """Whether vertices may be without a value."""
+        first = self.state[self.first]
+        return first.initial is None and first.vertices is None
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """Fields that ``apply`` returns; the others are constants."""
+        if self.apply is None:
+            return (self.first,)
+        return returned_keys(plain(self.apply, "apply"), "apply") or (self.first,)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether values may be updated in place, in any order."""
+        return self._may_be_in_place() is None if self.monotone is None else self.monotone
+
+    def functions(self) -> dict[str, Function]:
+        """Every function of the program under the name that messages give it."""
+        found: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in ("compute", "apply", "active", "priority", "stop", "bound")
+        }
+        for name, declared in self.state.items():
+            found[f"state[{name!r}].initial"] = declared.initial
+            found[f"state[{name!r}].at_source"] = declared.at_source
+        for name, aggregate in self.aggregates.items():
+            found[f"aggregates[{name!r}]"] = aggregate.value
+        return {name: function for name, function in found.items() if callable(function)}
+
+    def aggregates_after(self) -> tuple[str, ...]:
+        """Aggregates that are known only after ``apply``."""
+        after: list[str] = []
+        for name, aggregate in self.aggregates.items():
+            named = parameters(plain(aggregate.value, name), name)
+            if any(p.startswith("new_") or p in after for p in named):
+                after.append(name)
+        return tuple(after)
+
+    def allowed(self, role: str) -> tuple[str, ...]:
+        """Names of the parameters that the function called ``role`` may have."""
+        state, after = tuple(self.state), self.aggregates_after()
+        before = tuple(name for name in self.aggregates if name not in after)
+        run = (*_RUN, *self.constants)
+        new = tuple(f"new_{name}" for name in self.changing)
+        if role == "compute":
+            ends = tuple(
+                f"{end}_{name}" for end in ("source", "destination") for name in (*state, *_VERTEX)
+            )
+            return (*ends, "weight", "edge_<column>", *run, *before)
+        if role == "apply":
+            return (*state, "message", "received", *_VERTEX, *run, *before)
+        if role == "active":
+            return (*state, *new, "message", "received", *_VERTEX, *run, *before)
+        if role == "priority":
+            return (self.first, "num_vertices", *self.constants)
+        if role == "stop":
+            return (*run, *self.aggregates)
+        if role == "bound":
+            return ("max_weight", "num_vertices")
+        if role.startswith("aggregates"):
+            own = role.split("'")[1]
+            earlier = tuple(self.aggregates)[: tuple(self.aggregates).index(own)]
+            return (*state, *new, *_VERTEX, *run, *earlier)
+        given = tuple(name for name, declared in self.state.items() if declared.vertices)
+        return (*_VERTEX, "num_vertices", *given, *self.constants)
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Equal for programs of equal text, wherever they were made."""
+        functions = tuple(
+            (name, fingerprint(function, name)) for name, function in self.functions().items()
+        )
+        state = tuple(
+            (name, f.dtype, f.vertices, *(None if callable(v) else repr(v) for v in (f.initial, f.at_source)))
+            for name, f in self.state.items()
+        )  # fmt: skip
+        kinds = tuple((name, aggregate.combine) for name, aggregate in self.aggregates.items())
+        plain_values = (
+            self.combine, self.edges, self.monotone, self.wraps, self.message,
+            *((name, repr(value)) for name, value in self.constants.items()),
+        )  # fmt: skip
+        return ("VertexProgram", functions, state, kinds, plain_values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Mapping proxies do not pickle: go back through the constructor."""
+        arguments = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in ("state", "constants", "aggregates"):
+            arguments[name] = dict(arguments[name])
+        return _rebuilt, (arguments,)
+
+    # -- checks ---------------------------------------------------------------------------------
+
+    def _check_names(self) -> None:
+        if not self.state:
+            raise ProgramError("state={}: a program needs at least one Field.")
+        seen: set[str] = set()
+        for kind in ("state", "constants", "aggregates"):
+            for name in getattr(self, kind):
+                if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+                    raise ProgramError(f"{kind}: {name!r} is not a name for a parameter.")
+                if name in _RESERVED or name.startswith(_PREFIXES):
+                    raise ProgramError(
+                        f"{kind}: the name {name!r} is taken; reserved are {_listed(_RESERVED)} "
+                        f"and what starts with {_listed(_PREFIXES)}."
+                    )
+                if name in seen:
+                    raise ProgramError(f"{kind}: the name {name!r} is used twice in the program.")
+                seen.add(name)
+
+    def _check_fields(self) -> None:
+        for name, declared in self.state.items():
+            if not isinstance(declared, Field):
+                raise ProgramError(f"state[{name!r}] is {declared!r}: give a Field.")
+            missing = declared.initial is None and declared.vertices is None
+            if missing and name != self.first:
+                raise ProgramError(
+                    f"state[{name!r}] has no initial value; only the first field "
+                    f"({self.first!r}) may go without. Give initial= or vertices=."
+                )
+        first = self.state[self.first]
+        if self.has_reached and first.at_source is None:
+            raise ProgramError(
+                f"state[{self.first!r}] has no value anywhere: give initial=, at_source= or "
+                "vertices=."
+            )
+        for name, value in self.constants.items():
+            _check_number(value, f"constants[{name!r}]")
+        for name, aggregate in self.aggregates.items():
+            if not isinstance(aggregate, (Sum, Min, Max)):
+                raise ProgramError(
+                    f"aggregates[{name!r}] is {aggregate!r}: give Sum(f), Min(f) or Max(f)."
+                )
+
+    def _check_functions(self) -> None:
+        if not callable(self.compute):
+            raise ProgramError(f"compute={self.compute!r}: give a function.")
+        for role in ("apply", "active", "priority", "stop", "bound"):
+            value = getattr(self, role)
+            if value is not None and not callable(value):
+                raise ProgramError(f"{role}={value!r}: give a function or None.")
+        if self.apply is not None:
+            unknown = set(self.changing) - set(self.state)
+            if unknown:
+                raise ProgramError(
+                    f"apply ({where(plain(self.apply, 'apply'))}): returns {_listed(unknown)}; the "
+                    f"fields are {_listed(self.state)}."
+                )
+            if self.has_reached and self.first not in self.changing:
+                raise ProgramError(
+                    f"apply ({where(plain(self.apply, 'apply'))}): has to return {self.first!r}, "
+                    "which has no initial value."
+                )
+        for role, function in self.functions().items():
+            named, allowed = parameters(plain(function, role), role), self.allowed(role)
+            for name, has_default in named.items():
+                edge = role == "compute" and name.startswith("edge_") and name != "edge_"
+                if name not in allowed and not edge and not has_default:
+                    raise ProgramError(
+                        f"{role} ({where(plain(function, role))}): parameter {name!r} is unknown; "
+                        f"allowed are {_listed(allowed)}."
+                    )
+
+    def _check_order(self) -> None:
+        first = self.state[self.first].dtype
+        message = self.message or first
+        if self.apply is None and message != first:
+            raise ProgramError(
+                f"message={message!r}: without apply= a message is the new value of {self.first!r}, "
+                f"which is {first!r}. Give apply=."
+            )
+        if self.combine == "sum" and message == "bool":
+            raise ProgramError("combine='sum' of bools: give message='int64' to count them.")
+        reason = self._may_be_in_place()
+        if self.monotone and reason:
+            raise ProgramError(f"monotone=True does not go with {reason}.")
+        if self.priority is not None and not self.in_place:
+            raise ProgramError(
+                "priority= needs a monotone program"
+                + (f", which does not go with {reason}." if reason else ": monotone=False was given.")
+            )
+
+    def _may_be_in_place(self) -> str | None:
+        """What stands against updates in place, None if nothing does."""
+        if self.combine not in ("min", "max"):
+            return f"combine={self.combine!r} (min and max only)"
+        if self.message is not None and self.message != self.state[self.first].dtype:
+            return f"message={self.message!r} (a message is a value of {self.first!r} there)"
+        if self.state[self.first].dtype == "bool":
+            return f"a field of bools (state[{self.first!r}]; use int32)"
+        for name in ("apply", "stop"):
+            if getattr(self, name) is not None:
+                return f"{name}="
+        if self.aggregates:
+            return "aggregates="
+        for role in ("compute", "active"):
+            function = getattr(self, role)
+            if function is not None and "superstep" in parameters(plain(function, role), role):
+                return f"superstep as a parameter of {role}"
+            if function is not None and "received" in parameters(plain(function, role), role):
+                return f"received as a parameter of {role}"
+        return None
+
+
+def _rebuilt(arguments: dict[str, Any]) -> VertexProgram:
+    return VertexProgram(**arguments)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names) if isinstance(names, (set, frozenset)) else names)
+
+
+def _check_number(value: Any, what: str) -> None:
+    number = isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy"
+    if not number or getattr(value, "ndim", 0):
+        raise ProgramError(f"{what} is {value!r}: give a number.")

@@ -1,0 +1,33 @@
+"""Kernels over frontiers: who is told, and lists from marks."""
+
+import numpy as np
+from numba import njit
+
+_ONE = np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def notify(lo, hi, frontier, offsets, neighbours, marked):
+    """Mark every neighbour of the vertices frontier[lo:hi]. Threads write the same value: no race."""
+    for i in range(lo, hi):
+        u = frontier[i]
+        for e in range(offsets[u], offsets[u + _ONE]):
+            marked[neighbours[e]] = 1
+
+
+@njit(nogil=True, cache=True)
+def count_stamped(lo, hi, stamp, now):
+    """Number of vertices in [lo, hi) with stamp ``now``."""
+    count = 0
+    for v in range(lo, hi):
+        count += stamp[v] == now
+    return count
+
+
+@njit(nogil=True, cache=True)
+def list_stamped(lo, hi, stamp, now, out, place):
+    """Write the vertices in [lo, hi) with stamp ``now`` to ``out[place:]``."""
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        if stamp[v] == now:
+            out[place] = v
+            place += 1
