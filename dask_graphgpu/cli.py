@@ -1,0 +1,278 @@
+"""``dask graph``: graph jobs on the command line and from a TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import tomllib
+import traceback as tracebacks
+import types
+from collections.abc import Sequence
+from typing import Any, get_args, get_type_hints
+
+import click
+
+from dask_graphgpu.algorithms import ALGORITHMS as METHODS
+from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.job import IDS, GraphOptions, Step, run
+
+# A vertex program is Python: it cannot be given here.
+ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
+
+_STEP_OPTIONS = {"output", "top", "report"}
+_RUN_OPTIONS = {"progress", "traceback"}
+
+
+def _number(text: str) -> int | float:
+    """An integer where the text is one, so that large ones stay exact; else a float."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise click.BadParameter(f"{text!r} is not a number.")
+
+
+def _common_options() -> list[click.Parameter]:
+    """Parameters that every algorithm has."""
+    option = click.Option
+    return [
+        click.Argument(["edges"]),
+        option(
+            ["--columns"],
+            metavar="SRC,DST",
+            help="Id columns: of the source, then of the destination.",
+        ),
+        option(
+            ["--weight"], metavar="COL", help="Weight column. Default: weight, where there is one."
+        ),
+        option(["--unweighted"], is_flag=True, help="Ignore weights."),
+        option(["--undirected"], is_flag=True, help="Edges go both ways."),
+        option(
+            ["--vertices"],
+            metavar="PATH",
+            help="Parquet frame of vertices: keeps those without edges.",
+        ),
+        option(
+            ["--duplicates"],
+            type=click.Choice(["auto", "min", "max", "sum", "one", "keep"]),
+            default="auto",
+            help="What repeated rows become. Default: what suits the algorithm.",
+        ),
+        option(
+            ["--order"],
+            type=click.Choice(["auto", "input", "degree"]),
+            default="auto",
+            help="Order of vertices in memory; the answer is the same.",
+        ),
+        option(["--engine"], default="auto", help="Engine that computes. Default: auto."),
+        option(["--output"], metavar="DIR", help="Folder for the result, replaced as one step."),
+        option(
+            ["--top"],
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Print the N first rows of the result.",
+        ),
+        option(
+            ["--report"],
+            metavar="FILE",
+            help="Write a row a superstep as CSV; - is standard output.",
+        ),
+        *_run_options(),
+    ]
+
+
+def _run_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--progress/--no-progress"],
+            default=None,
+            help="Progress bar on standard error. Default: where that is a terminal.",
+        ),
+        click.Option(["--traceback"], is_flag=True, help="Show where an error came from."),
+    ]
+
+
+def _algorithm_options(algorithm: type) -> list[click.Parameter]:
+    """An option for each field of an algorithm's dataclass, with the help of its docstring."""
+    hints, texts = get_type_hints(algorithm), _parameter_texts(algorithm.__doc__ or "")
+    options: list[click.Parameter] = []
+    for field in dataclasses.fields(algorithm):
+        required = field.default is dataclasses.MISSING
+        more: dict[str, Any] = {
+            "required": required,
+            "help": texts.get(field.name, "").replace("``", ""),
+        }
+        name = "--" + field.name.replace("_", "-")
+        # None stands for "not given", so that the algorithm's own default holds.
+        kinds = {
+            k
+            for k in get_args(hints[field.name]) or (hints[field.name],)
+            if k is not types.NoneType
+        }
+        if field.name in IDS:
+            more |= {"multiple": True, "metavar": "ID", "default": None if required else ()}
+        elif kinds == {bool}:
+            name += f"/--no-{name[2:]}"
+            more["default"] = None
+        elif kinds == {int}:
+            more["type"] = int
+        elif float in kinds:
+            more |= {"type": _number, "metavar": "NUMBER"}
+        options.append(click.Option([name, field.name], **more))
+    return options
+
+
+def _parameter_texts(doc: str) -> dict[str, str]:
+    """First sentence on each parameter of a numpydoc docstring; its type where nothing is said."""
+    _, _, section = inspect.cleandoc(doc).partition("\nParameters\n----------\n")
+    section = re.split(r"\n[^\n]+\n-+\n", section)[0]
+    texts = {}
+    for head, body in re.findall(r"^(\w[^\n]*)\n?((?:[ ]+[^\n]*\n?)*)", section, re.M):
+        name, _, kind = head.partition(" : ")
+        text = " ".join(body.split()) or f"One of {kind}"
+        texts[name] = text.split(". ")[0].rstrip(".") + "."
+    return texts
+
+
+class _Graph(click.Group):
+    """A command an algorithm, made when it is asked for, beside ``run``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*sorted(ALGORITHMS), *super().list_commands(ctx)]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            where = (error.ctx or ctx).command_path
+            raise _Failure(f"{error.format_message()} See {where} --help.", exit_code=2) from error
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in ALGORITHMS:
+            return super().get_command(ctx, cmd_name)
+        algorithm = ALGORITHMS[cmd_name]
+        return click.Command(
+            cmd_name,
+            params=[*_common_options(), *_algorithm_options(algorithm)],
+            callback=lambda **given: _run(
+                [_step(cmd_name, given)], given["progress"], given["traceback"]
+            ),
+            help=(algorithm.__doc__ or "").strip().splitlines()[0]
+            + "\n\nEDGES is a Parquet file, a folder of them or a URL.",
+        )
+
+
+@click.group(cls=_Graph, name="graph")
+def graph() -> None:
+    """Graph algorithms from Parquet to Parquet.
+
+    Exit codes: 0 done, 1 failed, 2 bad usage.
+    """
+
+
+@graph.command("run", params=_run_options())
+@click.argument("job", type=click.File("rb"))
+@click.pass_context
+def run_job(ctx: click.Context, job: Any, progress: bool | None, traceback: bool) -> None:
+    """Run the steps of a TOML file.
+
+    Its keys are the options of the command line. Each [[step]] is one algorithm; keys above the first step hold for all
+    of them. Paths are relative to the current folder.
+    """
+    try:
+        keys = tomllib.load(job)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{job.name} is not TOML: {error}") from error
+    steps = keys.pop("step", [{}])
+    if not isinstance(steps, list) or not steps or not all(isinstance(s, dict) for s in steps):
+        raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
+    # Everything is checked before the first step begins.
+    parsed = [_step_of_table(ctx, {**keys, **step}, i + 1) for i, step in enumerate(steps)]
+    _run(parsed, progress, traceback)
+
+
+def _step_of_table(ctx: click.Context, table: dict[str, Any], number: int) -> Step:
+    """Read the keys of a step as if they had been typed on the command line."""
+    name, edges = table.pop("algorithm", None), table.pop("edges", None)
+    command = graph.get_command(ctx, name) if name in ALGORITHMS else None
+    try:
+        if command is None:
+            raise click.UsageError(
+                f"algorithm is {name!r}; allowed are {', '.join(sorted(ALGORITHMS))}."
+            )
+        if not isinstance(edges, str):
+            raise click.UsageError(f"edges is {edges!r}; give a path.")
+        options = {p.name: p for p in command.params if p.name not in _RUN_OPTIONS | {"edges"}}
+        words: list[str] = []
+        for key, value in table.items():
+            option = options.get(key.replace("-", "_"))
+            if not isinstance(option, click.Option):
+                raise click.UsageError(
+                    f"{key!r} is no key of {name}; there are {', '.join(sorted(map(str, options)))}."
+                )
+            words += _words(option, key, value)
+        context = command.make_context(name, [*words, "--", edges], parent=ctx)
+        return _step(name, context.params)
+    except click.UsageError as error:
+        raise click.UsageError(f"step {number}: {error.format_message()}") from error
+
+
+def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
+    """A key and its value as words of the command line."""
+    if isinstance(value, bool):
+        if not option.is_flag:
+            raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
+        names = option.opts if value else option.secondary_opts
+        return names[:1]  # a switch without a --no- form is off unless it is given
+    values = value if option.multiple and isinstance(value, list) else [value]
+    if option.is_flag or not all(isinstance(v, str | int | float) for v in values):
+        raise click.UsageError(
+            f"{key} is {value!r}; give {'true or false' if option.is_flag else 'a text or a number'}."
+        )
+    return [f"{option.opts[0]}={v}" for v in values]
+
+
+def _step(algorithm: str, given: dict[str, Any]) -> Step:
+    """A step of parsed options."""
+    if not any(given[name] is not None for name in _STEP_OPTIONS):
+        raise click.UsageError("Nothing would come of it: give --output, --top or --report.")
+    if given["unweighted"] and given["weight"] is not None:
+        raise click.UsageError("--weight and --unweighted exclude each other.")
+    others = {name: given[name] for name in ("duplicates", "order", "engine")}
+    others["directed"] = not given["undirected"]
+    if given["unweighted"] or given["weight"] is not None:
+        others["weight"] = given["weight"]
+    common = {p.name for p in _common_options()}
+    return Step(
+        algorithm,
+        GraphOptions(
+            given["edges"],
+            tuple(given["columns"].split(",")) if given["columns"] else (),
+            given["vertices"],
+            tuple(others.items()),
+        ),
+        {k: v for k, v in given.items() if k not in common and v is not None and v != ()},
+        *(given[name] for name in ("output", "top", "report")),
+    )
+
+
+def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
+    """Run steps; what goes wrong becomes one line and an exit code."""
+    try:
+        run(steps, progress=sys.stderr.isatty() if progress is None else progress)
+    except Exception as error:
+        if traceback:
+            tracebacks.print_exc()
+        text = str(error) if isinstance(error, GraphError) else f"{type(error).__name__}: {error}"
+        raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
+
+
+class _Failure(click.ClickException):
+    """Ends the program with one line on standard error."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(" ".join(text.split()))
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class only

@@ -1,0 +1,347 @@
+"""The command line and job files: what they compute, print and refuse."""
+
+import dataclasses
+import os
+import pty
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import dask_graphgpu.job
+from dask_graphgpu.cli import ALGORITHMS, graph
+
+ROOT = Path(__file__).parents[1]
+EDGES = pd.DataFrame({"src": [0, 0, 1, 2, -5], "dst": [1, 2, 3, 3, -6], "weight": [4, 1, 1, 7, 2]})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A current folder with edges.parquet and names.parquet in it."""
+    monkeypatch.chdir(tmp_path)
+    EDGES.to_parquet("edges.parquet")
+    names = {i: f"v{i}" for i in range(-6, 4)}
+    pd.DataFrame({"a": EDGES["src"].map(names), "b": EDGES["dst"].map(names)}).to_parquet(
+        "names.parquet"
+    )
+    return tmp_path
+
+
+def call(*words, code=0):
+    """Run ``dask graph`` with these words in this process."""
+    done = CliRunner().invoke(graph, [str(w) for w in words], prog_name="dask graph")
+    assert done.exit_code == code, (done.stderr, done.exception)
+    return done
+
+
+def refused(*words, code):
+    """The one line on standard error of a call that fails."""
+    line = call(*words, code=code).stderr
+    assert line.startswith("Error: ")
+    assert line.count("\n") == 1
+    return line
+
+
+def result(path="out"):
+    return pd.read_parquet(path).reset_index(drop=True)
+
+
+def distances(path="out"):
+    frame = result(path).dropna(subset=["distance"])
+    return dict(zip(frame["vertex"], frame["distance"], strict=True))
+
+
+def test_entry_points_are_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for target in (project["scripts"]["dask-graph"], project["entry-points"]["dask_cli"]["graph"]):
+        module, name = target.split(":")
+        assert getattr(import_module(module), name) is graph
+
+
+def test_result_is_that_of_the_method(folder):
+    printed = call("pagerank", "edges.parquet", "--damping", 0.5, "--output", "out").stdout
+    assert printed == ""
+    pd.testing.assert_frame_equal(result(), EDGES.graph.pagerank(damping=0.5), check_dtype=False)
+
+
+def test_every_algorithm_has_its_options():
+    listed = call("--help").stdout
+    for name, algorithm in ALGORITHMS.items():
+        assert re.search(rf"^  {name}  ", listed, re.M)
+        shown = call(name, "--help").stdout
+        for field in dataclasses.fields(algorithm):
+            option = re.search(rf"--{field.name.replace('_', '-')}\b.*?\n *--", shown, re.S)
+            assert option, f"{name} has no option for {field.name}"
+            assert len(option.group().split()) > 4, f"{name} {field.name} has no help"
+
+
+@pytest.mark.parametrize("name", ["weakly_connected_components", "core_number", "degree"])
+def test_algorithms_without_arguments(folder, name):
+    call(name, "edges.parquet", "--output", "out")
+    pd.testing.assert_frame_equal(result(), getattr(EDGES.graph, name)(), check_dtype=False)
+
+
+def test_k_core(folder):
+    call("k_core", "edges.parquet", "--k", 1, "--output", "out")
+    assert len(result()) == len(EDGES)
+
+
+# Options of a traversal, and the distances they lead to.
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sssp edges.parquet --source 0", {0: 0, 1: 4, 2: 1, 3: 5}),
+        ("sssp edges.parquet --source=-5", {-5: 0, -6: 2}),
+        ("sssp edges.parquet --source -5", {-5: 0, -6: 2}),
+        ("sssp edges.parquet --source 0 --cutoff 3", {0: 0, 2: 1}),
+        ("sssp edges.parquet --source 0 --target 3 --target 1", {3: 5, 1: 4}),
+        ("sssp edges.parquet --source 3 --undirected", {0: 5, 1: 1, 2: 6, 3: 0}),
+        ("sssp edges.parquet --source 0 --weight dst", {0: 0, 1: 1, 2: 2, 3: 4}),
+        ("bfs edges.parquet --source 0 --columns src,dst", {0: 0, 1: 1, 2: 1, 3: 2}),
+        ("bfs edges.parquet --source 0 --columns dst,src", {0: 0}),
+        ("bfs names.parquet --source v0 --columns a,b", {"v0": 0, "v1": 1, "v2": 1, "v3": 2}),
+    ],
+)
+def test_traversals(folder, words, expected):
+    if "weight dst" in words:
+        EDGES.assign(dst=EDGES["dst"].abs()).to_parquet("edges.parquet")
+    call(*words.split(), "--output", "out")
+    assert distances() == expected
+
+
+def test_several_sources_and_predecessors(folder):
+    call("bfs", "edges.parquet", "--source", 0, "--source", 1, "--predecessor", "--output", "out")
+    expected = EDGES.graph.bfs([0, 1], predecessor=True)
+    pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
+
+
+def test_ids_of_several_columns(folder):
+    frame = pd.DataFrame({"c": ["it", "it"], "n": [1, 2], "c2": ["it", "fr"], "n2": [2, 7]})
+    frame.to_parquet("two.parquet")
+    call("bfs", "two.parquet", "--columns", "c,n,c2,n2", "--source", "it,1", "--output", "out")
+    rows = result().to_dict("list")
+    assert rows == {"c": ["fr", "it", "it"], "n": [7, 1, 2], "distance": [2, 0, 1]}
+    line = refused(
+        "bfs", "two.parquet", "--columns", "c,n,c2,n2", "--source", "it", "--output", "o", code=2
+    )
+    assert "has 1 parts; an id has 2, for c,n" in line
+
+
+def test_vertices_without_edges_are_kept(folder):
+    pd.DataFrame({"vertex": [0, 99]}).to_parquet("vertices.parquet")
+    call("degree", "edges.parquet", "--vertices", "vertices.parquet", "--output", "out")
+    assert 99 in set(result()["vertex"])
+
+
+def test_personalization_from_a_file(folder):
+    jumps = pd.DataFrame({"vertex": [0], "p": [1.0]})
+    jumps.to_parquet("jumps.parquet")
+    call("pagerank", "edges.parquet", "--personalization", "jumps.parquet", "--output", "out")
+    expected = EDGES.graph.pagerank(personalization=jumps)
+    pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
+
+
+@pytest.mark.parametrize("output", [(), ("--output", "out")])
+def test_top(folder, output):
+    lines = call("core_number", "edges.parquet", "--top", 2, *output).stdout.splitlines()
+    assert lines[0].split() == ["vertex", "core_number"]
+    assert [int(line.split()[0]) for line in lines[1:]] == [0, 1]
+    lines = call("sssp", "edges.parquet", "--source", 0, "--top", 3, *output).stdout.splitlines()
+    assert [line.split() for line in lines[1:]] == [["0", "0"], ["2", "1"], ["1", "4"]]
+    lines = call("weakly_connected_components", "edges.parquet", "--top", 1, *output).stdout
+    assert [line.split() for line in lines.splitlines()] == [["component", "vertices"], ["0", "4"]]
+
+
+def test_top_of_edges_is_refused(folder):
+    assert "top needs a result with" in refused(
+        "k_core", "edges.parquet", "--k", 1, "--top", 3, code=2
+    )
+
+
+def test_report(folder):
+    call("bfs", "edges.parquet", "--source", 0, "--output", "out", "--report", "report.csv")
+    assert "direction" in pd.read_csv("report.csv").columns
+    printed = call("bfs", "edges.parquet", "--source", 0, "--report", "-").stdout
+    assert printed.splitlines()[0].startswith("superstep,direction")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ("bfs edges.parquet --source 0", 2, "give --output, --top or --report"),
+        ("bfs edges.parquet --output out", 2, "Missing option '--source'"),
+        ("bfs edges.parquet --source x --output out", 2, "'x' is not an integer"),
+        ("bfs edges.parquet --source 77 --output out", 1, "77"),
+        (
+            "bfs edges.parquet --source 0 --columns src --output out",
+            2,
+            "as many of the destination",
+        ),
+        (
+            "bfs edges.parquet --source 0 --columns src,nope --output out",
+            1,
+            "['src', 'dst', 'weight']",
+        ),
+        ("bfs missing.parquet --source 0 --output out", 1, "no file or folder missing.parquet"),
+        ("bfs empty --source 0 --output out", 1, "no file that ends in .parquet"),
+        ("bfs cut.parquet --source 0 --output out", 1, "cut.parquet cannot be read as Parquet"),
+        ("bfs folder --source 0 --output out", 1, "part.1.parquet cannot be read as Parquet"),
+        ("bfs edges.parquet --source 0 --output notes", 1, "also holds thesis.tex"),
+        ("pagerank edges.parquet --damping 3 --output out", 2, "damping"),
+        ("pagerank edges.parquet --damping x --output out", 2, "not a"),
+        ("pagerank edges.parquet --damping-factor 3 --output out", 2, "No such option"),
+        ("pagerank edges.parquet --max-iterations 1 --output out", 1, "iteration"),
+        ("pagerank edges.parquet --weight w --unweighted --output out", 2, "exclude each other"),
+        ("sssp edges.parquet --source 0 --unweighted --output out", 2, "weight"),
+        ("shortest edges.parquet --output out", 2, "No such command 'shortest'"),
+        ("run missing.toml", 2, "missing.toml"),
+    ],
+)
+def test_refusals(folder, words, code, message):
+    Path("empty").mkdir()
+    Path("notes").mkdir()
+    Path("notes/thesis.tex").touch()
+    Path("folder").mkdir()
+    EDGES.to_parquet("folder/part.0.parquet")
+    content = Path("edges.parquet").read_bytes()
+    for cut in ("cut.parquet", "folder/part.1.parquet"):
+        Path(cut).write_bytes(content[:-20])
+    assert message in refused(*words.split(), code=code)
+    assert not Path("out").exists()
+
+
+def test_traceback_on_request(folder):
+    words = ["bfs", "edges.parquet", "--source", 77, "--output", "out"]
+    assert "Traceback" not in call(*words, code=1).stderr
+    assert "Traceback" in call(*words, "--traceback", code=1).stderr
+
+
+def test_unforeseen_errors_fail_in_one_line_too(folder, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(dask_graphgpu.job, "read_parquet", broken)
+    assert (
+        refused("degree", "edges.parquet", "--output", "out", code=1)
+        == "Error: RuntimeError: two lines\n"
+    )
+
+
+def run_in_terminal(*words):
+    """Standard error of a call whose standard error is a terminal."""
+    ours, theirs = pty.openpty()
+    code = "from dask_graphgpu.cli import graph; graph()"
+    subprocess.run([sys.executable, "-c", code, *words], stderr=theirs, check=True, timeout=120)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # Linux says so at the end
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    return shown.decode()
+
+
+def test_progress_bar_on_a_terminal_only(folder):
+    words = ["degree", "edges.parquet", "--output", "out"]
+    assert call(*words).stderr == ""
+    assert "Completed" in call(*words, "--progress").stderr
+    assert "Completed" in run_in_terminal(*words)
+    assert run_in_terminal(*words, "--no-progress") == ""
+
+
+JOB = """
+edges = "edges.parquet"
+undirected = true
+
+[[step]]
+algorithm = "sssp"
+source = 0
+cutoff = 5
+output = "far"
+
+[[step]]
+algorithm = "bfs"
+source = [0, 3]
+predecessor = true
+output = "near"
+
+[[step]]
+algorithm = "bfs"
+source = 0
+undirected = false
+output = "directed"
+"""
+
+
+def test_job_does_what_the_command_line_does(folder, monkeypatch):
+    made = []
+    make = dask_graphgpu.job._graph
+    monkeypatch.setattr(dask_graphgpu.job, "_graph", lambda o: made.append(o) or make(o))
+    Path("job.toml").write_text(JOB)
+    call("run", "job.toml")
+    assert len(made) == 2, "two steps share a graph"
+    words = ["edges.parquet", "--undirected", "--output", "out"]
+    call("sssp", *words, "--source", 0, "--cutoff", 5)
+    pd.testing.assert_frame_equal(result("far"), result())
+    call("bfs", *words, "--source", 0, "--source", 3, "--predecessor")
+    pd.testing.assert_frame_equal(result("near"), result())
+    call("bfs", "edges.parquet", "--source", 0, "--output", "out")
+    pd.testing.assert_frame_equal(result("directed"), result())
+
+
+def test_job_of_one_step_needs_no_table(folder):
+    Path("job.toml").write_text('algorithm = "degree"\nedges = "edges.parquet"\ntop = 1')
+    assert call("run", "job.toml").stdout.splitlines()[1].split()[0] == "0"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (JOB + "sauce = 1", "step 3: 'sauce' is no key of bfs"),
+        (JOB + "cutoff = [1, 2]", "step 3: cutoff is [1, 2]; give a text or a number"),
+        (JOB + "predecessor = 1", "step 3: predecessor is 1; give true or false"),
+        (JOB + "cutoff = true", "step 3: cutoff is true; it is no switch"),
+        (JOB + 'cutoff = "far"', "step 3: Invalid value for '--cutoff': 'far' is not a number"),
+        (JOB.replace('"bfs"', '"dfs"'), "step 2: algorithm is 'dfs'; allowed are bfs"),
+        (JOB.replace('edges = "edges.parquet"', ""), "step 1: edges is None; give a path"),
+        ("step = 3", "has to be a list of tables"),
+        ("step = [", "is not TOML"),
+    ],
+)
+def test_job_is_checked_before_it_runs(folder, text, message):
+    Path("job.toml").write_text(text)
+    assert message in refused("run", "job.toml", code=2)
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "edges.parquet",
+        "job.toml",
+        "names.parquet",
+    ]
+
+
+def test_earlier_steps_stay_when_a_later_one_fails(folder):
+    Path("job.toml").write_text(JOB.replace("source = [0, 3]", "source = 77"))
+    assert "77" in refused("run", "job.toml", code=1)
+    assert Path("far").exists()
+    assert not Path("directed").exists()
+
+
+def test_dask_finds_the_command(folder):
+    """As Dask does it: the entry point is added to its own group."""
+    from dask.cli import cli
+
+    parent = click.Group(commands={**cli.commands, "graph": graph})
+    done = CliRunner().invoke(parent, ["graph", "degree", "edges.parquet", "--top", "1"])
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[0].split()[0] == "vertex"

@@ -1,0 +1,88 @@
+"""Every example runs, and says what its text promises."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from dask_graphgpu.cli import graph
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def example(name, *arguments, cwd):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def imports(tmp_path_factory):
+    """A folder with the import graph in it."""
+    folder = tmp_path_factory.mktemp("imports")
+    example("imports.py", cwd=folder)
+    return folder
+
+
+def test_every_example_has_a_test():
+    tested = {"imports.py", "quickstart.py", "custom_program.py", "job.toml"}
+    assert {p.name for p in EXAMPLES.iterdir() if p.is_file()} == tested
+
+
+def test_imports(imports):
+    frame = pd.read_parquet(imports / "imports.parquet")
+    assert list(frame.columns) == ["source", "destination"]
+    assert not frame.duplicated().any()
+    assert not (frame["source"] == frame["destination"]).any()
+    edges = set(frame.itertuples(index=False, name=None))
+    # One of each kind: an absolute import, one from inside a package, a module written in C.
+    assert {
+        ("json", "json.decoder"),
+        ("asyncio.events", "socket"),
+        ("asyncio.tasks", "asyncio.events"),
+    } <= edges
+    assert ("os", "sys") in edges
+    assert len(frame) > 2000
+
+
+def test_imports_are_the_same_each_time(imports, tmp_path):
+    example("imports.py", "again.parquet", cwd=tmp_path)
+    again = (tmp_path / "again.parquet").read_bytes()
+    assert again == (imports / "imports.parquet").read_bytes()
+
+
+def test_quickstart(imports):
+    text = example("quickstart.py", cwd=imports)
+    ranks = text.split("Most central modules")[1].splitlines()
+    assert "sys" in [line.split()[0] for line in ranks[2:7]]
+    assert "core_number" in text
+
+
+def test_custom_program():
+    routes = runpy.run_path(str(EXAMPLES / "custom_program.py"))["main"]()
+    chances = routes.set_index("vertex")["chance"].to_dict()
+    assert chances == pytest.approx(
+        {"home": 1.0, "bridge": 0.9, "ferry": 0.6, "island": 0.594, "town": 0.4752}
+    )
+
+
+def test_job(imports, monkeypatch):
+    monkeypatch.chdir(imports)
+    done = CliRunner().invoke(graph, ["run", str(EXAMPLES / "job.toml")])
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 6
+    ranks = pd.read_parquet(imports / "ranks")
+    assert ranks["rank"].sum() == pytest.approx(1)
+    assert len(pd.read_parquet(imports / "distances")) == 2 * len(ranks)
+    assert len(pd.read_parquet(imports / "components")) == len(ranks)
