@@ -3,6 +3,7 @@
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.peeling import core_numbers
 from dask_graphgpu.engine.cpu.predecessors import predecessors
+from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.traversal import bfs
 
-__all__ = ["bfs", "components", "core_numbers", "predecessors"]
+__all__ = ["bfs", "components", "core_numbers", "predecessors", "run"]
