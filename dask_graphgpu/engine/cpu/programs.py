@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.engine.cpu.in_place import InPlace
-from dask_graphgpu.engine.cpu.synchronous import Synchronous, configured_direction
-from dask_graphgpu.engine.loop import run_supersteps
-from dask_graphgpu.engine.lower import lower
-from dask_graphgpu.engine.state import Binding, State, check_run
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import VertexProgram
-from dask_graphgpu.report import Report
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
 
 
 def run(
@@ -73,6 +69,14 @@ def run(
     notify-pull or push as ``f``, the share of edges that active vertices send over, and the
     adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it.
     """
+    # Building a partition imports this package for its threads: no partition and no Numba before a run.
+    from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.cpu.in_place import InPlace
+    from dask_graphgpu.engine.cpu.synchronous import Synchronous, configured_direction
+    from dask_graphgpu.engine.loop import run_supersteps
+    from dask_graphgpu.engine.lower import lower
+    from dask_graphgpu.engine.state import Binding, check_run
+
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     arrays = Arrays(binding, lower(binding), places)
