@@ -37,7 +37,7 @@ ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "graph"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "job"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
-THREADS = "dask_graphgpu.engine.cpu.threads"
+THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
 LOADED_AT_FIRST_USE = (
     "dask_graphgpu.kernels",

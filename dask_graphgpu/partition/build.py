@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu import config
-from dask_graphgpu.engine.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.errors import IntegerOverflow
 
 # Each block of a counting sort holds a counter a row; more blocks than this cost more than they win.

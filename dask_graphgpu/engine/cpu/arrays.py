@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.engine.lower import Lowered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.writer import flat

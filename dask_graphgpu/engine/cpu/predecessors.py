@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:  # the partition is built with this engine's threads
     from dask_graphgpu.partition.view import View

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.kernels.cpu import bfs as kernels
 
 if TYPE_CHECKING:
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-# Pull once the frontier's edges are more than this part of the edges not yet read, push again once the frontier is
-# less than this part of the vertices and shrinks (alpha and beta of Beamer et al., 2012).
-ALPHA = 15
-BETA = 18
+# Reads of an edge by a pull that take as long as one by a push, which also writes, appends and waits for memory.
+PUSH_COST = 4
 
-# A pull saves at most one read of each edge; making the in-edges costs about this many. So a view whose in-edges are
-# not made pushes, until what its searches have pushed where they would rather have pulled adds up to that.
-COST_OF_INTO = 8
-_pushed_edges: weakref.WeakKeyDictionary[View, int] = weakref.WeakKeyDictionary()
+# A pull looks at every vertex, which costs as much as this many reads of an edge.
+VERTEX_COST = 0.5
+
+# Reads of an edge that making the in-edges costs, for each edge. A view that has none pushes, until what pulls would
+# have saved its searches adds up to that.
+INTO_COST = 8
+_savings_missed: weakref.WeakKeyDictionary[View, float] = weakref.WeakKeyDictionary()
 
 
 @dataclass
@@ -41,11 +42,11 @@ class Search:
     tail: int = 1
     depth: int = 0
     missing: int = 0  # targets before this one are reached
-    pulled: bool = False
+    reached: int = 1
     level: np.ndarray = field(init=False)
     queue: np.ndarray = field(init=False)
     last: int = field(init=False)  # level after which to stop; -1: none
-    unread: int = field(init=False)  # edges of vertices that have not been in a frontier
+    unread: int = field(init=False)  # edges of vertices that were not in a frontier before this one
 
     def __post_init__(self) -> None:
         rows = self.view.out
@@ -60,11 +61,13 @@ class Search:
         """Push until a level has more edges than `limit`. Returns its edges, 0 when the search is over."""
         rows = self.view.out
         start, frontier, depth = time.perf_counter(), self.tail - self.head, self.depth
+        tail = self.tail
         self.head, self.tail, self.depth, self.missing, read, ahead = kernels.push(
             rows.offsets, rows.neighbours, self.level, self.queue,
             self.head, self.tail, self.depth, self.last, self.targets, self.missing, limit,
         )  # fmt: skip
         self.unread -= read
+        self.reached += self.tail - tail
         if self.depth > depth:
             self._note("push", self.depth - depth, frontier, read, start)
         return int(ahead)
@@ -82,46 +85,57 @@ class Search:
             rows.offsets, rows.neighbours, self.level, self.queue, self.depth, tail,
         )  # fmt: skip
         self.head, self.tail = self.tail, int(tail[0])
+        self.reached += self.tail - self.head
         self.unread -= ahead
         self._note("push", 1, frontier, ahead, start)
 
     def prefers_pull(self, ahead: int) -> bool:
         """Whether to pull the next level, which has `ahead` edges if pushed."""
-        frontier = self.tail - self.head
-        if ahead * ALPHA <= self.unread or (
-            self.pulled and frontier * BETA <= self.view.num_vertices
-        ):
-            return False
-        if not self.view.has_into:
-            pushed = _pushed_edges.get(self.view, 0) + self.unread
-            _pushed_edges[self.view] = pushed
-            return pushed > COST_OF_INTO * self.view.num_edges
-        return True
+        saving = self._saving(ahead)
+        if saving > 0 and not self.view.has_into:
+            saving += _savings_missed.get(self.view, 0.0)
+            _savings_missed[self.view] = saving
+            return saving > INTO_COST * self.view.num_edges
+        return saving > 0
 
-    def pull(self, forever: bool = False) -> None:
-        """Pull until the frontier is small again, or to the end."""
+    def _saving(self, ahead: int) -> float:
+        """Reads that a pull of the next level is expected to save.
+
+        An in-edge of a vertex that is not reached comes from the frontier with the probability with which an edge that
+        has not been read is one of the frontier's. So a vertex expects ``unread / ahead`` reads until its first hit,
+        but no more than it has edges.
+        """
+        n = self.view.num_vertices
+        reads = min((n - self.reached) * self.unread / max(ahead, 1), self.unread - ahead)
+        return PUSH_COST * ahead - reads - VERTEX_COST * n
+
+    def pull(self, ahead: int, *, forever: bool = False) -> None:
+        """Pull while that saves reads, or to the end. `ahead`: edges of the frontier."""
         n = self.view.num_vertices
         rows: Adjacency = self.view.into
         frontier, found, done = (np.zeros((n + 63) // 64, np.uint64) for _ in range(3))
         kernels.mark(self.head, self.tail, self.queue, frontier)
         blocks = edge_blocks(rows.offsets, multiple=64)
-        for_blocks(kernels.mark_done, blocks, rows.offsets, self.level, done)
+        first = True
         size = self.tail - self.head
         while size and self.depth != self.last and not self._have_targets():
             start = time.perf_counter()
             self.depth += 1
+            edges = ahead
             results: list[tuple[int, int, int]] = for_blocks(
                 kernels.pull_block, blocks,
-                rows.offsets, rows.neighbours, self.level, self.depth, frontier, found, done,
+                rows.offsets, rows.neighbours, self.view.out.offsets, self.level, self.depth,
+                frontier, found, done, first,
             )  # fmt: skip
+            first = False
             frontier, found = found, frontier
             before, (size, read, ahead) = size, np.sum(results, axis=0).tolist()
             self._note("pull", 1, before, read, start)
-            self.unread -= ahead
-            if not forever and size < before and size * BETA < n:
+            self.unread -= edges
+            self.reached += size
+            if not forever and self._saving(ahead) <= 0:
                 break
         self.head, self.tail = 0, kernels.collect(0, len(frontier), frontier, self.queue, 0)
-        self.pulled = True
 
     def _have_targets(self) -> bool:
         return len(self.targets) > 0 and bool((self.level[self.targets] >= 0).all())

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu import config
-from dask_graphgpu.engine.cpu import threads
-from dask_graphgpu.engine.cpu.threads import num_threads
+from dask_graphgpu.kernels.cpu import threads
+from dask_graphgpu.kernels.cpu.threads import num_threads
 
 if TYPE_CHECKING:  # the partition is built with this engine's threads
     from dask_graphgpu.partition.view import View
@@ -63,12 +63,12 @@ def bfs(
     search = Search(view, source, cutoff, targets, report)
     direction = config.get("direction")
     if direction == "pull":
-        search.pull(forever=True)
+        search.pull(int(view.out.degrees[source]), forever=True)
         return search.level
     limit = 2 * threads.LITTLE_WORK
     while ahead := search.push_small_levels(limit):
         if direction != "push" and search.prefers_pull(ahead):
-            search.pull()
+            search.pull(ahead)
         elif num_threads() > 1:
             search.push_large_level(ahead)
         else:

@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from dask_graphgpu.engine.cpu import threads
-from dask_graphgpu.engine.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu import threads
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.errors import InvalidArgument
 
 
@@ -229,7 +229,7 @@ def test_a_forked_child_makes_its_own_pool():
 def test_waiting_helpers_do_not_keep_the_process_alive():
     code = (
         "import dask, numpy as np\n"
-        "from dask_graphgpu.engine.cpu.threads import for_blocks\n"
+        "from dask_graphgpu.kernels.cpu.threads import for_blocks\n"
         "dask.config.set({'graphgpu.threads': 3})\n"
         "print(for_blocks(lambda lo, hi: lo, np.arange(9)))\n"
     )
