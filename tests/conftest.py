@@ -1,7 +1,26 @@
-"""Settings of the whole suite."""
+"""Settings of the whole suite, and where the graphs with known answers are."""
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
-# The first example of a test compiles kernels; how long an example takes says nothing.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The first example of a test compiles kernels; how long an example takes says nothing. A failing
+# example is printed as a line that repeats it.
+settings.register_profile(
+    "suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
 settings.load_profile("suite")
+
+_GRAPHS = "DASK_GRAPHGPU_GRAPHS"
+
+
+@pytest.fixture(scope="session")
+def graphs():
+    """Folder of graphs with published answers, which are not part of this repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "graphs"
+    folder = Path(os.environ.get(_GRAPHS, beside))
+    if not folder.is_dir():
+        pytest.skip(f"no graphs with known answers: there is no folder {folder} (set {_GRAPHS})")
+    return folder

@@ -1,0 +1,174 @@
+"""Real graphs with answers by well-kept libraries, for every algorithm that has an answer.
+
+The answers are for the simple graph. Self-loops and repeated rows are left in where they mean nothing, and taken out
+for PageRank.
+"""
+
+import json
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from strategies import partitioned
+
+GRAPHS = [
+    "california-road",
+    "cit-hep-ph",
+    "cnr-2000",
+    "cugraph-karate",
+    "cugraph-netscience",
+    "ego-twitter",
+    "email-enron",
+    "facebook-combined",
+    pytest.param("git-v2.0.0", marks=pytest.mark.slow),
+    "luxembourg-osm",
+    "osm-andorra",
+    "rome99",
+    "soc-slashdot0902",
+    "wiki-vote",
+]
+each_graph = pytest.mark.parametrize("name", GRAPHS)
+
+
+class Case:
+    """A graph with its answers."""
+
+    def __init__(self, folder, name):
+        self.file = folder / f"{name}.parquet"
+        self.folder = folder / "expected" / name
+        self.meta = json.loads((self.folder / "meta.json").read_text())
+        self.directed, self.source = self.meta["directed"], self.meta["source"]
+        self.vertices = pd.DataFrame({"vertex": np.arange(self.meta["n"])})
+        self.weighted = "weight" in pq.read_schema(self.file).names
+
+    def graph(self, frame=None, **options):
+        frame = dd.read_parquet(self.file) if frame is None else frame
+        return frame.graph(directed=self.directed, vertices=self.vertices, **options)
+
+    def expected(self, algorithm):
+        frame = pd.read_parquet(self.folder / f"{algorithm}.parquet")
+        assert frame["vertex"].tolist() == self.vertices["vertex"].tolist()
+        return frame["value"].to_numpy()
+
+    def simple(self):
+        """The edges without self-loops and repeated rows."""
+        edges = pd.read_parquet(self.file, columns=["src", "dst"])
+        edges = edges[edges["src"] != edges["dst"]]
+        return edges.drop_duplicates() if self.directed else edges
+
+    def with_weights(self):
+        """The edges with the weights that the answers are for."""
+        if self.weighted:
+            return dd.read_parquet(self.file)
+        edges = pd.read_parquet(self.file)
+        low = edges[["src", "dst"]].min(axis=1).to_numpy().astype("uint64")
+        high = edges[["src", "dst"]].max(axis=1).to_numpy().astype("uint64")
+        mixed = (low * np.uint64(2654435761) + high * np.uint64(2246822519)) % np.uint64(2**32)
+        edges["weight"] = (1 + ((mixed >> np.uint64(13)) % np.uint64(64))).astype("uint8")
+        return partitioned(edges, 4)
+
+
+@pytest.fixture
+def case(graphs, name):
+    return Case(graphs, name)
+
+
+def column(result, name, fill=None):
+    """A result's column as NumPy values in order of the vertices 0 .. n - 1."""
+    frame = result.compute()
+    assert np.array_equal(frame["vertex"], np.arange(len(frame)))
+    values = frame[name]
+    return values.to_numpy() if fill is None else values.to_numpy(dtype=type(fill), na_value=fill)
+
+
+def same_parts(a, b):
+    """Whether two labellings split the vertices the same way."""
+    pairs = np.unique(np.stack([a, b]), axis=1).shape[1]
+    return pairs == len(np.unique(a)) == len(np.unique(b))
+
+
+@each_graph
+def test_bfs(case):
+    distance = column(case.graph(weight=None).bfs(case.source), "distance", -1)
+    np.testing.assert_array_equal(distance, case.expected("bfs"))
+
+
+@each_graph
+def test_sssp(case):
+    distance = column(case.graph(case.with_weights()).sssp(case.source), "distance", np.inf)
+    expected = case.expected("sssp")
+    np.testing.assert_array_equal(distance, np.where(expected < 0, np.inf, expected))
+
+
+@each_graph
+def test_pagerank(case):
+    graph = case.graph(partitioned(case.simple(), 3), weight=None)
+    rank = column(graph.pagerank(tolerance=1e-13, max_iterations=300), "rank")
+    np.testing.assert_allclose(rank, case.expected("pagerank"), rtol=1e-8)
+    assert rank.sum() == pytest.approx(1, abs=1e-10)
+
+
+@each_graph
+def test_weakly_connected_components(case):
+    component = column(case.graph().weakly_connected_components(), "component")
+    assert same_parts(component, case.expected("wcc"))
+    smallest = pd.Series(range(len(component))).groupby(component).min()
+    assert (smallest.index == smallest.to_numpy()).all()
+
+
+@each_graph
+def test_core_number(case):
+    np.testing.assert_array_equal(
+        column(case.graph().core_number(), "core_number"), case.expected("kcore")
+    )
+
+
+@pytest.mark.parametrize("name", ["wiki-vote", "email-enron"])
+def test_k_core(case):
+    core = case.expected("kcore")
+    k = int(np.percentile(core, 95))
+    edges = case.graph(weight=None).k_core(k).compute()
+    given = pd.read_parquet(case.file)
+    inside = given[(core[given["src"]] >= k) & (core[given["dst"]] >= k)]
+    assert 0 < len(inside) < len(given)
+    ends = np.sort(inside.to_numpy(), axis=1) if not case.directed else inside.to_numpy()
+    wanted = pd.DataFrame(ends, columns=["src", "dst"]).sort_values(["src", "dst"])
+    np.testing.assert_array_equal(edges.to_numpy(), wanted.to_numpy())
+
+
+@pytest.mark.parametrize("name", ["soc-slashdot0902"])
+@pytest.mark.parametrize("backend", ["arrow", "category"])
+def test_over_strings(case, backend):
+    """The same answers when vertices are called by strings whose order is not that of the numbers."""
+    names = np.array([f"user/{v * 2654435761 % 2**32:08x}" for v in case.vertices["vertex"]])
+    edges = pd.read_parquet(case.file)
+    index = pa.array(names)
+    dtype = pd.ArrowDtype(pa.string()) if backend == "arrow" else "category"
+    frame = pd.DataFrame(
+        {
+            name: pd.Series(index.take(pa.array(edges[name])).to_pandas(), dtype=dtype)
+            for name in ("src", "dst")
+        }
+    )
+    vertices = pd.DataFrame({"vertex": pd.Series(names, dtype="str")})
+    graph = partitioned(frame, 5).graph(directed=case.directed, vertices=vertices).persist()
+    place = np.argsort(names)  # rows of a result are in the order of the strings
+
+    def values(result, name):
+        result = result.compute()
+        assert result["vertex"].tolist() == names[place].tolist()
+        return result[name]
+
+    distance = values(graph.bfs(names[case.source]), "distance")
+    np.testing.assert_array_equal(
+        distance.to_numpy(dtype="int64", na_value=-1), case.expected("bfs")[place]
+    )
+    np.testing.assert_array_equal(
+        values(graph.core_number(), "core_number"), case.expected("kcore")[place]
+    )
+    component = values(graph.weakly_connected_components(), "component")
+    assert same_parts(pd.factorize(component)[0], case.expected("wcc")[place])
+    assert (component <= names[place]).all()
