@@ -8,7 +8,7 @@ import dask
 import numpy as np
 from hypothesis import strategies as st
 
-from dask_graphgpu.engine.cpu import threads
+from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 

@@ -106,50 +106,50 @@ def mark(lo, hi, queue, frontier):
 
 
 @njit(nogil=True, cache=True)
-def mark_done(lo, hi, offsets, level, done):
-    """Fill `done` for the vertices of a block that starts at a multiple of 64."""
-    for first in range(lo, hi, 64):
-        bits = np.uint64(0)
-        for v in range(first, min(first + 64, hi)):
-            if level[v] >= 0 or offsets[v] == offsets[v + 1]:
-                bits |= np.uint64(1) << np.uint64(v - first)
-        done[first >> 6] = bits
-
-
-@njit(nogil=True, cache=True)
-def pull_block(lo, hi, offsets, neighbours, level, depth, frontier, found, done):
+def pull_block(
+    lo, hi, offsets, neighbours, out_offsets, level, depth, frontier, found, done, first_pull
+):
     """Each vertex that is not done looks for one in-neighbour in the frontier, and stops at the first.
 
-    A block starts at a multiple of 64, so it alone writes its words of `found` and `done`.
+    A block starts at a multiple of 64, so it alone writes its words of `found` and `done`. The first pull fills `done`.
 
     Returns
     -------
     tuple
-        Vertices found, edges read, edges of the found vertices.
+        Vertices found, edges read, out-edges of the found vertices.
     """
     count = 0
     read = 0
     ahead = 0
     for first in range(lo, hi, 64):
         w = first >> 6
-        seen = done[w]
         bits = np.uint64(0)
-        if seen != np.uint64(0xFFFFFFFFFFFFFFFF):
-            for v in range(first, min(first + 64, hi)):
-                bit = np.uint64(1) << np.uint64(v - first)
-                if seen & bit == 0:
-                    start, stop = offsets[v], offsets[v + 1]
-                    for e in range(start, stop):
-                        u = np.uint64(neighbours[e])
-                        if (frontier[u >> np.uint64(6)] >> (u & np.uint64(63))) & np.uint64(1):
-                            level[v] = depth
-                            bits |= bit
-                            count += 1
-                            ahead += stop - start
-                            read -= stop - e - 1
-                            break
-                    read += stop - start
-            done[w] = seen | bits
+        seen = np.uint64(0) if first_pull else done[w]
+        if seen == np.uint64(0xFFFFFFFFFFFFFFFF):
+            found[w] = bits
+            continue
+        for v in range(first, min(first + 64, hi)):
+            bit = np.uint64(1) << np.uint64(v - first)
+            if seen & bit:
+                continue
+            if first_pull and level[v] >= 0:
+                seen |= bit
+                continue
+            start, stop = offsets[v], offsets[v + 1]
+            if start == stop:
+                seen |= bit
+                continue
+            read += stop - start
+            for e in range(start, stop):
+                u = np.uint64(neighbours[e])
+                if (frontier[u >> np.uint64(6)] >> (u & np.uint64(63))) & np.uint64(1):
+                    level[v] = depth
+                    bits |= bit
+                    count += 1
+                    ahead += out_offsets[v + 1] - out_offsets[v]
+                    read -= stop - e - 1
+                    break
+        done[w] = seen | bits
         found[w] = bits
     return count, read, ahead
 

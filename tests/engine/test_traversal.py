@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine.cpu import bfs
-from dask_graphgpu.engine.cpu.search import COST_OF_INTO
+from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -133,7 +133,7 @@ def test_in_edges_are_made_once_searches_have_pushed_enough():
     while not view.has_into:
         assert (search(view, 0) == first).all()
         searches += 1
-        assert searches < 3 * COST_OF_INTO
+        assert searches < 3 * INTO_COST
     assert searches > 2
     report = Report("bfs")
     assert (search(view, 0, report=report) == first).all()

@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
-if TYPE_CHECKING:  # the partition is built with this engine's threads
+if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 

@@ -16,7 +16,7 @@ from dask_graphgpu import config
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import num_threads
 
-if TYPE_CHECKING:  # the partition is built with this engine's threads
+if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
