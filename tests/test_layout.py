@@ -22,15 +22,14 @@ ALLOWED = {
     "report": {"errors"},
     "functions": {"errors"},
     "program": {"errors", "functions"},
-    "kernels": {"errors"},
-    "threads": {"errors", "config"},
-    "partition": {"errors", "config", "kernels", "threads"},
+    "kernels": {"errors", "config"},
+    "partition": {"errors", "config", "kernels"},
     "io": {"errors", "config", "partition"},
-    "store": {"errors", "config", "kernels", "partition", "threads", "io"},
+    "store": {"errors", "config", "kernels", "partition", "io"},
     "exchange": {"errors", "config"},
-    "engine": set("errors config report functions program kernels partition threads".split()),
+    "engine": {"errors", "config", "report", "functions", "program", "kernels", "partition"},
     "algorithms": {"errors", "report", "functions", "program", "partition", "io"},
-    "ingest": {"errors", "config", "partition", "io"},
+    "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
@@ -87,8 +86,8 @@ def imports(path, *, module_level_only):
 
 
 def area(module):
-    """First name below dask_graphgpu (errors, engine, kernels...); the thread pool is its own area."""
-    return "threads" if module.startswith(THREADS) else [*module.split("."), ""][1]
+    """First name below dask_graphgpu (errors, engine, kernels...)."""
+    return [*module.split("."), ""][1]
 
 
 MODULES = modules()
