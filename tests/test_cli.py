@@ -197,7 +197,7 @@ def test_report(folder):
         ("pagerank edges.parquet --damping 3 --output out", 2, "damping"),
         ("pagerank edges.parquet --damping x --output out", 2, "not a"),
         ("pagerank edges.parquet --damping-factor 3 --output out", 2, "No such option"),
-        ("pagerank edges.parquet --max-iterations 1 --output out", 1, "iteration"),
+        ("pagerank edges.parquet --max-iterations 1 --output out", 1, "residual"),
         ("pagerank edges.parquet --weight w --unweighted --output out", 2, "exclude each other"),
         ("sssp edges.parquet --source 0 --unweighted --output out", 2, "weight"),
         ("shortest edges.parquet --output out", 2, "No such command 'shortest'"),
