@@ -36,6 +36,7 @@ from dask_graphgpu.io.schema import (
     Unset,
     find_columns,
     find_vertex_columns,
+    holding_vertices,
 )
 from dask_graphgpu.partition.build import Layout
 from dask_graphgpu.partition.partition import Partition
@@ -128,6 +129,7 @@ class Graph:
         if vertices is not None:
             _check_frame(vertices, "the vertices frame", InvalidVertices)
             self._vertex_ids = find_vertex_columns(_meta(vertices), self._schema)
+            self._schema = holding_vertices(self._schema, _meta(vertices), self._vertex_ids)
         self._frame = frame
         self._vertices = vertices
         self._layout = Layout(directed=directed, duplicates=duplicates, order=order)

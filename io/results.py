@@ -97,8 +97,8 @@ def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
             return values.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
         data = values.fill_null(0).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
         return pd.arrays.IntegerArray(data, np.asarray(values.is_null()))
-    if isinstance(dtype, np.dtype):
-        return values.to_numpy(zero_copy_only=False).astype(object)
+    if isinstance(dtype, np.dtype):  # as a series: of a bare array pandas would make strings
+        return pd.Series(values.to_numpy(zero_copy_only=False), dtype=object)
     if isinstance(dtype, pd.ArrowDtype):
         return pd.array(values.cast(dtype.pyarrow_dtype), dtype=dtype)
     if pa.types.is_integer(values.type):  # masked integers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -144,15 +144,21 @@ def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...
         wanted += [("id",), edges.source]
     for names in wanted:
         if set(names) <= set(meta.columns):
-            for name, dtype in zip(names, edges.ids, strict=True):
-                _common_dtype(
-                    dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}"
-                )
+            holding_vertices(edges, meta, names)
             return names
     raise InvalidVertices(
         f"the vertices frame has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
         f"{[str(c) for c in meta.columns]}; rename its id column to {list(edges.vertex)}"
     )
+
+
+def holding_vertices(edges: EdgeSchema, meta: pd.DataFrame, names: Sequence[str]) -> EdgeSchema:
+    """The schema whose ids also hold the id columns ``names`` of a vertices frame exactly."""
+    ids = tuple(
+        _common_dtype(dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}")
+        for name, dtype in zip(names, edges.ids, strict=True)
+    )
+    return replace(edges, ids=ids)
 
 
 def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
@@ -214,6 +220,7 @@ def _names(columns: Columns) -> tuple[str, ...]:
 
 def _common_dtype(a: Any, b: Any, where: str) -> Any:
     """The pandas dtype that holds the ids of both columns."""
+    a, b = _decategorized(a), _decategorized(b)
     types = [arrow_id_type(a), arrow_id_type(b)]
     if None in types:
         if is_integer(a) or is_integer(b):
@@ -223,10 +230,13 @@ def _common_dtype(a: Any, b: Any, where: str) -> Any:
         return np.dtype(object)
     common = common_type([t for t in types if t is not None], where)
     if common == pa.large_string():
-        return _decategorized(a)
+        return a
     if isinstance(a, pd.ArrowDtype) or isinstance(b, pd.ArrowDtype):
         return pd.ArrowDtype(common)
-    return np.dtype(common.to_pandas_dtype())
+    numpy = np.dtype(common.to_pandas_dtype())
+    if isinstance(a, np.dtype) and isinstance(b, np.dtype):
+        return numpy
+    return pd.api.types.pandas_dtype(numpy.name.replace("uint", "UInt").replace("int", "Int"))
 
 
 def _decategorized(dtype: Any) -> Any:
