@@ -174,11 +174,11 @@ class PageRank(Algorithm):
         """The personalization in dense order, scaled to sum 1; None when it is uniform."""
         if self.personalization is None:
             return None
-        if isinstance(self.personalization, str):
+        if _PERSONAL not in run.frames:  # the name of a column
             jumps = run.view.vertex_columns[self.personalization].astype(np.float64)
         else:
             jumps = np.zeros(run.view.num_vertices)
-            for chunk in run.frames["personalization"]:
+            for chunk in run.frames[_PERSONAL]:
                 if not len(chunk):
                     continue
                 (values,) = chunk.columns.values()
