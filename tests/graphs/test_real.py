@@ -23,7 +23,7 @@ GRAPHS = [
     "ego-twitter",
     "email-enron",
     "facebook-combined",
-    pytest.param("git-v2.0.0", marks=pytest.mark.slow),
+    "git-v2.0.0",
     "luxembourg-osm",
     "osm-andorra",
     "rome99",
@@ -139,8 +139,9 @@ def test_k_core(case):
     np.testing.assert_array_equal(edges.to_numpy(), wanted.to_numpy())
 
 
-@pytest.mark.parametrize("name", ["soc-slashdot0902"])
-@pytest.mark.parametrize("backend", ["arrow", "category"])
+@pytest.mark.parametrize(
+    ("name", "backend"), [("soc-slashdot0902", "arrow"), ("wiki-vote", "category")]
+)
 def test_over_strings(case, backend):
     """The same answers when vertices are called by strings whose order is not that of the numbers."""
     names = np.array([f"user/{v * 2654435761 % 2**32:08x}" for v in case.vertices["vertex"]])
