@@ -133,7 +133,8 @@ def write_near_far(writer: Writer) -> None:
 
     Counts: near, stamp, edges, rounds (odd: the near list is in ``queue``), far, settled targets.
     Limits: the priorities up to which vertices are near; what is below is final once near is empty.
-    Returns 0: done, 1: overflow, 2: the near list is longer than ``most``.
+    Returns 0: done, 1: overflow, 2: the near list is longer than ``most``; ``near_block`` then does
+    a round of it on threads, leaving stamps in place of the queue and marks 2 in ``in_far``.
     """
     first = writer.program.first
     then = [
@@ -147,6 +148,16 @@ def write_near_far(writer: Writer) -> None:
         "    far[n_far] = v",
         "    n_far += 1",
     ]
+    marks = ["if p <= limit:", "    stamp[v] = now", "elif in_far[v] == 0:", "    in_far[v] = 2"]
+    body = f"""\
+bad = 0
+for i in range(lo, hi):
+    u = near[i]
+    for e in range(offsets[u], offsets[u + ONE]):
+{indented(_improve(writer, then=marks, fail="return 1", atomic=True), 8)}
+return bad"""
+    fixed = "lo, hi, near, stamp, in_far, late, now, limit, cutoff, offsets, neighbours"
+    writer.kernel("near_block", fixed, body)
     dtype = writer.binding.message
     none = number(writer.binding.identity(dtype), dtype)
     step = "raised_limit(least, delta)" if writer.whole_priorities else "least + delta"

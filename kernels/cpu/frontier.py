@@ -31,3 +31,14 @@ def list_stamped(lo, hi, stamp, now, out, place):
         if stamp[v] == now:
             out[place] = v
             place += 1
+
+
+@njit(nogil=True, cache=True)
+def append_marked(in_far, far, length):
+    """Append the vertices marked 2 to the list, mark them 1, and return its new length."""
+    for v in range(np.uint64(in_far.size)):
+        if in_far[v] == 2:
+            in_far[v] = 1
+            far[length] = v
+            length += 1
+    return length
