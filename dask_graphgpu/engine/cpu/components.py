@@ -54,19 +54,16 @@ def components(view: View, report: Report) -> np.ndarray:
     blocks = even_blocks(n)
     id_bytes = parent.itemsize
 
-    def note(
-        frontier: int, edges: int, start: float
-    ) -> None:  # an id, and its parent, for each edge
-        report.advance(
-            "link", supersteps=1, frontier=frontier, edges=edges,
-            bytes=2 * edges * id_bytes + n * (2 * id_bytes + 16), seconds=time.perf_counter() - start,
-        )  # fmt: skip
+    def note(edges: int, start: float) -> None:
+        moved = edges * 2 * id_bytes + n * (2 * id_bytes + 16)  # an edge: an id and its parent
+        seconds = time.perf_counter() - start
+        report.advance("link", supersteps=1, frontier=n, edges=edges, bytes=moved, seconds=seconds)
 
     start = time.perf_counter()
     for place in range(ROUNDS):
         for_blocks(kernels.link_sampled, blocks, rows.offsets, rows.neighbours, parent, place)
         for_blocks(kernels.compress, blocks, parent)
-    note(n, min(ROUNDS * n, rows.num_edges), start)
+    note(min(ROUNDS * n, rows.num_edges), start)
 
     start = time.perf_counter()
     read = 0
@@ -81,14 +78,14 @@ def components(view: View, report: Report) -> np.ndarray:
             adjacency.offsets, adjacency.neighbours, parent, first, skipped,
         ))  # fmt: skip
     for_blocks(kernels.compress, blocks, parent)
-    note(n, read, start)
+    note(read, start)
     if view.user_rank is None:
         return parent
     return _smallest_members(parent, view.user_rank, blocks)
 
 
 def _largest_tree(parent: np.ndarray) -> int:
-    """Root of what is probably the largest tree; n, which is no root, when there are no vertices."""
+    """Root of what is probably the largest tree; any number when there are no vertices."""
     if not len(parent):
         return 0
     sampled = np.random.default_rng(0).integers(len(parent), size=SAMPLES)

@@ -36,6 +36,9 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     -----
     Vertices of the smallest degree are taken away until none is left [1]_. Each edge is read twice, and each vertex
     once for every value of k up to its core number at most: O(V + E).
+
+    It runs on one thread. Peeling wide layers on all of them [2]_ takes an atomic subtraction for every edge, which on
+    two threads costs more than it gives; half the edges fall in long cascades within the densest cores anyway.
     """
     from dask_graphgpu.kernels.cpu import peeling as kernels
 

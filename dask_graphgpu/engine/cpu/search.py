@@ -25,7 +25,7 @@ VERTEX_COST = 0.5
 
 # Reads of an edge that making the in-edges costs, for each edge. A view that has none pushes, until what pulls would
 # have saved its searches adds up to that.
-INTO_COST = 8
+INTO_COST = 32
 _savings_missed: weakref.WeakKeyDictionary[View, float] = weakref.WeakKeyDictionary()
 
 
