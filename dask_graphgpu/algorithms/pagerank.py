@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class PageRank(Algorithm):
     personalization : frame or str, optional
         Where the surfer jumps to: a frame with the id column(s) and one more numeric column, or
         the name of a column of the vertices frame. Not negative; scaled to sum 1; vertices that
-        are not in the frame get 0.
+        are not in the frame get 0, rows of the same vertex add up.
     weighted : bool, optional
         Follow edges by their weight. Default: when the graph has weights.
     dtype : {"float64", "float32"}
@@ -128,13 +129,13 @@ class PageRank(Algorithm):
 
     def __post_init__(self) -> None:
         numbers = [self.damping, self.tolerance, self.max_iterations]
-        if not all(isinstance(x, (int, float)) for x in numbers):
+        if not all(isinstance(x, Real) for x in numbers):
             raise InvalidArgument(
                 f"damping, tolerance and max_iterations are numbers; given were {numbers}"
             )
         check_number("damping", self.damping, "0 <= damping < 1", 0 <= self.damping < 1)
         check_number("tolerance", self.tolerance, "at least 0", self.tolerance >= 0)
-        whole = int(self.max_iterations) == self.max_iterations
+        whole = float(self.max_iterations).is_integer()
         check_number(
             "max_iterations", self.max_iterations, "a whole number of at least 1",
             whole and self.max_iterations >= 1,
@@ -182,6 +183,10 @@ class PageRank(Algorithm):
                 if not len(chunk):
                     continue
                 (values,) = chunk.columns.values()
+                for nulls in chunk.nulls.values():
+                    raise InvalidArgument(
+                        f"personalization: {nulls.sum()} of its values are null; fill or drop them"
+                    )
                 rows, known = run.ids.find_rows(chunk.ids())
                 if not known.all():
                     first = [column[int(np.argmin(known))].as_py() for column in chunk.ids()]
@@ -189,7 +194,7 @@ class PageRank(Algorithm):
                         f"personalization: {(~known).sum()} of its ids are not vertices of this "
                         f"graph, the first is {first[0] if len(first) == 1 else tuple(first)!r}"
                     )
-                jumps[rows] += values
+                np.add.at(jumps, rows, values)
         total = jumps.sum()
         if not (np.isfinite(total) and total > 0 and jumps.min() >= 0):
             raise InvalidArgument(

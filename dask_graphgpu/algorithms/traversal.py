@@ -26,9 +26,9 @@ class Traversal(Algorithm):
     hops = False
 
     def __post_init__(self) -> None:
-        for name in ("source", "target"):
+        for name in ("source", "target", "cutoff"):
             value = getattr(self, name)
-            if hasattr(value, "tolist"):  # an array or a pandas Series
+            if hasattr(value, "tolist"):  # a NumPy scalar, an array or a pandas Series
                 value = value.tolist()
                 object.__setattr__(self, name, value)
             if isinstance(value, list) and not value:
