@@ -1,0 +1,374 @@
+"""Bad input gets an error that says what is wrong, where, and what to do."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from strategies import partitioned
+
+from dask_graphgpu import errors
+
+GOOD = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0], "weight": [1.0, 2.0, 3.0, 4.0]})
+
+
+def with_bad(column, row, value, dtype=None):
+    """The good edges with one bad value."""
+    frame = GOOD.astype({column: dtype}) if dtype else GOOD.copy()
+    frame.loc[row, column] = value
+    return frame
+
+
+def as_declared(parts):
+    """A Dask frame that declares the good edges' types, whatever its partitions are."""
+    return dd.from_map(lambda i: parts[i], [0, 1], meta=GOOD.iloc[:0], enforce_metadata=False)
+
+
+def refused(error, match):
+    return pytest.raises(error, match=match)
+
+
+# Columns
+
+
+def test_no_default_columns():
+    frame = GOOD.rename(columns={"src": "von", "dst": "nach"})
+    for given in (frame, partitioned(frame, 2)):
+        with refused(errors.InvalidEdges, r"'src' and 'dst'.*it has \['von', 'nach', 'weight'\]"):
+            given.graph.bfs(0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"source": "from", "destination": "dst"},
+        {"source": "src", "destination": "from"},
+        {"weight": "from"},
+        {"source": ["src", "from"], "destination": ["dst", "src"]},
+    ],
+)
+def test_a_missing_column(options):
+    for given in (GOOD, partitioned(GOOD, 2)):
+        with refused(errors.InvalidEdges, r"no column 'from'; it has \['src', 'dst', 'weight'\]"):
+            given.graph(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"source": "src"}, "both source= and destination="),
+        ({"source": ["src"], "destination": ["dst", "src"]}, "1 columns and destination= 2"),
+        ({"source": [], "destination": []}, "0 columns"),
+        ({"weight": "label"}, "'label' is of type .*; weights are integers or floats"),
+        ({"source": "label", "destination": "dst"}, "mix the id types"),
+    ],
+)
+def test_columns_that_make_no_graph(options, match):
+    frame = GOOD.assign(label=["a", "b", "c", "d"])
+    for given in (frame, partitioned(frame, 2)):
+        with refused(errors.InvalidEdges, match):
+            given.graph(**options)
+
+
+def test_a_column_that_is_there_twice():
+    frame = pd.DataFrame([[0, 1, 2]], columns=["src", "dst", "dst"])
+    with refused(errors.InvalidEdges, "2 columns named 'dst'; rename"):
+        frame.graph()
+
+
+@pytest.mark.parametrize("weight", [["a", "b"], pd.Timestamp(0), pd.Timedelta(1)])
+def test_weights_that_are_no_numbers(weight):
+    frame = GOOD.assign(weight=[weight] * 4)
+    with refused(errors.InvalidEdges, "weight column 'weight' is of type"):
+        frame.graph()
+
+
+def test_boolean_weights():
+    with refused(errors.InvalidEdges, "weight column 'weight' is of type bool"):
+        GOOD.astype({"weight": bool}).graph()
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("bad", "match"),
+    [
+        (with_bad("src", 3, pd.NA, "Int64"), r"id column 'src' has 1 nulls in partition 1; drop"),
+        (with_bad("dst", 0, None, pd.ArrowDtype(pa.int64())), "'dst' has 1 nulls in partition 0"),
+        (with_bad("weight", 2, np.nan), r"'weight' has 1 nulls or NaN in partition 1; fill or drop"),
+        (with_bad("weight", 2, pd.NA, "Float64"), "'weight' has 1 nulls or NaN in partition 1"),
+        (with_bad("weight", 1, np.inf), "'weight' has 1 infinite weights in partition 0"),
+        (with_bad("weight", 1, -np.inf), "'weight' has 1 infinite weights in partition 0"),
+        (with_bad("weight", 3, -1e-300), "'weight' has 1 negative weights in partition 1"),
+        (with_bad("weight", 3, -1, "int8"), "'weight' has 1 negative weights in partition 1"),
+        (with_bad("weight", 0, 2**63, "uint64"), r"'weight' has 1 2\*\*63 or larger weights"),
+    ],
+    ids=lambda bad: None if isinstance(bad, str) else "",
+)
+def test_bad_values(bad, match):
+    with refused(errors.InvalidEdges, match):
+        partitioned(bad, 2).graph.sssp(0).compute()
+    with refused(errors.InvalidEdges, match.replace("partition 1", "partition 0")):
+        bad.graph.sssp(0)
+
+
+def test_null_strings():
+    frame = pd.DataFrame({"src": ["a", None, None], "dst": ["b", "c", "d"]})
+    for given in (frame, frame.astype("category"), frame.astype(object)):
+        with refused(errors.InvalidEdges, "id column 'src' has 2 nulls in partition 0"):
+            given.graph.bfs("a")
+    with refused(errors.InvalidEdges, "id column 'src' has 1 nulls in partition [12]"):
+        partitioned(frame, 3).graph.bfs("a").compute()
+
+
+def test_bad_weights_do_not_matter_where_weights_are_not_read():
+    frame = with_bad("weight", 2, np.nan)
+    assert frame.graph.bfs(0)["distance"].tolist() == [0, 1, 2, 3]
+    assert frame.graph(weight=None).pagerank()["rank"].sum() == pytest.approx(1)
+    with refused(errors.InvalidEdges, "nulls or NaN"):
+        frame.graph.pagerank()
+
+
+def test_an_empty_frame():
+    for given in (GOOD.iloc[:0], partitioned(GOOD.iloc[:0], 3)):
+        for call in ("degree", "core_number", "weakly_connected_components", "pagerank"):
+            with refused(errors.InvalidEdges, "edge frame is empty"):
+                dask.compute(getattr(given.graph, call)())
+
+
+def test_vertices_without_any_edge_are_a_graph():
+    graph = partitioned(GOOD.iloc[:0], 2).graph(vertices=pd.DataFrame({"vertex": [3, 4]}))
+    assert graph.bfs(3).compute()["distance"].tolist() == [0, pd.NA]
+    assert graph.sssp(4).compute()["distance"].tolist() == [pd.NA, 0]
+    assert graph.pagerank().compute()["rank"].tolist() == [0.5, 0.5]
+    assert graph.core_number().compute()["core_number"].tolist() == [0, 0]
+    assert graph.weakly_connected_components().compute()["component"].tolist() == [3, 4]
+    assert graph.degree().compute()["degree"].tolist() == [0, 0]
+    assert len(graph.k_core(0).compute()) == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "dtype"), [("src", "int32"), ("dst", "uint64"), ("weight", "int64"), ("src", "str")]
+)
+def test_partitions_of_another_type_than_declared(column, dtype):
+    parts = [GOOD, GOOD.astype({column: dtype})]
+    frame = as_declared(parts)
+    declared = GOOD[column].dtype
+    with refused(
+        errors.InvalidEdges, rf"'{column}' is .* in partition 1 but the frame declares {declared}"
+    ):
+        frame.graph.sssp(0).compute()
+
+
+def test_a_partition_without_a_column():
+    parts = [GOOD, GOOD.drop(columns="dst")]
+    frame = as_declared(parts)
+    with pytest.raises((errors.InvalidEdges, KeyError), match="dst"):
+        frame.graph.bfs(0).compute()
+
+
+# Vertices
+
+
+@pytest.mark.parametrize("source", [9, -1, "0", 1.0, None, True])
+def test_a_source_that_is_no_vertex(source):
+    for given in (GOOD, partitioned(GOOD, 2)):
+        with pytest.raises(errors.GraphError) as raised:
+            dask.compute(given.graph.bfs(source))
+        assert isinstance(raised.value, errors.InvalidArgument if source is None else LookupError)
+        assert repr(source) in str(raised.value)
+        with pytest.raises(errors.UnknownVertex, match="9 is not a vertex of this graph .4 vert"):
+            dask.compute(given.graph.sssp([0, 9]))
+        with pytest.raises(errors.UnknownVertex, match="9 is not a vertex"):
+            dask.compute(given.graph.bfs(0, target=[1, 9]))
+
+
+@pytest.mark.parametrize(
+    ("vertices", "match"),
+    [
+        (pd.DataFrame({"name": [1]}), r"no id column .*it has \['name'\]"),
+        (pd.DataFrame({"vertex": ["a"]}), "mix the id types"),
+        (pd.DataFrame({"vertex": [0.5]}), "use integers or strings"),
+        ([0, 1], "is a list; give a Dask or pandas DataFrame"),
+        (pd.Series([0, 1], name="vertex"), "is a Series"),
+    ],
+)
+def test_vertices_frames_that_do_not_fit(vertices, match):
+    with pytest.raises((errors.InvalidVertices, errors.InvalidEdges), match=match):
+        GOOD.graph(vertices=vertices)
+
+
+def test_nulls_in_a_vertices_frame():
+    vertices = pd.DataFrame({"vertex": pd.array([0, None], "Int64")})
+    with refused(errors.InvalidVertices, "vertices frame: id column 'vertex' has 1 nulls"):
+        GOOD.graph(vertices=vertices).degree()
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda g: g.bfs([]), r"source=\[\]; give at least one"),
+        (lambda g: g.bfs(0, target=[]), r"target=\[\]"),
+        (lambda g: g.bfs(0, cutoff=-1), "cutoff=-1; allowed is a number of at least 0"),
+        (lambda g: g.bfs(0, cutoff="1"), "cutoff='1'"),
+        (lambda g: g.sssp(0, cutoff=float("nan")), "cutoff=nan"),
+        (lambda g: g.pagerank(damping=1), "damping=1; allowed is 0 <= damping < 1"),
+        (lambda g: g.pagerank(damping=-0.1), "damping=-0.1"),
+        (lambda g: g.pagerank(damping=float("nan")), "damping=nan"),
+        (lambda g: g.pagerank(damping="0.85"), "are numbers"),
+        (lambda g: g.pagerank(tolerance=-1e-9), "tolerance=-1e-09; allowed is at least 0"),
+        (lambda g: g.pagerank(max_iterations=0), "max_iterations=0"),
+        (lambda g: g.pagerank(max_iterations=2.5), "max_iterations=2.5"),
+        (lambda g: g.pagerank(max_iterations=float("inf")), "max_iterations=inf"),
+        (lambda g: g.pagerank(max_iterations=float("nan")), "max_iterations=nan"),
+        (lambda g: g.pagerank(tolerance=float("nan")), "tolerance=nan"),
+        (lambda g: g.pagerank(dtype="float16"), "dtype='float16'; allowed is 'float64' or"),
+        (lambda g: g.k_core(-1), "k=-1; allowed is a whole number of at least 0"),
+        (lambda g: g.k_core(1.5), "k=1.5"),
+        (lambda g: g.k_core(True), "k=True"),
+        (lambda g: g.k_core("2"), "k='2'"),
+        (lambda g: g.run(print), "run takes a VertexProgram, not builtin"),
+    ],
+)
+def test_arguments_out_of_range_are_refused_when_the_method_is_called(call, match):
+    with refused(errors.InvalidArgument, match):
+        call(partitioned(GOOD, 2).graph())
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"duplicates": "mean"}, "duplicates='mean'; allowed are 'auto', 'min'"),
+        ({"order": "random"}, "order='random'; allowed are"),
+        ({"directed": "no"}, "directed='no'; allowed are True, False"),
+        ({"engine": "cuda"}, "engine='cuda'; allowed are"),
+    ],
+)
+def test_options_out_of_range(options, match):
+    with refused(errors.InvalidArgument, match):
+        GOOD.graph(**options)
+
+
+def test_weights_are_needed_for_paths():
+    with refused(errors.InvalidArgument, "sssp needs weights.*weight=.*use bfs"):
+        GOOD.graph(weight=None).sssp(0)
+    with refused(errors.InvalidArgument, "needs weights"):
+        GOOD.graph(weight=None).pagerank(weighted=True)
+
+
+def test_an_unknown_method():
+    with pytest.raises(AttributeError, match="no graph method 'shortest'; there are bfs, core_"):
+        GOOD.graph.shortest  # noqa: B018
+
+
+PERSONAL = {
+    "not vertices": ({"vertex": [0, 9, 10], "p": [1, 1, 1]}, "2 of its ids.*the first is 9"),
+    "negative": ({"vertex": [0, 1], "p": [1, -1]}, "from -1"),
+    "all zero": ({"vertex": [0, 1], "p": [0, 0]}, "not all 0"),
+    "no values": ({"vertex": [0, 1]}, "one column of values"),
+    "two columns": ({"vertex": [0], "p": [1], "q": [1]}, "one column of values"),
+    "no ids": ({"v": [0], "p": [1]}, "no id column"),
+    "infinite": ({"vertex": [0], "p": [np.inf]}, "sum inf"),
+    "not numbers": ({"vertex": [0], "p": ["x"]}, "numbers only"),
+    "null": ({"vertex": [0, 1], "p": [1.0, np.nan]}, "null|no value"),
+    "rows": ({"vertex": np.array([], int), "p": np.array([])}, "not all 0"),
+}
+
+
+@pytest.mark.parametrize(("columns", "match"), PERSONAL.values(), ids=PERSONAL)
+def test_personalizations_that_do_not_fit(columns, match):
+    frame = pd.DataFrame(columns)
+    with refused(errors.GraphError, match):
+        GOOD.graph.pagerank(personalization=frame)
+    with refused(errors.GraphError, match):
+        partitioned(GOOD, 2).graph.pagerank(personalization=frame).compute()
+
+
+def test_not_converged_gives_the_residual():
+    path = pd.DataFrame({"src": range(9), "dst": range(1, 10)})
+    with refused(errors.NotConverged, r"3.*residual.*0\.\d"):
+        path.graph.pagerank(max_iterations=3)
+    found = path.graph.pagerank(max_iterations=3, tolerance=0)
+    assert found["rank"].sum() == pytest.approx(1)
+
+
+def test_a_distance_that_overflows():
+    frame = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "weight": [2**62, 2**62, 1]})
+    with refused(errors.IntegerOverflow, "float"):
+        frame.graph.sssp(0)
+    assert frame.graph.sssp(1)["distance"].tolist() == [pd.NA, 0, 2**62, 2**62 + 1]
+    top = frame.assign(weight=[2**62, 2**62 - 1, 0])
+    assert top.graph.sssp(0)["distance"].tolist() == [0, 2**62, 2**63 - 1, 2**63 - 1]
+    detour = pd.DataFrame(
+        {"src": [0, 1, 0], "dst": [1, 2, 2], "weight": [2**62, 2**62, 2**63 - 1]}
+    )
+    with refused(errors.IntegerOverflow, "float"):
+        detour.graph.sssp(0)
+
+
+# Files
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A folder of three Parquet files."""
+    for i in range(3):
+        edges = GOOD.assign(src=GOOD["src"] + 4 * i, dst=GOOD["dst"] + 4 * i)
+        edges = pd.concat([edges] * 500, ignore_index=True)
+        pq.write_table(pa.Table.from_pandas(edges), tmp_path / f"part-{i}.parquet")
+    return tmp_path
+
+
+def test_a_truncated_file(files):
+    bad = files / "part-1.parquet"
+    frame = dd.read_parquet(files)
+    bad.write_bytes(bad.read_bytes()[:-100])
+    with refused(errors.UnreadableParquet, r"part-1\.parquet.*not a complete Parquet file"):
+        frame.graph.bfs(0).compute()
+
+
+def test_a_damaged_file(files):
+    bad = files / "part-2.parquet"
+    whole = bad.read_bytes()
+    bad.write_bytes(whole[:4] + b"\xff" * 60 + whole[64:])  # the footer is well
+    with refused(errors.UnreadableParquet, r"row group 0 of .*part-2\.parquet.*damaged"):
+        dd.read_parquet(files).graph.sssp(0).compute()
+
+
+def test_a_file_that_is_gone(files):
+    frame = dd.read_parquet(files)
+    graph = frame.graph
+    (files / "part-0.parquet").unlink()
+    with refused(errors.UnreadableParquet, r"part-0\.parquet"):
+        graph.degree().compute()
+
+
+def test_files_that_disagree_on_types(files):
+    edges = GOOD.astype({"src": "int32"})
+    frame = dd.read_parquet(files)
+    pq.write_table(pa.Table.from_pandas(edges), files / "part-2.parquet")
+    with refused(errors.InvalidEdges, "'src' is int32.* in partition 2 but the frame declares"):
+        frame.graph.bfs(0).compute()
+
+
+def test_a_file_without_the_column(files):
+    frame = dd.read_parquet(files)
+    pq.write_table(pa.Table.from_pandas(GOOD.drop(columns="weight")), files / "part-1.parquet")
+    with refused(errors.InvalidEdges, r"part-1\.parquet has no column 'weight'; it has \['src'"):
+        frame.graph.sssp(0).compute()
+
+
+def test_the_frame_is_left_as_it_was():
+    """A refused frame is not changed, and a good call after it works."""
+    frame = with_bad("weight", 2, np.nan)
+    before = frame.copy()
+    with pytest.raises(errors.InvalidEdges):
+        frame.graph.sssp(0)
+    pd.testing.assert_frame_equal(frame, before)
+    assert frame.fillna(1.0).graph.sssp(0)["distance"].tolist() == [0.0, 1.0, 3.0, 4.0]
