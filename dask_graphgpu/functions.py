@@ -49,8 +49,7 @@ def parameters(function: FunctionType, role: str) -> dict[str, bool]:
 
 
 def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    for instruction in dis.get_instructions(code):
-        yield instruction
+    yield from dis.get_instructions(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _instructions(constant)
@@ -210,7 +209,9 @@ def fingerprint(function: Callable[..., Any], role: str) -> str:
     return digest.hexdigest()
 
 
-def _update(digest: Any, function: FunctionType, role: str, above: tuple[FunctionType, ...]) -> None:
+def _update(
+    digest: Any, function: FunctionType, role: str, above: tuple[FunctionType, ...]
+) -> None:
     digest.update(code_bytes(function.__code__))
     if function in above:
         return

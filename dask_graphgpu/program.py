@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.functions import fingerprint, parameters, plain, returned_keys, where
 
@@ -389,7 +391,11 @@ class VertexProgram:
         if self.priority is not None and not self.in_place:
             raise ProgramError(
                 "priority= needs a monotone program"
-                + (f", which does not go with {reason}." if reason else ": monotone=False was given.")
+                + (
+                    f", which does not go with {reason}."
+                    if reason
+                    else ": monotone=False was given."
+                )
             )
 
     def _may_be_in_place(self) -> str | None:
@@ -423,6 +429,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _check_number(value: Any, what: str) -> None:
-    number = isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy"
-    if not number or getattr(value, "ndim", 0):
+    if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
         raise ProgramError(f"{what} is {value!r}: give a number.")

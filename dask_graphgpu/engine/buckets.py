@@ -103,7 +103,9 @@ def _increments(
                 column = binding.edge_column(edges, name.removeprefix("edge_"))
                 arguments[name] = column[e].item()
         try:
-            message = program.compute(**{name: arguments[name] for name in named if name in arguments})
+            message = program.compute(
+                **{name: arguments[name] for name in named if name in arguments}
+            )
             priorities.append(float(priority(binding, message)))
         except ArithmeticError:
             continue  # made up senders may divide by zero where true ones do not

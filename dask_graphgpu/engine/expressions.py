@@ -50,9 +50,7 @@ def run_names(binding: Binding) -> dict[str, str]:
 
 def vertex_names(binding: Binding, v: str) -> dict[str, str]:
     """What a vertex ``v`` has."""
-    names = {
-        name: shown(f"state_{name}[{v}]", dtype) for name, dtype in binding.dtypes.items()
-    }
+    names = {name: shown(f"state_{name}[{v}]", dtype) for name, dtype in binding.dtypes.items()}
     return names | {
         "id": f"np.int64({v})",
         "degree": f"degree[{v}]",

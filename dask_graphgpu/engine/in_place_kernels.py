@@ -52,7 +52,12 @@ def write_relax(writer: Writer) -> None:
 
     Counts: queue length, stamp of the round, edges, rounds (odd: the queue is in ``queue``).
     """
-    queue = ["if stamp[v] != now:", "    stamp[v] = now", "    queue[length] = v", "    length += 1"]
+    queue = [
+        "if stamp[v] != now:",
+        "    stamp[v] = now",
+        "    queue[length] = v",
+        "    length += 1",
+    ]
     body = f"""\
 count = counts[0]
 now = counts[1]
@@ -97,7 +102,9 @@ def write_sweep(writer: Writer) -> None:
     first, dtype = program.first, binding.message
     none = number(binding.identity(dtype), dtype)
     sign = "<" if program.combine == "min" else ">"
-    skip = f"if state_{first}[u] == {none} and late[u] == 0: continue\n" if program.has_reached else ""
+    skip = (
+        f"if state_{first}[u] == {none} and late[u] == 0: continue\n" if program.has_reached else ""
+    )
     improves = f"m {sign} best"
     if program.has_reached:
         improves += f" or (m == {none} and late[v] == 0)"

@@ -6,15 +6,16 @@ microseconds for every edge of an active vertex.
 
 from __future__ import annotations
 
+import operator
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.state import Binding, State, check_run, exact
 from dask_graphgpu.engine.loop import overflow, run_supersteps
+from dask_graphgpu.engine.state import Binding, State, check_run, exact
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.functions import parameters, plain, where
 from dask_graphgpu.partition.view import View
@@ -44,6 +45,14 @@ def run(
     return run_supersteps(binding, engine, engine.aggregates, max_supersteps, exact_supersteps)
 
 
+_COMBINE: dict[str, Callable[[Any, Any], Any]] = {
+    "min": min,
+    "max": max,
+    "sum": operator.add,
+    "any": lambda old, new: old,
+}
+
+
 class _Interpreter:
     def __init__(
         self, binding: Binding, sources: np.ndarray | None, cutoff: Any, report: Report
@@ -70,7 +79,7 @@ class _Interpreter:
     # -- what the superstep loop asks for --------------------------------------------------------
 
     @property
-    def num_active(self) -> int:  # type: ignore[override]
+    def num_active(self) -> int:
         return len(self.active)
 
     def begin(self, superstep: int) -> None:
@@ -103,7 +112,7 @@ class _Interpreter:
 
     def _messages(self) -> dict[int, Any]:
         found: dict[int, Any] = {}
-        combine = {"min": min, "max": max, "any": lambda old, new: old}.get(self.program.combine)
+        combine = _COMBINE[self.program.combine]
         for u in sorted(self.active & self.reached):
             for e in self.rows[u]:
                 v = self.neighbours[e]
@@ -113,7 +122,7 @@ class _Interpreter:
                 if v not in found:
                     found[v] = m
                 else:
-                    found[v] = found[v] + m if combine is None else combine(found[v], m)
+                    found[v] = combine(found[v], m)
         for v in found:
             found[v] = self._convert("compute", found[v], self.binding.message)
         return found

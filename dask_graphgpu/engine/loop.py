@@ -14,7 +14,9 @@ from dask_graphgpu.program import VertexProgram
 class Stepper(Protocol):
     """What an engine does between two looks at the frontier."""
 
-    num_active: int
+    @property
+    def num_active(self) -> int:
+        """Vertices that send next."""
 
     def begin(self, superstep: int) -> None:
         """Superstep ``superstep`` (from 1) starts."""

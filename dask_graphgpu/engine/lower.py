@@ -30,6 +30,17 @@ from dask_graphgpu.engine.writer import Writer, flat
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.functions import plain, where
 
+# What in a Numba error tells a user most, best first.
+_TELLING = (
+    r"returns .* is declared",
+    r"Unknown attribute.*",
+    r"Untyped global name.*",
+    r"Cannot unify.*",
+    r"Use of unsupported.*",
+    r"No implementation of function.*\s*>>> .*",
+    r"Invalid use of.*",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
@@ -73,11 +84,13 @@ def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError
         if role in lowered.roles
     ]
     if not places:
-        places = [f"{r} ({where(plain(f, r))})" for r, f in lowered.roles.items() if flat(r) == kernel]
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in said if line.startswith(("returns ", "No implementation", "Unknown", "Cannot", "Invalid", "Use of", "Unsupported", "Untyped", "No conversion"))]  # fmt: skip
+        places = [
+            f"{r} ({where(plain(f, r))})" for r, f in lowered.roles.items() if flat(r) == kernel
+        ]
+    found = next((match for pattern in _TELLING if (match := re.search(pattern, text))), None)
+    said = " ".join(found.group(0).split()) if found else text.strip().splitlines()[0]
     return ProgramError(
-        f"{' or '.join(places) or kernel} does not compile: {(telling or said or ['?'])[0]} "
+        f"{' or '.join(places) or kernel} does not compile: {said.rstrip('.')}. "
         "Allowed are numbers, math and numpy functions of scalars, if, for and while, and plain "
         "Python functions of these. Integers are also worked out in floats to find overflow: what "
         "works on integers only (bits, indices) needs wraps=True or bound=. engine='interpreted' "

@@ -77,7 +77,8 @@ def load(text: str) -> ModuleType:
         if not path.exists():
             _write_once(path, text)
         spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
@@ -93,7 +94,7 @@ def _stamp() -> str:
     """What else the compiled code depends on; Numba looks at the generated file only."""
     digest = hashlib.sha256(f"{sys.version}\n{numba.__version__}\n".encode())
     for module in (atomics, convert):
-        digest.update(Path(module.__file__).read_bytes())
+        digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()
 
 

@@ -305,13 +305,15 @@ def check_run(
         raise InvalidArgument("cutoff and target do not go together with max_supersteps.")
     if max_supersteps is not None and max_supersteps < 0:
         raise InvalidArgument(f"max_supersteps is {max_supersteps}: give 0 or more.")
-    found = []
+    found: list[np.ndarray | None] = []
     for name, ids in (("sources", sources), ("targets", targets)):
         if ids is None:
             found.append(None)
             continue
         ids = np.atleast_1d(np.asarray(ids))
-        if ids.dtype.kind not in "iu" or (ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < n):
+        if ids.dtype.kind not in "iu" or (
+            ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < n
+        ):
             raise InvalidArgument(f"{name} {ids!r}: dense ids lie in 0 .. {n - 1}.")
         found.append(np.unique(ids).astype(np.int64))
     if program.combine == "sum" and not may_end(program) and max_supersteps is None:

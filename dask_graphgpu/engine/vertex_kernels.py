@@ -41,7 +41,7 @@ return bad"""
 
 def write_apply(writer: Writer) -> None:
     """``apply``: new values, who has one, who is active; gives active vertices, their edges, overflow."""
-    program, binding = writer.program, writer.binding
+    program = writer.program
     first, changing = program.first, program.changing
     lines = ["r = received[v] != 0"] if writer.needs_received else []
     if program.has_reached:

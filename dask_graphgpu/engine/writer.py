@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.expressions import call, edge_names, in_floats, run_names, shown, stored, vertex_names
+from dask_graphgpu.engine.expressions import (
+    call,
+    edge_names,
+    in_floats,
+    run_names,
+    shown,
+    stored,
+    vertex_names,
+)
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import parameters, plain, returned_keys
 
@@ -122,9 +130,7 @@ class Writer:
             if (function := getattr(self.program, role)) is not None
             for name in parameters(plain(function, role), role)
         ]
-        return (
-            self.program.has_reached or self.program.combine == "any" or "received" in named
-        )
+        return self.program.has_reached or self.program.combine == "any" or "received" in named
 
     @property
     def returns_dict(self) -> bool:
@@ -134,7 +140,6 @@ class Writer:
     def from_store(self, expression: str) -> str:
         """A stored message; bools are kept in bytes."""
         return f"{expression} != 0" if self.binding.message.kind == "b" else expression
-
 
 
 def outside(value: str, dtype: np.dtype[Any]) -> str:

@@ -78,7 +78,7 @@ def test_field_refuses_what_it_cannot_hold():
 
 
 def test_only_the_first_field_may_have_no_value():
-    with pytest.raises(ProgramError, match="'hops' has no initial|'hops'.*no initial"):
+    with pytest.raises(ProgramError, match=r"'hops'.* has no initial"):
         sssp(state={"distance": Field("weight", at_source=0), "hops": Field("int64")})
 
 
@@ -86,7 +86,7 @@ def test_apply_must_return_known_fields_written_out():
     with pytest.raises(ProgramError, match="returns speed; the fields are rank"):
         ranks(apply=lambda message: {"speed": message})
     with pytest.raises(ProgramError, match="written out"):
-        ranks(apply=lambda message: dict(rank=message))  # noqa: C408
+        ranks(apply=lambda message: dict(rank=message))
 
 
 def test_fields_that_apply_returns_change_and_others_do_not():

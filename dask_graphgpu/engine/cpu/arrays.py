@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.engine.lower import Lowered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.writer import flat
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
 
@@ -100,7 +100,5 @@ class Arrays:
     def edge_bytes(self, kernel: str, edges: Adjacency, per_vertex: int) -> int:
         """Modelled bytes an edge: the neighbour, the columns that the kernel reads, its value."""
         columns = [name for name in self.lowered.arguments[kernel] if name.startswith("column_")]
-        read = sum(
-            edges.columns[name.removeprefix("column_")].dtype.itemsize for name in columns
-        )
+        read = sum(edges.columns[name.removeprefix("column_")].dtype.itemsize for name in columns)
         return edges.neighbours.dtype.itemsize + read + per_vertex

@@ -198,9 +198,7 @@ class InPlace:
 
     # -- results ---------------------------------------------------------------------------------
 
-    def _report(
-        self, direction: str, rounds: int, size: int, edges: int, began: float
-    ) -> None:
+    def _report(self, direction: str, rounds: int, size: int, edges: int, began: float) -> None:
         kernel = "near_far" if direction == "near-far" else "relax"
         item = self.binding.message.itemsize
         self.rounds += rounds

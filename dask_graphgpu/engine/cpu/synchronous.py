@@ -10,12 +10,12 @@ import numpy as np
 
 from dask_graphgpu import config
 from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.writer import Writer, flat
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu import frontier
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.report import Report
 
 DIRECTIONS = ("auto", "push", "pull", "notify-pull")
