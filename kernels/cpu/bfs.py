@@ -5,13 +5,14 @@ Encoding
 level : int32, -1 where not reached.
 queue : vertices in the order in which they were reached; one level is a slice of it.
 bitmaps : uint64 words, vertex v is bit ``v & 63`` of word ``v >> 6``. `frontier` and `found` hold one level each;
-    `done` the vertices that no pull needs to look at again (reached, or without in-edges).
+    `done` the vertices that no pull needs to look at again (reached, or without in-edges; past the last vertex any).
 """
 
 import numpy as np
 from numba import njit
 
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_compare_exchange
+from dask_graphgpu.kernels.cpu.bits import lowest_bit
 
 _BUFFER = 1024
 
@@ -123,22 +124,22 @@ def pull_block(
     ahead = 0
     for first in range(lo, hi, 64):
         w = first >> 6
+        if first_pull:
+            todo = np.uint64(0)
+            for v in range(first, min(first + 64, hi)):
+                todo |= np.uint64(level[v] < 0) << np.uint64(v - first)
+        else:
+            todo = ~done[w]
+        over = ~todo
         bits = np.uint64(0)
-        seen = np.uint64(0) if first_pull else done[w]
-        if seen == np.uint64(0xFFFFFFFFFFFFFFFF):
-            found[w] = bits
-            continue
-        for v in range(first, min(first + 64, hi)):
-            bit = np.uint64(1) << np.uint64(v - first)
-            if seen & bit:
-                continue
-            if first_pull and level[v] >= 0:
-                seen |= bit
-                continue
-            start, stop = offsets[v], offsets[v + 1]
+        while todo:
+            place = lowest_bit(todo)
+            bit = np.uint64(1) << place
+            todo ^= bit
+            v = np.uint64(first) + place
+            start, stop = offsets[v], offsets[v + np.uint64(1)]
             if start == stop:
-                seen |= bit
-                continue
+                over |= bit
             read += stop - start
             for e in range(start, stop):
                 u = np.uint64(neighbours[e])
@@ -146,10 +147,10 @@ def pull_block(
                     level[v] = depth
                     bits |= bit
                     count += 1
-                    ahead += out_offsets[v + 1] - out_offsets[v]
+                    ahead += out_offsets[v + np.uint64(1)] - out_offsets[v]
                     read -= stop - e - 1
                     break
-        done[w] = seen | bits
+        done[w] = over | bits
         found[w] = bits
     return count, read, ahead
 
@@ -159,11 +160,9 @@ def collect(lo, hi, frontier, queue, tail):
     """Append the vertices of the words `lo` to `hi` to the queue. Returns where it ends. On one thread."""
     for w in range(lo, hi):
         bits = frontier[w]
-        v = w << 6
         while bits:
-            if bits & np.uint64(1):
-                queue[tail] = v
-                tail += 1
-            bits >>= np.uint64(1)
-            v += 1
+            place = lowest_bit(bits)
+            bits ^= np.uint64(1) << place
+            queue[tail] = np.uint64(w << 6) + place
+            tail += 1
     return tail

@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
-from dask_graphgpu.errors import InvalidArgument
 
 
 @pytest.fixture(autouse=True)

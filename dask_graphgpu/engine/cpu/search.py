@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.kernels.cpu import bfs as kernels
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
@@ -115,7 +115,9 @@ class Search:
         rows: Adjacency = self.view.into
         frontier, found, done = (np.zeros((n + 63) // 64, np.uint64) for _ in range(3))
         kernels.mark(self.head, self.tail, self.queue, frontier)
-        blocks = edge_blocks(rows.offsets, multiple=64)
+        # A row that hits at once costs the same whatever its length, one that does not costs its
+        # length: no block may have many of either.
+        blocks = np.union1d(even_blocks(n, multiple=64), edge_blocks(rows.offsets, multiple=64))
         first = True
         size = self.tail - self.head
         while size and self.depth != self.last and not self._have_targets():
