@@ -38,7 +38,7 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     once for every value of k up to its core number at most: O(V + E).
 
     It runs on one thread. Peeling wide layers on all of them [2]_ takes an atomic subtraction for every edge, which on
-    two threads costs more than it gives; half the edges fall in long cascades within the densest cores anyway.
+    two threads costs more than it gives, and on skewed graphs half the edges fall in cascades within the densest cores.
     """
     from dask_graphgpu.kernels.cpu import peeling as kernels
 
