@@ -116,7 +116,7 @@ def test_every_data_file_is_shipped():
     for folder in ("dask_graphgpu", *TOP_LEVEL):
         for path in (ROOT / folder).rglob("*"):
             name = path.relative_to(ROOT).as_posix()
-            if path.is_dir() or path.suffix == ".py" or "__pycache__" in path.parts:
+            if path.is_dir() or path.suffix == ".py" or "__pycache__" in name or "/." in name:
                 continue
             assert name in developer_files or any(fnmatch.fnmatch(name, p) for p in patterns), (
                 f"{name} is in no package-data pattern of pyproject.toml: a wheel would lack it"
