@@ -13,14 +13,13 @@ from dask.delayed import delayed
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
-from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
+from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.build import Layout, build
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.partition import Partition
 
-# With fewer files than this, a file's row groups are read side by side.
-_FEW_FILES = 16
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _edge_chunks(edges: Any, schema: EdgeSchema, carried: tuple[str, ...], lazy:
     columns = tuple(edges.columns)
     return [
         read(piece, columns, schema, carried, i, token)
-        for i, piece in enumerate(parquet.split(found, _FEW_FILES))
+        for i, piece in enumerate(parquet.split(found, 2 * num_threads()))
     ]
 
 
@@ -106,8 +105,14 @@ def _read_piece(
     partition: int,
     token: Any,
 ) -> list[EdgeChunk]:
-    frames = parquet.read_pieces(piece, columns)
-    return [read_edges(frame, schema, carried, partition) for frame in frames]
+    strings = [
+        name
+        for name, dtype in schema.dtypes
+        if name in (*schema.source, *schema.destination) and not is_integer(dtype)
+    ]
+    frames = parquet.read_pieces(piece, columns, strings)
+    chunks = [read_edges(frame, schema, carried, partition) for frame in frames]
+    return united(chunks)
 
 
 def _build(edges: list[list[EdgeChunk]], vertices: list[VertexChunk], layout: Layout) -> Partition:

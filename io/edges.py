@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, require_columns, value_type
 from dask_graphgpu.partition.chunk import EdgeChunk
-from dask_graphgpu.partition.ids import Names, common_type
+from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
 
 
 def read_edges(
@@ -76,9 +76,12 @@ def id_array(series: pd.Series[Any], name: str, partition: int) -> pa.Array:
             "integers or all strings: cast the column first"
         ) from error
     if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+        values = values.unify_dictionaries().combine_chunks()
     if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+        if pa.types.is_integer(values.type.value_type):
+            return values.dictionary_decode()
+        codes, table = values.indices.cast(pa.int32()), values.dictionary.cast(pa.large_string())
+        return pa.DictionaryArray.from_arrays(codes, table)
     if pa.types.is_string(values.type):
         return values.cast(pa.large_string())
     if not (pa.types.is_integer(values.type) or pa.types.is_large_string(values.type)):
@@ -111,18 +114,27 @@ def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names
     """
     width = len(sides[0])
     types = tuple(
-        common_type([side[k].type for side in sides], "sources and destinations")
+        common_type([_value_type(side[k]) for side in sides], "sources and destinations")
         for k in range(width)
     )
-    arrays = [[side[k].cast(types[k]) for side in sides] for k in range(width)]
+    arrays = [
+        [
+            side[k] if pa.types.is_dictionary(side[k].type) else side[k].cast(types[k])
+            for side in sides
+        ]
+        for k in range(width)
+    ]
     if width == 1 and pa.types.is_integer(types[0]):
         coded = _encode_range(arrays[0], types[0])
         if coded is not None:
             return coded
-    cuts = np.cumsum([len(side[0]) for side in sides])[:-1]
-    codes, table = _distinct_rows([pa.concat_arrays(parts) for parts in arrays])
+    table, codes = distinct_rows(arrays)
     names = Names(types, len(table[0]), table=tuple(table))
-    return [part.astype(np.uint32) for part in np.split(codes, cuts)], names
+    return [part.astype(np.uint32) for part in codes], names
+
+
+def _value_type(values: pa.Array) -> pa.DataType:
+    return values.type.value_type if pa.types.is_dictionary(values.type) else values.type
 
 
 def _encode_range(
@@ -141,21 +153,6 @@ def _encode_range(
         for a in arrays
     ]
     return codes, Names((kind,), last - first + 1, first=first)
-
-
-def _distinct_rows(columns: Sequence[pa.Array]) -> tuple[np.ndarray, list[pa.Array]]:
-    """Number the distinct rows of a table in any order: the number of each row, and the rows."""
-    encoded = [column.dictionary_encode() for column in columns]
-    codes = np.asarray(encoded[0].indices).astype(np.int64)
-    table = [encoded[0].dictionary]
-    for column in encoded[1:]:
-        size = len(column.dictionary)
-        pairs = codes * size + np.asarray(column.indices)
-        both = pa.array(pairs).dictionary_encode()
-        codes, rows = np.asarray(both.indices).astype(np.int64), np.asarray(both.dictionary)
-        table = [part.take(pa.array(rows // size)) for part in table]
-        table.append(column.dictionary.take(pa.array(rows % size)))
-    return codes, table
 
 
 def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, partition: int) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet as pq
 
-from dask_graphgpu.errors import UnreadableParquet
+from dask_graphgpu.errors import InvalidEdges, UnreadableParquet
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,15 @@ def pieces(frame: Any) -> list[Piece] | None:
 
 
 def split(found: Sequence[Piece], enough: int) -> list[Piece]:
-    """Cut pieces into row groups where there are fewer than ``enough``; reads their footers."""
+    """Cut pieces into runs of row groups where there are fewer than ``enough``; reads footers."""
     if len(found) >= enough:
         return list(found)
+    runs = -(-enough // max(len(found), 1))
     return [
-        Piece(piece.path, (group,), piece.filesystem)
+        Piece(piece.path, tuple(int(group) for group in groups), piece.filesystem)
         for piece in found
-        for group in _groups(_open(piece), piece)
+        for groups in np.array_split(np.array(_groups(_open(piece), piece)), runs)
+        if len(groups)
     ]
 
 
@@ -80,15 +83,26 @@ def num_rows(found: Sequence[Piece]) -> int:
     return total
 
 
-def read_pieces(piece: Piece, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+def read_pieces(
+    piece: Piece, columns: Sequence[str], strings: Sequence[str]
+) -> Iterator[pd.DataFrame]:
     """The columns of one row group after the other, as Arrow-backed frames without an index.
+
+    Columns of ``strings`` come dictionary-encoded, as they are in the file.
 
     Raises
     ------
     UnreadableParquet
         The file cannot be opened or decoded; the message names it.
+    InvalidEdges
+        It has no such column.
     """
-    file = _open(piece)
+    file = _open(piece, strings)
+    missing = [name for name in columns if name not in file.schema_arrow.names]
+    if missing:
+        raise InvalidEdges(
+            f"{piece.path} has no column {missing[0]!r}; it has {file.schema_arrow.names}"
+        )
     for group in _groups(file, piece):
         try:
             table = file.read_row_group(group, columns=list(columns), use_threads=False)
@@ -106,9 +120,11 @@ def _groups(file: pq.ParquetFile, piece: Piece) -> Sequence[int]:
     return range(file.num_row_groups) if piece.row_groups is None else piece.row_groups
 
 
-def _open(piece: Piece) -> pq.ParquetFile:
+def _open(piece: Piece, strings: Sequence[str] = ()) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(piece.path, filesystem=piece.filesystem)
+        return pq.ParquetFile(
+            piece.path, filesystem=piece.filesystem, read_dictionary=list(strings)
+        )
     except (OSError, pa.ArrowException) as error:
         raise UnreadableParquet(
             f"cannot read {piece.path}: {_line(error)}; it is not a complete Parquet file"

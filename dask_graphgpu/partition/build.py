@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu import config
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo
@@ -40,14 +39,15 @@ class Layout:
 def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
     """Number the vertices of all chunks, choose their order, and sort the edges into rows.
 
-    Cost: two passes over the codes and the counting sort; memory above the chunks is 8 bytes an
-    edge for dense ends, then the rows.
+    Cost: a pass over the codes and the counting sort; memory above the chunks is a table of the
+    ids and the rows.
 
     Raises
     ------
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
+    pa.default_memory_pool().release_unused()  # what reading the frames left behind
     carried = edges[0].columns if len(edges) else {}
     edges = [chunk for chunk in edges if len(chunk)]
     vertices = [chunk for chunk in vertices if len(chunk)]
@@ -65,14 +65,13 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
     del bases, degrees
     runs = []
     for chunk, table in zip(edges, tables, strict=False):
-        ends = _encode(table, chunk.source), _encode(table, chunk.destination)
-        by_source = layout.by == "source"
-        runs.append(Coo(*(ends if by_source else ends[::-1]), chunk.columns))
+        ends = chunk.source, chunk.destination
+        runs.append(Coo(*(ends if layout.by == "source" else ends[::-1]), table, chunk.columns))
     given = _vertex_columns(vertices, tables[len(edges) :], len(columns[0]))
     dtype = tables[0].dtype
     if not runs:  # vertices only
         none = np.empty(0, dtype)
-        runs = [Coo(none, none, {name: column[:0] for name, column in carried.items()})]
+        runs = [Coo(none, none, none, {name: column[:0] for name, column in carried.items()})]
     del tables
     rows = from_coo(len(columns[0]), runs, dtype)
     return Partition(VertexIds(columns, position), rows, layout, given)
@@ -121,7 +120,9 @@ def _number(
     degrees = np.zeros(len(columns[0]), np.int64)
     for chunk, row in zip(edges, rows_of, strict=False):
         degrees[row] += _counts(chunk)
-    tables: list[np.ndarray] = [row.astype(_dense_dtype(len(degrees))) for row in rows_of]
+    tables: list[np.ndarray] = [
+        row.astype(_dense_dtype(len(degrees)), copy=False) for row in rows_of
+    ]
     return columns, tables, tables, degrees
 
 
@@ -169,14 +170,6 @@ def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], degrees: np.
         near += naming.near(0, len(source), table, source, destination, gap)
         sampled += len(source)
     return has_locality(near, sampled)
-
-
-def _encode(table: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    from dask_graphgpu.kernels.cpu import naming
-
-    out = np.empty(len(codes), table.dtype)
-    for_blocks(naming.gather, even_blocks(len(codes)), table, codes, out)
-    return out
 
 
 def _vertex_columns(

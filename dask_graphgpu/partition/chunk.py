@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.partition.ids import Names
+from dask_graphgpu.partition.ids import Names, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +22,6 @@ class EdgeChunk:
 
     def __len__(self) -> int:
         return len(self.source)
-
-    @property
-    def nbytes(self) -> int:
-        return int(
-            self.source.nbytes
-            + self.destination.nbytes
-            + sum(column.nbytes for column in self.columns.values())
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,3 +41,18 @@ class VertexChunk:
         names, (codes,) = self.names.as_table([self.vertex])
         assert names.table is not None
         return [column.take(pa.array(codes)) for column in names.table]
+
+
+def united(chunks: Sequence[EdgeChunk]) -> list[EdgeChunk]:
+    """The same edges under one table of ids, which holds an id once, not once a chunk."""
+    chunks = [chunk for chunk in chunks if len(chunk)]
+    if len(chunks) < 2 or any(chunk.names.table is None for chunk in chunks):
+        return list(chunks)
+    tables = [chunk.names.table for chunk in chunks if chunk.names.table is not None]
+    table, rows = distinct_rows([list(column) for column in zip(*tables, strict=True)])
+    names = Names(chunks[0].names.types, len(table[0]), table=tuple(table))
+    rows = [row.astype(np.uint32) for row in rows]
+    return [
+        replace(chunk, names=names, source=row[chunk.source], destination=row[chunk.destination])
+        for chunk, row in zip(chunks, rows, strict=True)
+    ]

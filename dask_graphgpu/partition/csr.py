@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 
 # Each block of a counting sort holds a counter a row; more blocks than this cost more than they win.
 _MAX_SORT_BLOCKS = 8
@@ -55,10 +55,15 @@ class Adjacency:
 
 @dataclass(frozen=True, eq=False)
 class Coo:
-    """A run of edges as (row, neighbour) pairs with what they carry; arrays of one length."""
+    """A run of edges as (row, neighbour) pairs with what they carry; arrays of one length.
+
+    Both ends are codes; ``table`` says which vertex a code is, so that a graph that is being built
+    does not hold its edges twice.
+    """
 
     rows: np.ndarray
     neighbours: np.ndarray
+    table: np.ndarray
     columns: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -73,7 +78,8 @@ def from_edges(
 ) -> Adjacency:
     """Rows by source of one edge list; ids are 0 .. num_vertices - 1 of any integer type."""
     dtype = np.uint64 if num_vertices > 2**32 or source.dtype == np.uint64 else np.uint32
-    coo = Coo(source.astype(dtype), destination.astype(dtype), columns or {})
+    itself = np.arange(num_vertices, dtype=dtype)
+    coo = Coo(source.astype(dtype), destination.astype(dtype), itself, columns or {})
     return from_coo(num_vertices, [coo], dtype)
 
 
@@ -90,28 +96,28 @@ def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
 
     def count(block: int) -> None:
         for coo in blocks[block]:
-            csr.count(0, len(coo), coo.rows, counts[block])
+            csr.count_through(0, len(coo), coo.table, coo.rows, counts[block])
 
     _each(count, len(blocks))
     offsets = _offsets(counts.sum(axis=0))
     for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
 
-    def place(values: Callable[[Coo], np.ndarray], like: Any, cursors: np.ndarray) -> np.ndarray:
-        out = np.empty(offsets[-1], like)
+    def place(name: str | None, kind: Any, cursors: np.ndarray) -> np.ndarray:
+        """A column (None: the neighbours) in the order of the rows."""
+        out: np.ndarray = np.empty(offsets[-1], kind)
 
         def scatter(block: int) -> None:
             for coo in blocks[block]:
-                csr.scatter(0, len(coo), coo.rows, cursors[block], values(coo), out)
+                values = coo.neighbours if name is None else coo.columns[name]
+                kernel = csr.scatter_ends if name is None else csr.scatter_through
+                kernel(0, len(coo), coo.table, coo.rows, cursors[block], values, out)
 
         _each(scatter, len(blocks))
         return out
 
     names = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
-    unsorted = {
-        name: place(lambda coo, name=name: coo.columns[name], kind, counts.copy())  # type: ignore[misc]
-        for name, kind in names.items()
-    }
-    neighbours = place(lambda coo: coo.neighbours, dtype, counts)
+    unsorted = {name: place(name, kind, counts.copy()) for name, kind in names.items()}
+    neighbours = place(None, dtype, counts)
     rows = edge_blocks(offsets)
     if not unsorted:
         for_blocks(csr.sort_rows, rows, offsets, neighbours)
@@ -273,10 +279,11 @@ def both_ways(adjacency: Adjacency) -> Adjacency:
     """Every edge and its mirror image, with all columns; a self-loop stays one edge."""
     dtype = adjacency.neighbours.dtype
     rows = np.repeat(np.arange(adjacency.num_vertices, dtype=dtype), adjacency.degrees)
-    there = Coo(rows, adjacency.neighbours, adjacency.columns)
+    itself = np.arange(adjacency.num_vertices, dtype=dtype)
+    there = Coo(rows, adjacency.neighbours, itself, adjacency.columns)
     turned = rows != adjacency.neighbours
     columns = {name: column[turned] for name, column in adjacency.columns.items()}
-    back = Coo(adjacency.neighbours[turned], rows[turned], columns)
+    back = Coo(adjacency.neighbours[turned], rows[turned], itself, columns)
     return from_coo(adjacency.num_vertices, [there, back], dtype)
 
 
@@ -356,7 +363,8 @@ def _even_runs(runs: Sequence[Coo], blocks: int) -> list[list[Coo]]:
             take = min(size - place % size, len(run) - lo)
             part = slice(lo, lo + take)
             columns = {name: column[part] for name, column in run.columns.items()}
-            dealt[place // size].append(Coo(run.rows[part], run.neighbours[part], columns))
+            ends = run.rows[part], run.neighbours[part]
+            dealt[place // size].append(Coo(*ends, run.table, columns))
             lo += take
             place += take
     return dealt

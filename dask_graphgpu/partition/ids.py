@@ -106,15 +106,15 @@ class VertexIds:
 
     def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
-        if len(self.columns) == 1:
-            index = pc.index_in(table[0].cast(self.columns[0].type), self.columns[0])
+        both = []
+        for own, other in zip(self.columns, table, strict=True):
+            kind = common_type([own.type, other.type], "the graph's ids and those given")
+            both.append([own.cast(kind), other.cast(kind)])
+        if len(both) == 1:
+            index = pc.index_in(both[0][1], both[0][0])
         else:
-            both = [
-                pa.concat_arrays([own, other.cast(own.type)])
-                for own, other in zip(self.columns, table, strict=True)
-            ]
-            codes = composite(both)[0]
-            index = pc.index_in(pa.array(codes[len(self) :]), pa.array(codes[: len(self)]))
+            own_codes, other_codes = composite(both)[1]
+            index = pc.index_in(pa.array(other_codes), pa.array(own_codes))
         known = np.asarray(index.is_valid())
         rows = np.asarray(index.fill_null(0)).astype(np.int64)
         return (rows if self.position is None else self.position[rows].astype(np.int64)), known
@@ -141,28 +141,94 @@ def unite(names: Sequence[Names]) -> tuple[list[pa.Array], list[np.ndarray]]:
     """Merge tables of ids.
 
     Returns the distinct ids in ascending order, a column each, and for every table the row that
-    each of its ids has there (int64).
+    each of its ids has there.
     """
-    tables = [n.table for n in names]
-    assert all(table is not None for table in tables)
-    columns = [pa.concat_arrays([t[k] for t in tables if t]) for k in range(len(names[0].types))]
-    codes, distinct = composite(columns)
-    return distinct, np.split(codes, np.cumsum([n.size for n in names])[:-1])
+    tables = [n.table for n in names if n.table is not None]
+    assert len(tables) == len(names)
+    return composite([[table[k] for table in tables] for k in range(len(tables[0]))])
 
 
-def composite(columns: Sequence[pa.Array]) -> tuple[np.ndarray, list[pa.Array]]:
-    """Number the distinct rows of a table in ascending order.
+def composite(columns: Sequence[Sequence[pa.Array]]) -> tuple[list[pa.Array], list[np.ndarray]]:
+    """Number the distinct rows of some tables in ascending order.
 
-    Returns the number of each row (int64), and the distinct rows, a column each.
+    ``columns[k]`` holds column k of each table. Returns the distinct rows, a column each, and the
+    number of each row of each table.
     """
-    codes, (values,) = _ranked(columns[0])
+    codes, values = _ranked(columns[0])
     distinct = [values]
+    cuts = np.cumsum([len(c) for c in codes])[:-1]
     for column in columns[1:]:
-        more, (values,) = _ranked(column)
-        pairs, codes = np.unique(codes * len(values) + more, return_inverse=True)
+        more, values = _ranked(column)
+        pairs = np.concatenate(codes).astype(np.int64) * len(values) + np.concatenate(more)
+        pairs, both = np.unique(pairs, return_inverse=True)
+        codes = np.split(both, cuts)
         first, second = pa.array(pairs // len(values)), pa.array(pairs % len(values))
         distinct = [column.take(first) for column in distinct] + [values.take(second)]
-    return codes, distinct
+    return distinct, codes
+
+
+def distinct_rows(
+    columns: Sequence[Sequence[pa.Array]],
+) -> tuple[list[pa.Array], list[np.ndarray]]:
+    """Number the distinct rows of some tables in any order; as `composite` otherwise."""
+    codes, values = _encoded(columns[0])
+    table = [values]
+    cuts = np.cumsum([len(c) for c in codes])[:-1]
+    for column in columns[1:]:
+        more, values = _encoded(column)
+        pairs = np.concatenate(codes).astype(np.int64) * len(values) + np.concatenate(more)
+        (both,), rows = _encoded([pa.array(pairs)])
+        codes = np.split(both, cuts)
+        first, second = np.divmod(np.asarray(rows), len(values))
+        table = [part.take(pa.array(first)) for part in table] + [values.take(pa.array(second))]
+    return table, codes
+
+
+def _encoded(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
+    """Codes of some arrays into one table of their distinct values, which come in any order.
+
+    Arrays that are dictionary-encoded already are not hashed again.
+    """
+    if any(pa.types.is_dictionary(part.type) for part in parts):
+        whole = pa.chunked_array(
+            [p if pa.types.is_dictionary(p.type) else p.dictionary_encode() for p in parts]
+        ).unify_dictionaries()
+        table, codes = whole.chunk(0).dictionary, [np.asarray(c.indices) for c in whole.chunks]
+        used = np.zeros(len(table), bool)  # a category may stand in no row
+        for code in codes:
+            used[code] = True
+        if used.all():
+            return codes, table
+        place = (np.cumsum(used) - 1).astype(np.int32)
+        return [place[code] for code in codes], table.filter(pa.array(used))
+    if pa.types.is_integer(parts[0].type):
+        return _encoded_integers(parts)
+    whole = pa.chunked_array(parts).dictionary_encode()
+    return [np.asarray(c.indices) for c in whole.chunks], whole.chunk(0).dictionary
+
+
+def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
+    """`_encoded` by a hash table that grows as distinct values are found."""
+    from dask_graphgpu.kernels.cpu import hashing
+
+    kind = parts[0].type
+    slots, values, known = np.zeros(1 << 12, np.uint32), np.empty(1 << 11, np.int64), 0
+    codes = []
+    for part in parts:
+        keys = np.asarray(part)
+        keys = keys.view(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64, copy=False)
+        numbers, done = np.empty(len(keys), np.uint32), 0
+        while done < len(keys):
+            more, known = hashing.number(keys[done:], numbers[done:], slots, values, known)
+            done += more
+            if done < len(keys):  # half full
+                slots = np.zeros(4 * len(slots), np.uint32)
+                values = np.concatenate([values, np.empty(3 * len(values), np.int64)])
+                hashing.rebuild(slots, values, known)
+        codes.append(numbers)
+    found = values[:known].copy()
+    table = pa.array(found.view(np.uint64) if kind == pa.uint64() else found)
+    return codes, table.cast(kind)
 
 
 def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
@@ -192,13 +258,13 @@ def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
     return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits]
 
 
-def _ranked(values: pa.Array) -> tuple[np.ndarray, tuple[pa.Array]]:
+def _ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     """The rank of each value among the distinct ones, and those in ascending order."""
-    encoded = values.dictionary_encode()
-    order = np.asarray(pc.sort_indices(encoded.dictionary)).astype(np.int64)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[np.asarray(encoded.indices)], (encoded.dictionary.take(pa.array(order)),)
+    codes, table = _encoded(parts)
+    order = np.asarray(pc.sort_indices(table)).astype(np.int64)
+    rank = np.empty(len(order), np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
+    return [rank[code] for code in codes], table.take(pa.array(order))
 
 
 def _shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:

@@ -40,6 +40,31 @@ def scatter(lo, hi, keys, cursor, values, out):
 
 
 @njit(nogil=True, cache=True)
+def count_through(lo, hi, table, keys, counts):
+    """`count` of ``table[keys]``."""
+    for i in range(lo, hi):
+        counts[table[keys[i]]] += 1
+
+
+@njit(nogil=True, cache=True)
+def scatter_through(lo, hi, table, keys, cursor, values, out):
+    """`scatter` under ``table[keys]``."""
+    for i in range(lo, hi):
+        k = table[keys[i]]
+        out[cursor[k]] = values[i]
+        cursor[k] += 1
+
+
+@njit(nogil=True, cache=True)
+def scatter_ends(lo, hi, table, keys, cursor, neighbours, out):
+    """`scatter` of ``table[neighbours]`` under ``table[keys]``."""
+    for i in range(lo, hi):
+        k = table[keys[i]]
+        out[cursor[k]] = table[neighbours[i]]
+        cursor[k] += 1
+
+
+@njit(nogil=True, cache=True)
 def sort_rows(lo, hi, offsets, neighbours):
     """Sort each row's neighbours in place."""
     for v in range(lo, hi):

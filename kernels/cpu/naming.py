@@ -6,13 +6,6 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def gather(lo, hi, table, keys, out):
-    """``out[i] = table[keys[i]]``."""
-    for i in range(lo, hi):
-        out[i] = table[keys[i]]
-
-
-@njit(nogil=True, cache=True)
 def near(lo, hi, table, source, destination, gap):
     """How many of the edges ``lo..hi`` join vertices whose places are at most ``gap`` apart."""
     k = 0
