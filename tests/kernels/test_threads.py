@@ -290,12 +290,13 @@ def test_threads_of_the_quota(monkeypatch):
         assert num_threads() == 3
 
 
+@pytest.mark.cluster
 def test_threads_of_the_worker_whose_task_this_is():
     distributed = pytest.importorskip("distributed")
     with (
         dask.config.set({"graphgpu.threads": None}),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
