@@ -1,0 +1,85 @@
+"""Graphs to measure on, as Parquet files with dense integer ids and integer or float weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numba import njit
+
+
+@dataclass(frozen=True)
+class BenchmarkGraph:
+    """A Parquet file of edges ``src``, ``dst``, ``weight``; undirected ones give each edge once."""
+
+    name: str
+    path: Path
+    directed: bool
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        table = pq.read_table(self.path)
+        return tuple(table[name].to_numpy() for name in ("src", "dst", "weight"))
+
+    def source(self) -> int:
+        """The vertex with most out-edges (most edges, when undirected)."""
+        src, dst, _ = self.arrays()
+        return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
+
+
+def rmat(scale: int, edge_factor: int, folder: Path) -> BenchmarkGraph:
+    """Undirected R-MAT with a, b, c = .57, .19, .19, without repeats and loops, weights 1 to 64."""
+    path = folder / f"rmat{scale}.parquet"
+    if not path.exists():
+        src, dst = _rmat_edges(scale, edge_factor << scale, 1)
+        low, high = np.minimum(src, dst), np.maximum(src, dst)
+        keys = np.unique((low << scale) | high)
+        low, high = keys >> scale, keys & ((1 << scale) - 1)
+        _write(path, low[low != high], high[low != high])
+    return BenchmarkGraph(f"R-MAT {scale} x {edge_factor}", path, directed=False)
+
+
+def grid(side: int, folder: Path) -> BenchmarkGraph:
+    """Undirected square grid, weights 1 to 64."""
+    path = folder / f"grid{side}.parquet"
+    if not path.exists():
+        ids = np.arange(side * side).reshape(side, side)
+        src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+        dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+        _write(path, src, dst)
+    return BenchmarkGraph(f"grid {side} x {side}", path, directed=False)
+
+
+def real(source: Path, *, directed: bool, folder: Path) -> BenchmarkGraph:
+    """A graph of a Parquet file, without loops and repeats; weights 1 to 64 where it has none."""
+    path = folder / source.name
+    if not path.exists():
+        edges = pd.read_parquet(source)
+        edges = edges[edges.src != edges.dst].drop_duplicates(["src", "dst"])
+        weight = edges["weight"].to_numpy() if "weight" in edges else None
+        _write(path, edges["src"].to_numpy(), edges["dst"].to_numpy(), weight)
+    return BenchmarkGraph(source.stem, path, directed)
+
+
+def _write(path: Path, src: np.ndarray, dst: np.ndarray, weight: np.ndarray | None = None) -> None:
+    if weight is None:
+        weight = np.random.default_rng(2).integers(1, 65, len(src))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table({"src": src.astype(np.int64), "dst": dst.astype(np.int64), "weight": weight})
+    pq.write_table(table, path)
+
+
+@njit(cache=True)
+def _rmat_edges(scale: int, number: int, seed: int):
+    np.random.seed(seed)
+    src, dst = np.zeros(number, np.int64), np.zeros(number, np.int64)
+    for i in range(number):
+        for _ in range(scale):
+            r = np.random.random()
+            src[i] = 2 * src[i] + (r >= 0.76)
+            dst[i] = 2 * dst[i] + ((0.57 <= r < 0.76) or r >= 0.95)
+    order = np.random.permutation(1 << scale)  # ids say nothing of degrees
+    return order[src], order[dst]
