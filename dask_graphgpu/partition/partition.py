@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,6 +74,13 @@ class Partition:
         self._rows = rows
         self._views: dict[tuple[str, tuple[str, ...]], View] = {}
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Sent to another process or to disk without its views, which hold locks and are made again.
+        return Partition, (self.ids, self._rows, self.layout, self.vertex_columns)
+
+    def __sizeof__(self) -> int:
+        return self.nbytes  # by which Dask places tasks and spills
 
     @property
     def num_vertices(self) -> int:
