@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import pandas as pd
@@ -24,12 +25,17 @@ class GraphAccessor:
 
     def __init__(self, frame: Any) -> None:
         # A frame caches its accessor: holding the frame here would be a cycle, which keeps
-        # persisted partitions alive until the garbage collector runs. The expression is enough.
+        # persisted partitions alive until the garbage collector runs. Its expression is held, and
+        # the frame looked at while it lives, as frame["weight"] = 1 gives it another expression.
         self._lazy = is_dask_collection(frame)
         self._held = frame.expr if self._lazy else frame
+        self._frame = weakref.ref(frame)
 
     def __call__(self, **options: Any) -> Graph:
-        return Graph(new_collection(self._held) if self._lazy else self._held, **options)
+        if not self._lazy:
+            return Graph(self._held, **options)
+        frame = self._frame()
+        return Graph(new_collection(self._held if frame is None else frame.expr), **options)
 
     def __getattr__(self, name: str) -> Any:
         if name in _PASSED_ON:
