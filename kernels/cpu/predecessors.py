@@ -73,9 +73,9 @@ def pull(
         for e in range(start, stop):
             u = neighbours[e]
             if (
-                reached[u]
-                and distance[u] < here
+                distance[u] < here
                 and distance[u] + length(distance, weight, e) == here
+                and reached[u]  # last: few get here
             ):
                 if best == v or better(u, best, degree, rank):
                     best = u
@@ -102,9 +102,9 @@ def push(lo, hi, offsets, neighbours, weight, distance, reached, degree, rank, p
         for e in range(start, stop):
             v = neighbours[e]
             if (
-                reached[v]
-                and here < distance[v]
+                here < distance[v]
                 and here + length(distance, weight, e) == distance[v]
+                and reached[v]
             ):
                 best = atomic_load(predecessor, v)
                 while best == v or better(u, best, degree, rank):
