@@ -238,7 +238,8 @@ def run_in_terminal(*words):
     """Standard error of a call whose standard error is a terminal."""
     ours, theirs = pty.openpty()
     code = "from dask_graphgpu.cli import graph; graph()"
-    subprocess.run([sys.executable, "-c", code, *words], stderr=theirs, check=True, timeout=120)
+    words = [sys.executable, "-c", code, *(str(w) for w in words)]
+    subprocess.run(words, stderr=theirs, check=True, timeout=120, cwd=ROOT)
     os.close(theirs)
     shown = b""
     while True:
@@ -254,7 +255,7 @@ def run_in_terminal(*words):
 
 
 def test_progress_bar_on_a_terminal_only(folder):
-    words = ["degree", "edges.parquet", "--output", "out"]
+    words = ["degree", folder / "edges.parquet", "--output", folder / "out"]
     assert call(*words).stderr == ""
     assert "Completed" in call(*words, "--progress").stderr
     assert "Completed" in run_in_terminal(*words)
