@@ -28,7 +28,7 @@ def main(path):
     near = graph.bfs("asyncio", predecessor=True, cutoff=2).dropna(subset=["distance"])
     print(near.groupby("distance").size().compute().to_string())
 
-    print("\nModules that import something from a cycle or tangle: the 5 largest core numbers")
+    print("\nIn the densest tangle of imports")
     cores = edges.graph(directed=False).core_number()
     print(cores.nlargest(5, "core_number").compute().to_string(index=False))
 

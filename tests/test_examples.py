@@ -1,5 +1,7 @@
 """Every example runs, and says what its text promises."""
 
+import doctest
+import re
 import runpy
 import subprocess
 import sys
@@ -89,3 +91,21 @@ def test_job(imports, monkeypatch):
     assert ranks["rank"].sum() == pytest.approx(1)
     assert len(pd.read_parquet(imports / "distances")) == 2 * len(ranks)
     assert len(pd.read_parquet(imports / "components")) == len(ranks)
+
+
+def test_tutorial():
+    """The tutorial's blocks, run in order, print what the tutorial shows."""
+    page = ROOT / "docs" / "tutorial" / "first-graph.md"
+    names = {}
+    runner = doctest.DocTestRunner(verbose=False)
+    shown = 0
+    for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S):
+        if not block.startswith(">>>"):
+            exec(compile(block, page, "exec"), names)
+            continue
+        test = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), None)
+        runner.run(test, clear_globs=False)
+        names.update(test.globs)
+        shown += len(test.examples)
+    assert shown == 4
+    assert runner.summarize(verbose=False).failed == 0
