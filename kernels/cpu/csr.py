@@ -1,15 +1,13 @@
-"""Kernels that build rows of neighbours: counting sort, row sort, merging of repeated and mirrored edges.
+"""Kernels that build rows of neighbours: counting sort, merging of repeated and mirrored edges.
 
 Every kernel works on a block ``[lo, hi)`` and holds no lock, so blocks run on threads side by side.
 """
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 MERGE_MIN, MERGE_MAX, MERGE_SUM = 0, 1, 2
-_INSERTION = 48  # rows up to this length are sorted by insertion
 
 
 @njit(nogil=True, cache=True)
@@ -62,71 +60,6 @@ def scatter_ends(lo, hi, table, keys, cursor, neighbours, out):
         k = table[keys[i]]
         out[cursor[k]] = table[neighbours[i]]
         cursor[k] += 1
-
-
-@njit(nogil=True, cache=True)
-def sort_rows(lo, hi, offsets, neighbours):
-    """Sort each row's neighbours in place."""
-    for v in range(lo, hi):
-        a = offsets[v]
-        b = offsets[v + 1]
-        if b - a > _INSERTION:
-            for e in range(a + 1, b):
-                if neighbours[e] < neighbours[e - 1]:
-                    neighbours[a:b].sort()
-                    break
-        else:
-            for e in range(a + 1, b):
-                x = neighbours[e]
-                j = e
-                while j > a and neighbours[j - 1] > x:
-                    neighbours[j] = neighbours[j - 1]
-                    j -= 1
-                neighbours[j] = x
-
-
-@njit(nogil=True, cache=True)
-def argsort_rows(lo, hi, offsets, neighbours, order):
-    """Sort each row's neighbours in place and note where each edge came from; equal ones keep their order.
-
-    ``order[e]`` is the former place, counted from the row's start, of the edge that now stands at e.
-    """
-    for v in range(lo, hi):
-        a = offsets[v]
-        b = offsets[v + 1]
-        ordered = True
-        for e in range(a, b):
-            order[e] = e - a
-            if e > a and neighbours[e] < neighbours[e - 1]:
-                ordered = False
-        if ordered:
-            continue
-        if b - a > _INSERTION:
-            perm = np.argsort(neighbours[a:b], kind="mergesort")
-            row = neighbours[a:b].copy()
-            for i in range(b - a):
-                order[a + i] = perm[i]
-                neighbours[a + i] = row[perm[i]]
-        else:
-            for e in range(a + 1, b):
-                x = neighbours[e]
-                o = order[e]
-                j = e
-                while j > a and neighbours[j - 1] > x:
-                    neighbours[j] = neighbours[j - 1]
-                    order[j] = order[j - 1]
-                    j -= 1
-                neighbours[j] = x
-                order[j] = o
-
-
-@njit(nogil=True, cache=True)
-def permute_rows(lo, hi, offsets, order, column, out):
-    """Bring a per-edge column into the order that `argsort_rows` noted."""
-    for v in range(lo, hi):
-        a = offsets[v]
-        for e in range(a, offsets[v + 1]):
-            out[e] = column[a + order[e]]
 
 
 @njit(nogil=True, cache=True)

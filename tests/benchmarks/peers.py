@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ class SciPy:
     """csgraph on a CSR matrix; PageRank is a loop of sparse products. One thread."""
 
     name = "SciPy"
-    calls = {
+    calls: ClassVar = {
         "bfs": "csgraph.breadth_first_order(A, source)",
         "sssp": "csgraph.dijkstra(A, indices=source)",
         "pagerank": "50 times A.T @ (x / degree) in float64, dangling rank spread",
@@ -67,7 +68,7 @@ class NetworKit:
     """NetworKit; its BFS, Dijkstra and components use one thread, the others all."""
 
     name = "NetworKit"
-    calls = {
+    calls: ClassVar = {
         "bfs": "distance.BFS(G, source, storePaths=False)",
         "sssp": "distance.Dijkstra(G, source, storePaths=False)",
         "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), 50 iterations",
@@ -111,7 +112,7 @@ class NetworKit:
             return lambda: np.asarray(nk.centrality.CoreDecomposition(both).run().scores())
 
         def pagerank() -> np.ndarray:
-            spread = nk.centrality.SinkHandling.DISTRIBUTE_SINKS
+            spread = nk.centrality.SinkHandling.DistributeSinks
             ranks = nk.centrality.PageRank(plain, 0.85, 1e-30, distributeSinks=spread)
             ranks.maxIterations = PAGERANK_ITERATIONS
             return np.asarray(ranks.run().scores())
