@@ -1,0 +1,141 @@
+"""Rows of neighbours against SciPy's sparse matrices."""
+
+import dask
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.partition import csr
+from dask_graphgpu.partition.csr import Adjacency, Coo
+
+
+@st.composite
+def coo(draw, max_vertices=12, max_edges=40):
+    n = draw(st.integers(1, max_vertices))
+    ends = st.lists(
+        st.integers(0, n - 1), min_size=draw(st.integers(0, max_edges)), max_size=max_edges
+    )
+    src = draw(ends)
+    dst = draw(st.lists(st.integers(0, n - 1), min_size=len(src), max_size=len(src)))
+    weight = draw(st.lists(st.integers(0, 9), min_size=len(src), max_size=len(src)))
+    return n, np.array(src, np.int64), np.array(dst, np.int64), np.array(weight, np.int64)
+
+
+def pairs(adjacency: Adjacency) -> list[tuple[int, ...]]:
+    """Rows, neighbours and weights as sorted tuples."""
+    rows = np.repeat(np.arange(adjacency.num_vertices), adjacency.degrees).tolist()
+    columns = [adjacency.neighbours.tolist()]
+    if adjacency.weight is not None:
+        columns.append(adjacency.weight.tolist())
+    return sorted(zip(rows, *columns, strict=True))
+
+
+def assert_rows_ascend(adjacency: Adjacency) -> None:
+    for v in range(adjacency.num_vertices):
+        row = adjacency.neighbours[adjacency.offsets[v] : adjacency.offsets[v + 1]]
+        assert (np.diff(row.astype(np.int64)) >= 0).all()
+
+
+@given(coo())
+def test_from_edges_keeps_every_edge_in_ascending_rows(edges):
+    n, src, dst, weight = edges
+    rows = csr.from_edges(n, src, dst, {"weight": weight})
+    assert pairs(rows) == sorted(zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True))
+    assert_rows_ascend(rows)
+    assert rows.neighbours.dtype == np.uint32
+
+
+@given(coo())
+def test_transpose_turns_every_edge_and_back(edges):
+    n, src, dst, weight = edges
+    turned = csr.transpose(csr.from_edges(n, src, dst, {"weight": weight}))
+    assert pairs(turned) == sorted(zip(dst.tolist(), src.tolist(), weight.tolist(), strict=True))
+    assert_rows_ascend(turned)
+
+
+@pytest.mark.parametrize("rule", ["min", "max", "sum"])
+@given(edges=coo())
+def test_merged_weights(rule, edges):
+    n, src, dst, weight = edges
+    merged = csr.merge_repeats(csr.from_edges(n, src, dst, {"weight": weight}), rule)
+    expected: dict[tuple[int, int], int] = {}
+    best = {"min": min, "max": max, "sum": lambda a, b: a + b}[rule]
+    for u, v, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True):
+        expected[u, v] = best(expected[u, v], w) if (u, v) in expected else w
+    assert pairs(merged) == sorted((u, v, w) for (u, v), w in expected.items())
+
+
+def test_unweighted_sum_counts_the_repeats():
+    merged = csr.merge_repeats(csr.from_edges(2, np.array([0, 0, 1]), np.array([1, 1, 0])), "sum")
+    assert pairs(merged) == [(0, 1, 2), (1, 0, 1)]
+
+
+def test_without_repeats_nothing_is_copied():
+    rows = csr.from_edges(3, np.array([0, 1]), np.array([1, 2]))
+    assert csr.merge_repeats(rows, "sum") is rows
+
+
+def test_overflowing_sum_is_an_error():
+    big = np.array([2**62, 2**62, 1])
+    rows = csr.from_edges(2, np.array([0, 0, 1]), np.array([1, 1, 0]), {"weight": big})
+    with pytest.raises(IntegerOverflow, match="float64"):
+        csr.merge_repeats(rows, "sum")
+
+
+@given(coo())
+def test_union_of_both_directions(edges):
+    n, src, dst, weight = edges
+    matrix = sp.coo_array((weight + 1, (src, dst)), shape=(n, n)).tocsr()
+    merged = csr.merge_repeats(csr.from_edges(n, src, dst, {"weight": weight + 1}), "sum")
+    both = csr.union(merged, csr.transpose(merged), "sum")
+    expected = (matrix + matrix.T).tolil()
+    expected.setdiag(matrix.diagonal())
+    expected = expected.tocoo()
+    triples = zip(expected.row.tolist(), expected.col.tolist(), expected.data.tolist(), strict=True)
+    assert pairs(both) == sorted(t for t in triples if t[2])
+
+
+@given(coo())
+def test_union_that_keeps_repeats_is_every_edge_both_ways(edges):
+    n, src, dst, weight = edges
+    rows = csr.from_edges(n, src, dst, {"weight": weight})
+    kept = csr.union(rows, csr.transpose(rows), "keep")
+    assert pairs(kept) == pairs(csr.both_ways(rows))
+
+
+@given(coo())
+def test_sums_over_rows_and_neighbours(edges):
+    n, src, dst, weight = edges
+    rows = csr.from_edges(n, src, dst, {"weight": weight})
+    np.testing.assert_array_equal(csr.sum_rows(rows), np.bincount(src, weight, n))
+    np.testing.assert_array_equal(csr.sum_neighbours(rows), np.bincount(dst, weight, n))
+    np.testing.assert_array_equal(csr.count_neighbours(rows), np.bincount(dst, minlength=n))
+    np.testing.assert_array_equal(csr.count_loops(rows), np.bincount(src[src == dst], minlength=n))
+
+
+def test_many_blocks_give_the_rows_of_one():
+    rng = np.random.default_rng(3)
+    n, edges = 5_000, 200_000
+    src, dst, weight = rng.integers(0, n, edges), rng.integers(0, n, edges), rng.random(edges)
+    found = []
+    for threads in (1, 4):
+        with dask.config.set({"graphgpu.threads": threads}):
+            rows = csr.from_edges(n, src, dst, {"weight": weight})
+            found.append((rows, csr.transpose(rows), csr.merge_repeats(rows, "min")))
+    for one, many in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.offsets, many.offsets)
+        np.testing.assert_array_equal(one.neighbours, many.neighbours)
+        np.testing.assert_array_equal(one.weight, many.weight)
+
+
+def test_runs_with_tables_of_their_own():
+    here = Coo(
+        np.array([0, 1], np.uint32), np.array([1, 0], np.uint32), np.array([4, 2], np.uint64)
+    )
+    there = Coo(np.array([0], np.uint32), np.array([0], np.uint32), np.array([3], np.uint64))
+    rows = csr.from_coo(5, [here, there], np.uint64)
+    assert pairs(rows) == [(2, 4), (3, 3), (4, 2)]
+    assert rows.neighbours.dtype == np.uint64

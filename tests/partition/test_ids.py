@@ -1,0 +1,86 @@
+"""User ids and dense ids."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.partition.ids import VertexIds, common_type, composite, distinct_rows
+
+
+@given(st.lists(st.lists(st.sampled_from([-(2**63), -1, 0, 5, 2**63 - 1])), min_size=1))
+def test_integers_are_numbered_in_ascending_order(tables):
+    if not any(tables):
+        tables = [[7]]
+    (values,), codes = composite([[pa.array(t, pa.int64()) for t in tables]])
+    assert values.to_pylist() == sorted({x for t in tables for x in t})
+    assert [values.take(pa.array(c)).to_pylist() for c in codes] == tables
+
+
+@pytest.mark.parametrize("number", [composite, distinct_rows])
+def test_more_integers_than_the_table_starts_with(number):
+    keys = np.random.default_rng(0).permutation(np.arange(50_000, dtype=np.uint64) * 2**48)
+    (values,), (codes,) = number([[pa.array(keys)]])
+    assert len(values) == 50_000
+    np.testing.assert_array_equal(np.asarray(values)[codes], keys)
+
+
+def test_rows_of_several_columns_are_numbered_lexicographically():
+    country = pa.array(["nl", "de", "nl", "de"])
+    number = pa.array([2, 7, 1, 7])
+    distinct, (codes,) = composite([[country], [number]])
+    assert list(zip(*(c.to_pylist() for c in distinct), strict=True)) == [
+        ("de", 7),
+        ("nl", 1),
+        ("nl", 2),
+    ]
+    assert codes.tolist() == [2, 0, 1, 0]
+
+
+def test_categories_without_rows_are_no_vertices():
+    column = pa.DictionaryArray.from_arrays(
+        pa.array([2, 0], pa.int32()), pa.array(["a", "unused", "c"], pa.large_string())
+    )
+    (values,), _ = composite([[column]])
+    assert values.to_pylist() == ["a", "c"]
+
+
+def test_find_follows_the_position():
+    ids = VertexIds([pa.array([10, 20, 30])], np.array([2, 0, 1], np.uint32))
+    assert ids.find([30, 10]).tolist() == [1, 2]
+    assert ids.take(np.array([1, 2], np.uint32))[0].to_pylist() == [30, 10]
+    with pytest.raises(UnknownVertex, match=r"25 is not a vertex.*int64"):
+        ids.find([25])
+    for wrong in ("10", 10.0, True, None):
+        with pytest.raises(UnknownVertex):
+            ids.find([wrong])
+
+
+def test_find_in_several_columns():
+    ids = VertexIds([pa.array(["a", "a", "b"]), pa.array([1, 2, 1])], None)
+    assert ids.find([("a", 2), ("b", 1)]).tolist() == [1, 2]
+    with pytest.raises(UnknownVertex):
+        ids.find([("b", 2)])
+    with pytest.raises(InvalidArgument, match="tuple"):
+        ids.find(["a"])
+
+
+@pytest.mark.parametrize(
+    ("types", "common"),
+    [
+        ([pa.int32(), pa.int64()], pa.int64()),
+        ([pa.uint32(), pa.int32()], pa.int64()),
+        ([pa.uint8(), pa.uint64()], pa.uint64()),
+        ([pa.uint16(), pa.int8()], pa.int32()),
+    ],
+)
+def test_common_type_holds_both_exactly(types, common):
+    assert common_type(types, "the columns") == common
+
+
+@pytest.mark.parametrize("other", [pa.int8(), pa.int64(), pa.large_string()])
+def test_types_that_no_type_holds_are_an_error(other):
+    with pytest.raises(InvalidEdges, match="the columns mix the id types"):
+        common_type([pa.uint64(), other], "the columns")

@@ -1,0 +1,68 @@
+"""Views: one rule for repeats, each direction on demand."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View, view_under
+
+
+def undirected(src, dst, weight, rule):
+    rows = from_edges(4, np.array(src), np.array(dst), {"weight": np.array(weight)})
+    view = view_under(rule, rows, by="source", directed=False, vertex_columns={}, user_rank=None)
+    out = view.out
+    sources = np.repeat(np.arange(4), out.degrees)
+    return sorted(zip(sources.tolist(), out.neighbours.tolist(), out.weight.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("rule", ["min", "max", "sum", "keep"])
+def test_each_edge_once_or_in_both_directions_is_the_same_graph(rule):
+    once = undirected([0, 1, 2], [1, 2, 2], [5, 7, 9], rule)
+    both = undirected([0, 1, 1, 2, 2], [1, 0, 2, 1, 2], [5, 5, 7, 7, 9], rule)
+    assert once == both == [(0, 1, 5), (1, 0, 5), (1, 2, 7), (2, 1, 7), (2, 2, 9)]
+
+
+def test_opposite_rows_of_other_weight_are_repeats_of_one_edge():
+    assert undirected([0, 1], [1, 0], [5, 7], "sum") == [(0, 1, 12), (1, 0, 12)]
+    assert undirected([0, 1], [1, 0], [5, 7], "min") == [(0, 1, 5), (1, 0, 5)]
+
+
+def test_unweighted_undirected_edges_stay_unweighted_unless_they_repeat():
+    rows = from_edges(3, np.array([0, 1]), np.array([1, 2]))
+    options = {"by": "source", "directed": False, "vertex_columns": {}, "user_rank": None}
+    assert not view_under("sum", rows, **options).is_weighted
+    again = from_edges(3, np.array([0, 1, 1]), np.array([1, 0, 2]))
+    view = view_under("sum", again, **options)
+    assert view.out.weight.tolist() == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("by", ["source", "destination"])
+def test_directions_and_degrees(by):
+    src, dst, weight = np.array([0, 0, 2, 3]), np.array([1, 2, 1, 3]), np.array([1, 2, 3, 4])
+    ends = (src, dst) if by == "source" else (dst, src)
+    view = View(from_edges(4, *ends, {"weight": weight}), by=by)
+    for _ in range(2):  # before and after both directions are made
+        assert view.degrees("out").tolist() == [2, 0, 1, 1]
+        assert view.degrees("in").tolist() == [0, 2, 1, 1]
+        assert view.degrees("both").tolist() == [2, 2, 2, 2]
+        assert view.weighted_degrees("out").tolist() == [3, 0, 3, 4]
+        assert view.weighted_degrees("in").tolist() == [0, 4, 2, 4]
+        assert view.out.neighbours.tolist() == [1, 2, 1, 3]
+        assert view.into.neighbours.tolist() == [0, 2, 0, 3]
+    assert view.loops().tolist() == [0, 0, 0, 1]
+    assert view.max_weight == 4
+    assert view.symmetric.neighbours.tolist() == [1, 2, 0, 2, 0, 1]
+
+
+def test_a_direction_is_made_once_for_all_threads():
+    rng = np.random.default_rng(0)
+    view = View.of(from_edges(100, rng.integers(0, 100, 999), rng.integers(0, 100, 999)))
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(view.into)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(into) for into in seen}) == 1
