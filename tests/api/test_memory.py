@@ -1,0 +1,68 @@
+"""Peak memory while a graph is built, beside the size of what is read."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROWS = 10_000_000
+
+CHILD = """
+import resource, sys
+import dask.dataframe as dd
+import pandas as pd
+import dask_graphgpu
+
+path, weighted, directed = sys.argv[1], sys.argv[2] == "weighted", sys.argv[3] == "directed"
+
+
+def graph(path):
+    weight = "weight" if weighted else None
+    return dd.read_parquet(path).graph(weight=weight, directed=directed)
+
+
+graph(sys.argv[4]).persist()  # the same types: compiles the kernels
+with open("/proc/self/status") as status:
+    (resident,) = (int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+kept = graph(path).persist()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert kept.explain().rows == int(sys.argv[5])
+print((peak - resident) * 1024)
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Random edges over integers, with weights, as Parquet: many rows, and few of the same types."""
+    folder = tmp_path_factory.mktemp("rows")
+    rng = np.random.default_rng(20)
+    for name, number in (("many", ROWS), ("few", 20_000)):
+        ends = rng.integers(0, number // 10, (2, number))
+        table = pa.table({"src": ends[0], "dst": ends[1], "weight": rng.random(number)})
+        pq.write_table(table, folder / f"{name}.parquet", row_group_size=1 << 20)
+    yield folder
+    for file in folder.iterdir():
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [(["src", "dst"], "unweighted"), (["src", "dst", "weight"], "weighted")],
+    ids=["two columns", "three columns"],
+)
+@pytest.mark.parametrize("directed", ["directed"])
+def test_peak_while_building(files, columns, kind, directed):
+    many = files / "many.parquet"
+    size = ROWS * 8 * len(columns)
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, many, kind, directed, files / "few.parquet", str(ROWS)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    extra = int(run.stdout)
+    assert size / 4 < extra <= 3 * size, f"{extra / size:.2f} times the bytes of the columns"
