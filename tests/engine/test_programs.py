@@ -285,6 +285,35 @@ def test_the_largest_integer_is_a_distance_like_any_other(engine, forced):
     assert state.reached.all()
 
 
+def test_the_largest_integer_is_found_by_a_sweep_too(eager):
+    program = VertexProgram(
+        state={"distance": Field("weight", initial=None, at_source=0)},
+        compute=lambda source_distance, weight: source_distance + weight,
+        combine="min",
+        wraps=True,
+    )
+    # All are sources but the one that only the largest integer reaches.
+    source, destination = np.array([0, 1, 2]), np.array([3, 0, 1])
+    columns = {"weight": np.array([TOP, 1, 1])}
+    view = View.of(from_edges(4, source, destination, columns))
+    assert view.into.num_edges == 3
+    report = Report("test")
+    state = run(program, view, sources=[0, 1, 2], report=report)
+    assert "pull" in {row.direction for row in report.advances}
+    assert state.reached.tolist() == [True] * 4
+    assert state["distance"].tolist() == [0, 0, 0, TOP]
+
+
+def test_a_message_of_an_earlier_superstep_is_not_received_again(direction):
+    program = VertexProgram(
+        state={"x": Field("int64", initial=0, at_source=7)},
+        compute=lambda source_x: source_x,
+        combine="any",
+    )
+    for engine in (compiled, interpreted):
+        assert engine(program, chain([1, 1, 1]), sources=[0])["x"].tolist() == [7, 7, 7, 7]
+
+
 @pytest.mark.parametrize("engine", [compiled, interpreted])
 @pytest.mark.parametrize("forced", ["auto", "push", "pull"])
 @pytest.mark.parametrize("weights", [[2**62, 2**62], [TOP, 1], [TOP, TOP]])
