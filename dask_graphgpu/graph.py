@@ -28,7 +28,7 @@ from dask_graphgpu.algorithms import (
 from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.ingest import Needs, edge_frame, ingest, vertex_frame
-from dask_graphgpu.io.results import ColumnType, Table, empty_frame, to_frame
+from dask_graphgpu.io.results import ColumnType, Table, column_names, empty_frame, to_frame
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
@@ -216,6 +216,13 @@ class Graph:
     def _call(self, algorithm: Algorithm) -> Any:
         schema = self._schema
         columns = algorithm.columns(schema)
+        names = column_names(columns, schema)
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidArgument(
+                f"the result would have two columns named {twice[0]!r}: rename the id columns "
+                f"{list(schema.source)} of the edge frame"
+            )
         weight = algorithm.reads_weight(schema)
         needs = Needs(
             weight=weight,

@@ -100,9 +100,12 @@ def number_array(series: pd.Series[Any], name: str, partition: int) -> np.ndarra
             f"column {name!r} has {nulls} nulls or NaN in partition {partition}; fill or drop them "
             f"first, for example with .dropna(subset=[{name!r}])"
         )
-    dtype = np.dtype(getattr(series.dtype, "numpy_dtype", series.dtype))
+    declared: Any = series.dtype
+    dtype: np.dtype[Any] = np.dtype(getattr(declared, "numpy_dtype", declared))
     if dtype.kind not in "iufb":
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
+    if dtype == np.float16:  # Numba has none
+        dtype = np.dtype(np.float32)
     return np.ascontiguousarray(series.to_numpy(dtype=dtype))
 
 

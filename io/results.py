@@ -36,6 +36,15 @@ class Values:
 Table = dict[str, Values]  # columns of one length, in row order
 
 
+def column_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> list[str]:
+    """Names of the columns that a frame of a result has; a vertex may take several."""
+    return [
+        name
+        for key, kind in columns.items()
+        for name in (_names(key, schema) if kind.vertex else (key,))
+    ]
+
+
 def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> pd.DataFrame:
     """A result without rows: the dtypes that every partition of it will have."""
     ids = [pa.array([], type=_id_type(dtype)) for dtype in schema.ids]
@@ -63,15 +72,20 @@ def to_frame(
         if not kind.vertex:
             out[name] = _numbers(data, valid, kind, schema.arrow)
             continue
-        names = schema.vertex if name == "vertex" else _vertex_names(name, schema)
-        for column, dtype, values in zip(names, schema.ids, ids.take(data, valid), strict=True):
+        for column, dtype, values in zip(
+            _names(name, schema), schema.ids, ids.take(data, valid), strict=True
+        ):
             out[column] = _ids(values, dtype, kind.nullable)
     return pd.DataFrame(out)
 
 
-def _vertex_names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
+def _names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
     """Column names of a vertex: the edge frame's own for the two ends of an edge."""
-    ends = {"edge source": schema.source, "edge destination": schema.destination}
+    ends = {
+        "vertex": schema.vertex,
+        "edge source": schema.source,
+        "edge destination": schema.destination,
+    }
     return ends.get(name) or schema.prefixed(name)
 
 

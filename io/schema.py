@@ -215,7 +215,13 @@ def value_type(dtype: Any) -> pa.DataType | None:
 
 
 def _names(columns: Columns) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+    names = (columns,) if isinstance(columns, str) else columns
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InvalidEdges(
+            f"{columns!r} names no column: give a string or a list of them; columns with other names "
+            "are renamed first, with .rename(columns=str)"
+        )
+    return tuple(names)
 
 
 def _common_dtype(a: Any, b: Any, where: str) -> Any:

@@ -133,6 +133,12 @@ class PageRank(Algorithm):
             raise InvalidArgument(
                 f"damping, tolerance and max_iterations are numbers; given were {numbers}"
             )
+        jumps = self.personalization
+        if not (jumps is None or isinstance(jumps, str) or hasattr(jumps, "columns")):
+            raise InvalidArgument(
+                f"personalization is a {type(jumps).__name__}; give a frame with the id column(s) and "
+                "one more numeric column, or the name of a column of the vertices frame"
+            )
         check_number("damping", self.damping, "0 <= damping < 1", 0 <= self.damping < 1)
         check_number("tolerance", self.tolerance, "at least 0", self.tolerance >= 0)
         whole = float(self.max_iterations).is_integer()
