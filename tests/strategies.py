@@ -1,5 +1,6 @@
 """Graphs as users give them, drawn by Hypothesis: frames of edges, kinds of ids, partitions."""
 
+import itertools
 from dataclasses import dataclass
 
 import dask.dataframe as dd
@@ -45,7 +46,7 @@ def partitioned(frame, parts):
     if isinstance(parts, int):
         parts = np.linspace(0, len(frame), parts + 1).astype(int)[1:-1]
     bounds = [0, *parts, len(frame)]
-    pieces = [frame.iloc[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    pieces = [frame.iloc[a:b] for a, b in itertools.pairwise(bounds)]
     return dd.from_map(_give, pieces, meta=frame.iloc[:0])
 
 

@@ -373,8 +373,8 @@ def test_arrow_frames_give_arrow_columns(parts):
     assert given.graph.bfs(0)["distance"].dtype == pd.ArrowDtype(pa.int64())
 
 
-def test_float_weights_of_both_widths():
-    for dtype in ("float32", "float64", "Float32", pd.ArrowDtype(pa.float32())):
+def test_float_weights_of_all_widths():
+    for dtype in ("float16", "float32", "float64", "Float32", pd.ArrowDtype(pa.float32())):
         frame = EDGES.astype({"weight": dtype})
         assert rows(frame.graph.sssp(0))["distance"].tolist() == [0, 1, 2, 3, NULL, NULL]
 

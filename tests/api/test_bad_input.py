@@ -72,6 +72,27 @@ def test_columns_that_make_no_graph(options, match):
             given.graph(**options)
 
 
+@pytest.mark.parametrize("source", [0, ("a", 1), [0], None, {"src"}])
+def test_names_that_are_no_strings(source):
+    with refused(errors.InvalidEdges, "names no column: give a string or a list of them"):
+        GOOD.graph(source=source, destination="dst")
+
+
+def test_names_of_ids_that_results_need():
+    frame = pd.DataFrame({"distance": [0], "b": [1], "source_b": [1], "d": [1]})
+    graph = frame.graph(source=["distance", "b"], destination=["source_b", "d"])
+    with refused(
+        errors.InvalidArgument, r"two columns named 'distance': rename.*\['distance', 'b'\]"
+    ):
+        graph.bfs((0, 1))
+    assert graph.degree()["degree"].tolist() == [1, 1]
+    other = frame.graph(source=["b", "source_b"], destination=["d", "distance"])
+    with refused(errors.InvalidArgument, "two columns named 'source_b'"):
+        other.bfs([(1, 1)])
+    with refused(errors.InvalidArgument, "two columns named 'd'"):
+        frame.graph(source="d", destination="d").k_core(0)
+
+
 def test_a_column_that_is_there_twice():
     frame = pd.DataFrame([[0, 1, 2]], columns=["src", "dst", "dst"])
     with refused(errors.InvalidEdges, "2 columns named 'dst'; rename"):
@@ -98,7 +119,10 @@ def test_boolean_weights():
     [
         (with_bad("src", 3, pd.NA, "Int64"), r"id column 'src' has 1 nulls in partition 1; drop"),
         (with_bad("dst", 0, None, pd.ArrowDtype(pa.int64())), "'dst' has 1 nulls in partition 0"),
-        (with_bad("weight", 2, np.nan), r"'weight' has 1 nulls or NaN in partition 1; fill or drop"),
+        (
+            with_bad("weight", 2, np.nan),
+            r"'weight' has 1 nulls or NaN in partition 1; fill or drop",
+        ),
         (with_bad("weight", 2, pd.NA, "Float64"), "'weight' has 1 nulls or NaN in partition 1"),
         (with_bad("weight", 1, np.inf), "'weight' has 1 infinite weights in partition 0"),
         (with_bad("weight", 1, -np.inf), "'weight' has 1 infinite weights in partition 0"),
@@ -180,7 +204,7 @@ def test_a_source_that_is_no_vertex(source):
             dask.compute(given.graph.bfs(source))
         assert isinstance(raised.value, errors.InvalidArgument if source is None else LookupError)
         assert repr(source) in str(raised.value)
-        with pytest.raises(errors.UnknownVertex, match="9 is not a vertex of this graph .4 vert"):
+        with pytest.raises(errors.UnknownVertex, match=r"9 is not a vertex of this graph .4 vert"):
             dask.compute(given.graph.sssp([0, 9]))
         with pytest.raises(errors.UnknownVertex, match="9 is not a vertex"):
             dask.compute(given.graph.bfs(0, target=[1, 9]))
@@ -229,6 +253,8 @@ def test_nulls_in_a_vertices_frame():
         (lambda g: g.pagerank(max_iterations=float("nan")), "max_iterations=nan"),
         (lambda g: g.pagerank(tolerance=float("nan")), "tolerance=nan"),
         (lambda g: g.pagerank(dtype="float16"), "dtype='float16'; allowed is 'float64' or"),
+        (lambda g: g.pagerank(personalization={0: 1}), "personalization is a dict; give a frame"),
+        (lambda g: g.pagerank(personalization=pd.Series([1.0])), "personalization is a Series"),
         (lambda g: g.k_core(-1), "k=-1; allowed is a whole number of at least 0"),
         (lambda g: g.k_core(1.5), "k=1.5"),
         (lambda g: g.k_core(True), "k=True"),
@@ -305,9 +331,7 @@ def test_a_distance_that_overflows():
     assert frame.graph.sssp(1)["distance"].tolist() == [pd.NA, 0, 2**62, 2**62 + 1]
     top = frame.assign(weight=[2**62, 2**62 - 1, 0])
     assert top.graph.sssp(0)["distance"].tolist() == [0, 2**62, 2**63 - 1, 2**63 - 1]
-    detour = pd.DataFrame(
-        {"src": [0, 1, 0], "dst": [1, 2, 2], "weight": [2**62, 2**62, 2**63 - 1]}
-    )
+    detour = pd.DataFrame({"src": [0, 1, 0], "dst": [1, 2, 2], "weight": [2**62, 2**62, 2**63 - 1]})
     with refused(errors.IntegerOverflow, "float"):
         detour.graph.sssp(0)
 

@@ -77,7 +77,12 @@ def test_components_and_cores_are_the_same_by_any_rule(rule):
 
 @pytest.mark.parametrize(
     ("rule", "weights"),
-    [("auto", [2, 5, 9, 7, 1, 4]), ("keep", [2, 5, 9, 7, 1, 4]), ("min", [2, 7, 1]), ("sum", [16, 7, 5])],
+    [
+        ("auto", [2, 5, 9, 7, 1, 4]),
+        ("keep", [2, 5, 9, 7, 1, 4]),
+        ("min", [2, 7, 1]),
+        ("sum", [16, 7, 5]),
+    ],
 )
 def test_rules_of_k_core(rule, weights):
     found = REPEATED.graph(duplicates=rule).k_core(2)

@@ -55,33 +55,33 @@ def hops(frame):
     return [None if pd.isna(d) else d for d in frame["distance"]]
 
 
-@pytest.mark.parametrize("ids, dtype", IDS.values(), ids=IDS)
+@pytest.mark.parametrize(("ids", "dtype"), IDS.values(), ids=IDS)
 @pytest.mark.parametrize("parts", [None, 1, 3])
 def test_kind(ids, dtype, parts):
     ids = list(ids)
     frame = edge_frame(ids, dtype)
-    given = frame if parts is None else partitioned(frame, parts)
-    lazy = given.graph.bfs(ids[0], predecessor=True)
+    edges = frame if parts is None else partitioned(frame, parts)
+    lazy = edges.graph.bfs(ids[0], predecessor=True)
     found = lazy if parts is None else lazy.compute()
     assert found["vertex"].tolist() == ids
     assert hops(found) == HOPS
     before = [None if pd.isna(p) else p for p in found["predecessor"]]
     assert before == [None, ids[0], ids[0], ids[2], None]
-    component = given.graph.weakly_connected_components()
+    component = edges.graph.weakly_connected_components()
     assert (component if parts is None else component.compute())["component"].tolist() == [
         *[ids[0]] * 4,
         ids[4],
     ]
     if parts is not None:
         pd.testing.assert_series_equal(found.dtypes, lazy.dtypes)
-    wanted = given["src"].dtype  # not that of `frame`: Dask has its own type for strings
+    wanted = edges["src"].dtype  # not that of `frame`: Dask has its own type for strings
     if isinstance(wanted, pd.CategoricalDtype):
         wanted = wanted.categories.dtype
     if wanted == pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())):
         wanted = pd.ArrowDtype(pa.string())
     assert found["vertex"].dtype == wanted
     again = found.rename(columns={"vertex": "src", "predecessor": "dst"})
-    assert given.graph.degree().columns.tolist() == ["vertex", "in_degree", "out_degree", "degree"]
+    assert edges.graph.degree().columns.tolist() == ["vertex", "in_degree", "out_degree", "degree"]
     merged = again[["src"]].merge(frame, on="src")  # results join back to the user's frame
     assert len(merged) == len(EDGES)
 
@@ -97,9 +97,9 @@ def test_kind(ids, dtype, parts):
 )
 def test_columns_of_two_widths_have_the_type_that_holds_both(a, b, common):
     frame = pd.DataFrame({"src": np.array([0, 1], a), "dst": np.array([1, 100], b)})
-    for given in (frame, partitioned(frame, 2)):
-        found = given.graph.bfs(0)
-        found = found.compute() if given is not frame else found
+    for edges in (frame, partitioned(frame, 2)):
+        found = edges.graph.bfs(0)
+        found = found.compute() if edges is not frame else found
         assert found["vertex"].dtype == common
         assert found["vertex"].tolist() == [0, 1, 100]
         assert found["distance"].tolist() == [0, 1, 2]
@@ -107,13 +107,19 @@ def test_columns_of_two_widths_have_the_type_that_holds_both(a, b, common):
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("uint64", "int64"), ("int32", "uint64"), ("int64", "str"), ("str", "uint8"), ("Int64", "str")],
+    [
+        ("uint64", "int64"),
+        ("int32", "uint64"),
+        ("int64", "str"),
+        ("str", "uint8"),
+        ("Int64", "str"),
+    ],
 )
 def test_columns_that_no_type_holds_both_of(a, b):
     frame = pd.DataFrame({"src": pd.Series([0, 1], dtype=a), "dst": pd.Series([1, 2], dtype=b)})
-    for given in (frame, partitioned(frame, 2)):
+    for edges in (frame, partitioned(frame, 2)):
         with pytest.raises(errors.InvalidEdges, match=r"'src' and 'dst' mix the id types .*cast"):
-            given.graph(source="src", destination="dst")
+            edges.graph(source="src", destination="dst")
 
 
 def test_objects_that_mix_integers_and_strings():
@@ -134,9 +140,9 @@ def test_objects_that_are_integers_here_and_strings_there():
 @pytest.mark.parametrize("dtype", ["float64", "Float64", "bool", "datetime64[ns]", "complex128"])
 def test_types_that_are_no_ids(dtype):
     frame = pd.DataFrame({"src": [0, 1], "dst": [1, 0]}).astype(dtype)
-    for given in (frame, partitioned(frame, 2)):
+    for edges in (frame, partitioned(frame, 2)):
         with pytest.raises(errors.InvalidEdges, match="use integers or strings"):
-            given.graph()
+            edges.graph()
 
 
 def several(ids):
@@ -159,8 +165,8 @@ def several(ids):
 )
 def test_several_columns(ids, parts):
     frame = several(ids)
-    given = frame if parts is None else partitioned(frame, parts)
-    graph = given.graph(source=["from", "from_no"], destination=["to", "to_no"])
+    edges = frame if parts is None else partitioned(frame, parts)
+    graph = edges.graph(source=["from", "from_no"], destination=["to", "to_no"])
 
     def computed(result):
         return result if parts is None else result.compute()
@@ -218,7 +224,7 @@ def test_a_source_may_be_a_scalar_of_any_integer_type(source):
 )
 def test_a_source_that_is_no_vertex(source):
     frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
-    with pytest.raises(errors.GraphError, match="not a vertex|1 columns"):
+    with pytest.raises(errors.GraphError, match="not a vertex"):
         frame.graph.bfs(source)
 
 
