@@ -125,38 +125,73 @@ def transpose(adjacency: Adjacency) -> Adjacency:
     """Turn CSR into CSC or back; rows come out in order. Cost: O(V + E), each edge moved once."""
     from dask_graphgpu.kernels.cpu import csr
 
-    num_vertices = adjacency.num_vertices
+    bounds, offsets, cursors = _turned(adjacency)
+    columns = {
+        name: _carried(adjacency, column, bounds, cursors)
+        for name, column in adjacency.columns.items()
+    }
     old, neighbours = adjacency.offsets, adjacency.neighbours
-    num_blocks = min(num_threads(), _MAX_SORT_BLOCKS)
-    targets = np.linspace(0, adjacency.num_edges, num_blocks + 1).astype(np.int64)
-    bounds = np.searchsorted(old, targets).astype(np.int64)
-    bounds[0], bounds[-1] = 0, num_vertices
-    counts = np.zeros((num_blocks, num_vertices), np.int64)
-
-    def count(block: int) -> None:
-        csr.transpose_count(bounds[block], bounds[block + 1], old, neighbours, counts[block])
-
-    _each(count, num_blocks)
-    offsets = _offsets(counts.sum(axis=0))
-    for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
-    columns = {}
-    for name, column in adjacency.columns.items():
-        cursors, columns[name] = counts.copy(), np.empty_like(column)
-
-        def carry(
-            block: int, column: Any = column, cursors: Any = cursors, out: Any = columns[name]
-        ) -> None:
-            lo, hi = old[bounds[block]], old[bounds[block + 1]]
-            csr.scatter(lo, hi, neighbours, cursors[block], column, out)
-
-        _each(carry, num_blocks)
     turned = np.empty_like(neighbours)
 
     def turn(block: int) -> None:
-        csr.transpose_rows(bounds[block], bounds[block + 1], old, neighbours, counts[block], turned)
+        csr.transpose_rows(
+            bounds[block], bounds[block + 1], old, neighbours, cursors[block], turned
+        )
 
-    _each(turn, num_blocks)
+    _each(turn, len(cursors))
     return Adjacency(offsets, turned, columns)
+
+
+def transpose_column(adjacency: Adjacency, column: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """A column of an adjacency in the order of its transpose, whose offsets are given."""
+    bounds, _, cursors = _turned(adjacency, offsets)
+    return _carried(adjacency, column, bounds, cursors)
+
+
+def _turned(
+    adjacency: Adjacency, offsets: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a transposition needs: bounds of blocks of rows, the transpose's offsets, and where
+    each block's edges start in each of its rows.
+    """  # noqa: D205
+    from dask_graphgpu.kernels.cpu import csr
+
+    num_blocks = min(num_threads(), _MAX_SORT_BLOCKS)
+    targets = np.linspace(0, adjacency.num_edges, num_blocks + 1).astype(np.int64)
+    bounds = np.searchsorted(adjacency.offsets, targets).astype(np.int64)
+    bounds[0], bounds[-1] = 0, adjacency.num_vertices
+    counts = np.zeros((num_blocks, adjacency.num_vertices), np.int64)
+
+    def count(block: int) -> None:
+        rows = bounds[block], bounds[block + 1]
+        csr.transpose_count(*rows, adjacency.offsets, adjacency.neighbours, counts[block])
+
+    _each(count, num_blocks)
+    if offsets is None:
+        offsets = _offsets(counts.sum(axis=0))
+    for_blocks(csr.cursors, even_blocks(adjacency.num_vertices), counts, offsets)
+    return bounds, offsets, counts
+
+
+def _carried(
+    adjacency: Adjacency, column: np.ndarray, bounds: np.ndarray, cursors: np.ndarray
+) -> np.ndarray:
+    """A column moved to the transpose's order; ``cursors`` are left as they are."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    out, places = np.empty_like(column), cursors.copy()
+
+    def carry(block: int) -> None:
+        lo, hi = adjacency.offsets[bounds[block]], adjacency.offsets[bounds[block + 1]]
+        csr.scatter(lo, hi, adjacency.neighbours, places[block], column, out)
+
+    _each(carry, len(cursors))
+    return out
+
+
+def repeats(adjacency: Adjacency) -> bool:
+    """Whether some edge stands more than once."""
+    return bool(_distinct_offsets(adjacency)[-1] != adjacency.num_edges)
 
 
 def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
@@ -171,12 +206,10 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
     old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
-    lengths = np.empty(adjacency.num_vertices, np.int64)
-    rows = edge_blocks(old)
-    for_blocks(csr.distinct, rows, old, neighbours, lengths)
-    offsets = _offsets(lengths)
+    offsets = _distinct_offsets(adjacency)
     if offsets[-1] == old[-1]:
         return adjacency
+    rows = edge_blocks(old)
     merged = np.empty(offsets[-1], neighbours.dtype)
     given, made = _weights(weight, rule, len(merged))
     bad = for_blocks(
@@ -322,6 +355,16 @@ def _refuse_overflow(bad: list[int], which: str) -> None:
             f"the summed weights of {which} edges do not fit int64 ({sum(bad)} times); give the "
             "weights as float64"
         )
+
+
+def _distinct_offsets(adjacency: Adjacency) -> np.ndarray:
+    """Offsets of the rows with every neighbour once."""
+    from dask_graphgpu.kernels.cpu import csr
+
+    lengths = np.empty(adjacency.num_vertices, np.int64)
+    old = adjacency.offsets
+    for_blocks(csr.distinct, edge_blocks(old), old, adjacency.neighbours, lengths)
+    return _offsets(lengths)
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:

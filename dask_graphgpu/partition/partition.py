@@ -12,7 +12,8 @@ import numpy as np
 from dask_graphgpu.errors import InvalidVertices
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
-from dask_graphgpu.partition.view import View, view_under
+from dask_graphgpu.partition.rows import Rows, under_any_rule, under_rule
+from dask_graphgpu.partition.view import View
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.build import Layout
@@ -66,18 +67,26 @@ class Partition:
     """
 
     def __init__(
-        self, ids: VertexIds, rows: Adjacency, layout: Layout, vertex_columns: VertexColumns
+        self,
+        ids: VertexIds,
+        rows: Adjacency,
+        layout: Layout,
+        vertex_columns: VertexColumns,
+        num_rows: int | None = None,
     ) -> None:
         self.ids = ids
         self.layout = layout
         self.vertex_columns = vertex_columns
-        self._rows = rows
-        self._views: dict[tuple[str, tuple[str, ...]], View] = {}
+        self.num_rows = rows.num_edges if num_rows is None else num_rows  # of the edge frame
+        self._given = rows
+        self._plain: bool | None = None  # whether no rule makes a difference; None: not known yet
+        self._rows: dict[tuple[str, tuple[str, ...]], Rows] = {}
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Sent to another process or to disk without its views, which hold locks and are made again.
-        return Partition, (self.ids, self._rows, self.layout, self.vertex_columns)
+        # Sent to another process or to disk without what is made on demand, which holds locks.
+        parts = (self.ids, self._given, self.layout, self.vertex_columns, self.num_rows)
+        return Partition, parts
 
     def __sizeof__(self) -> int:
         return self.nbytes  # by which Dask places tasks and spills
@@ -87,38 +96,48 @@ class Partition:
         return len(self.ids)
 
     @property
-    def num_rows(self) -> int:
-        """Rows of the edge frame."""
-        return self._rows.num_edges
-
-    @property
     def order(self) -> str:
         """Either "input", the order of the user's ids, or "degree"."""
         return "input" if self.ids.position is None else "degree"
 
     @property
     def nbytes(self) -> int:
-        """Bytes of ids, rows and the views made so far."""
-        made = [self._rows, *(a for view in self._views.values() for a in view.made())]
-        arrays = [array for a in made for array in (a.offsets, a.neighbours, *a.columns.values())]
+        """Bytes of the ids and of the rows that are held."""
+        given = self._given
+        arrays = [given.offsets, given.neighbours, *given.columns.values()]
+        arrays += [array for rows in self._rows.values() for array in rows.arrays()]
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
         """The edges with repeated rows merged by ``rule``, unless the user chose another rule.
 
         Edges carry their weight (if ``weight``, and there are weights) and the named columns.
+        Views share rows as far as the rules do not differ on this graph.
         """
         chosen = rule if self.layout.duplicates == "auto" else self.layout.duplicates
-        names = tuple(n for n in self._rows.columns if n in columns or (n == "weight" and weight))
+        held = self._given.columns
+        names = tuple(n for n in held if n in columns or (n == "weight" and weight))
         with self._lock:
-            if (chosen, names) not in self._views:
-                carried = {name: self._rows.columns[name] for name in names}
-                self._views[chosen, names] = view_under(
-                    chosen,
-                    Adjacency(self._rows.offsets, self._rows.neighbours, carried),
-                    by=self.layout.by,
-                    directed=self.layout.directed,
-                    vertex_columns=self.vertex_columns,
-                    user_rank=self.ids.rank,
-                )
-            return self._views[chosen, names]
+            if self._plain is None:
+                self._find_plain()
+            key = ("any", tuple(held)) if self._plain else (chosen, names)
+            if key not in self._rows:
+                self._rows[key] = self._rows_under(*key)
+            rows = self._rows[key]
+        # Summing the repeats of edges without weights gives them one.
+        names = names if self._plain else rows.names
+        return View(rows, names=names, vertex_columns=self.vertex_columns, user_rank=self.ids.rank)
+
+    def _find_plain(self) -> None:
+        """Find out whether repeats are to be merged at all; if not, keep the rows ready for use."""
+        found = under_any_rule(self._given, directed=self.layout.directed)
+        self._plain = found is not None
+        if found is not None:
+            self._given = found
+
+    def _rows_under(self, rule: str, names: tuple[str, ...]) -> Rows:
+        columns = {name: self._given.columns[name] for name in names}
+        rows = Adjacency(self._given.offsets, self._given.neighbours, columns)
+        if rule != "any":
+            rows = under_rule(rule, rows, directed=self.layout.directed)
+        return Rows(rows, by=self.layout.by, directed=self.layout.directed)

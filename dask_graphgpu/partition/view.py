@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from dask_graphgpu.partition.csr import (
     Adjacency,
-    both_ways,
     count_loops,
     count_neighbours,
-    merge_repeats,
     sum_neighbours,
     sum_rows,
-    transpose,
-    union,
-    without_loops,
 )
+from dask_graphgpu.partition.rows import Rows
 
 
 class View:
-    """What an engine sees of a graph: adjacencies, each made once when it is first asked for.
+    """What an engine sees of a graph: its adjacencies, with the columns that are asked for.
 
     Parameters
     ----------
-    rows : Adjacency
-        The edges, repeated rows already merged; of an undirected graph, both directions.
-    by : "source" or "destination"
-        What a row of ``rows`` is.
+    rows : Rows
+        The edges, shared with other views of them.
+    names : sequence of str, optional
+        The edge columns that show. Default: all.
     vertex_columns : mapping of name to array of shape (num_vertices,)
         Columns of the user's vertices frame, in dense order.
     user_rank : array of shape (num_vertices,), optional
@@ -39,20 +34,19 @@ class View:
 
     def __init__(
         self,
-        rows: Adjacency,
+        rows: Rows,
         *,
-        by: str = "source",
-        directed: bool = True,
+        names: tuple[str, ...] | None = None,
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         user_rank: np.ndarray | None = None,
     ) -> None:
-        self.directed = directed
+        self._rows = rows
+        self._names = rows.names if names is None else names
+        self.directed = rows.directed
         self.num_vertices = rows.num_vertices
         self.num_edges = rows.num_edges
         self.vertex_columns: Mapping[str, np.ndarray] = vertex_columns or {}
         self.user_rank = user_rank
-        self._made = {"out" if by == "source" or not directed else "into": rows}
-        self._lock = threading.RLock()
 
     @classmethod
     def of(
@@ -63,8 +57,9 @@ class View:
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         user_rank: np.ndarray | None = None,
     ) -> View:
-        """A view of rows by source as they are."""
-        return cls(out, directed=directed, vertex_columns=vertex_columns, user_rank=user_rank)
+        """A view of rows by source as they are; of an undirected graph, with both directions."""
+        rows = Rows(out, directed=directed)
+        return cls(rows, vertex_columns=vertex_columns, user_rank=user_rank)
 
     def with_columns(self, columns: Mapping[str, np.ndarray]) -> View:
         """The same edges, shared, under other vertex columns."""
@@ -75,40 +70,31 @@ class View:
     @property
     def out(self) -> Adjacency:
         """Rows by source (CSR)."""
-        return self._adjacency("out", lambda: transpose(self._made["into"]))
+        return self._rows.adjacency("source", self._names)
 
     @property
     def into(self) -> Adjacency:
         """Rows by destination (CSC); the same object as `out` when undirected."""
-        if not self.directed:
-            return self.out
-        return self._adjacency("into", lambda: transpose(self._made["out"]))
+        return self._rows.adjacency("destination", self._names)
 
     @property
     def has_into(self) -> bool:
-        """Whether `into` costs nothing."""
-        return not self.directed or "into" in self._made
+        """Whether `into` is there already."""
+        return self._rows.has("destination")
 
     @property
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns."""
-
-        def make() -> Adjacency:
-            rows = merge_repeats(self._any(), "one")
-            if self.directed:
-                rows = union(rows, transpose(rows), "one")
-            return without_loops(rows)
-
-        return self._adjacency("symmetric", make)
+        return self._rows.symmetric()
 
     @property
     def is_weighted(self) -> bool:
-        return self._any().weight is not None
+        return "weight" in self._names
 
     @property
     def max_weight(self) -> int | float | None:
         """Largest weight, a Python number; None without weights or edges."""
-        weight = self._any().weight
+        weight = self._given().weight
         return None if weight is None or not len(weight) else weight.max().item()
 
     def degrees(self, direction: str) -> np.ndarray:
@@ -126,23 +112,11 @@ class View:
 
     def loops(self) -> np.ndarray:
         """Number of self-loops at each vertex, int64."""
-        return count_loops(self._any())
+        return count_loops(self._given())
 
-    def made(self) -> list[Adjacency]:
-        """The adjacencies made so far."""
-        return list(self._made.values())
-
-    def _adjacency(self, name: str, make: Callable[[], Adjacency]) -> Adjacency:
-        with self._lock:
-            if name not in self._made:
-                self._made[name] = make()
-            return self._made[name]
-
-    def _any(self) -> Adjacency:
-        """Whichever adjacency has all edges."""
-        made = self._made.get("out") or self._made.get("into")
-        assert made is not None
-        return made
+    def _given(self) -> Adjacency:
+        """The direction that was given, which has all columns."""
+        return self._rows.adjacency(self._rows.by, self._names)
 
     def _per_vertex(
         self,
@@ -150,50 +124,11 @@ class View:
         of_rows: Callable[[Adjacency], np.ndarray],
         of_neighbours: Callable[[Adjacency], np.ndarray],
     ) -> np.ndarray:
-        """A sum over each vertex's edges, from whichever adjacency is there."""
+        """A sum over each vertex's edges, from the direction that was given."""
+        given = self._given()
         if not self.directed:
-            return of_rows(self.out)
+            return of_rows(given)
         if direction == "both":
-            return of_rows(self._any()) + of_neighbours(self._any())
-        name = {"out": "out", "in": "into"}[direction]
-        made = self._made.get(name)
-        return of_neighbours(self._any()) if made is None else of_rows(made)
-
-
-def view_under(
-    rule: str,
-    rows: Adjacency,
-    *,
-    by: str,
-    directed: bool,
-    vertex_columns: Mapping[str, np.ndarray],
-    user_rank: np.ndarray | None,
-) -> View:
-    """Apply the rule for repeated rows and, when undirected, give every edge both directions.
-
-    An undirected graph may come with each edge once or in both directions: when the merged edges
-    equal their own mirror image, weights included, they are taken as given in both.
-    """
-    merged = rows if rule == "keep" else merge_repeats(rows, rule)
-    if not directed:
-        mirror = transpose(merged)
-        if not _same(merged, mirror):
-            plain = set(merged.columns) <= {"weight"}
-            merged = union(merged, mirror, rule) if plain else both_ways(merged)
-    return View(
-        merged, by=by, directed=directed, vertex_columns=vertex_columns, user_rank=user_rank
-    )
-
-
-def _same(a: Adjacency, b: Adjacency) -> bool:
-    """Whether two adjacencies hold the same edges; float weights to the rounding of a sum."""
-    if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.neighbours, b.neighbours)):
-        return False
-    if a.weight is None or b.weight is None:
-        return True
-    a, b = merge_repeats(a, "sum"), merge_repeats(b, "sum")  # "keep" leaves repeats in any order
-    assert a.weight is not None
-    assert b.weight is not None
-    if a.weight.dtype.kind == "f":
-        return bool(np.allclose(a.weight, b.weight, rtol=1e-9, atol=0.0))
-    return bool(np.array_equal(a.weight, b.weight))
+            return of_rows(given) + of_neighbours(given)
+        along = {"out": "source", "in": "destination"}[direction] == self._rows.by
+        return of_rows(given) if along else of_neighbours(given)

@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 
 from dask_graphgpu.partition.csr import from_edges
-from dask_graphgpu.partition.view import View, view_under
+from dask_graphgpu.partition.rows import Rows, under_any_rule, under_rule
+from dask_graphgpu.partition.view import View
+
+
+def assert_same(a, b):
+    np.testing.assert_array_equal(a.offsets, b.offsets)
+    np.testing.assert_array_equal(a.neighbours, b.neighbours)
+    np.testing.assert_array_equal(a.weight, b.weight)
 
 
 def undirected(src, dst, weight, rule):
     rows = from_edges(4, np.array(src), np.array(dst), {"weight": np.array(weight)})
-    view = view_under(rule, rows, by="source", directed=False, vertex_columns={}, user_rank=None)
-    out = view.out
+    out = under_rule(rule, rows, directed=False)
+    plain = under_any_rule(rows, directed=False)
+    if plain is not None:
+        assert_same(plain, out)
     sources = np.repeat(np.arange(4), out.degrees)
     return sorted(zip(sources.tolist(), out.neighbours.tolist(), out.weight.tolist(), strict=True))
 
@@ -31,18 +40,16 @@ def test_opposite_rows_of_other_weight_are_repeats_of_one_edge():
 
 def test_unweighted_undirected_edges_stay_unweighted_unless_they_repeat():
     rows = from_edges(3, np.array([0, 1]), np.array([1, 2]))
-    options = {"by": "source", "directed": False, "vertex_columns": {}, "user_rank": None}
-    assert not view_under("sum", rows, **options).is_weighted
+    assert under_rule("sum", rows, directed=False).weight is None
     again = from_edges(3, np.array([0, 1, 1]), np.array([1, 0, 2]))
-    view = view_under("sum", again, **options)
-    assert view.out.weight.tolist() == [2, 2, 1, 1]
+    assert under_rule("sum", again, directed=False).weight.tolist() == [2, 2, 1, 1]
 
 
 @pytest.mark.parametrize("by", ["source", "destination"])
 def test_directions_and_degrees(by):
     src, dst, weight = np.array([0, 0, 2, 3]), np.array([1, 2, 1, 3]), np.array([1, 2, 3, 4])
     ends = (src, dst) if by == "source" else (dst, src)
-    view = View(from_edges(4, *ends, {"weight": weight}), by=by)
+    view = View(Rows(from_edges(4, *ends, {"weight": weight}), by=by))
     for _ in range(2):  # before and after both directions are made
         assert view.degrees("out").tolist() == [2, 0, 1, 1]
         assert view.degrees("in").tolist() == [0, 2, 1, 1]
@@ -66,3 +73,13 @@ def test_a_direction_is_made_once_for_all_threads():
     for thread in threads:
         thread.join()
     assert len({id(into) for into in seen}) == 1
+
+
+def test_views_with_and_without_weights_share_their_rows():
+    rows = Rows(from_edges(3, np.array([0, 1]), np.array([1, 2]), {"weight": np.array([4, 5])}))
+    weighted, bare = View(rows), View(rows, names=())
+    assert bare.into.columns == {}
+    assert not bare.is_weighted
+    assert weighted.into.neighbours is bare.into.neighbours
+    assert weighted.into.weight.tolist() == [4, 5]
+    assert weighted.into is weighted.into
