@@ -24,6 +24,7 @@ from dask_graphgpu.functions import parameters, plain
 
 _SAMPLE = 512
 _INT64_MAX = 2**63 - 1
+_LARGEST = float(np.finfo(np.float64).max)
 
 # Mean increments a bucket. Between 0.5 and 8 the time hardly changes on a grid, a road network and an
 # R-MAT graph; below, rounds multiply, above, edges are relaxed again and again.
@@ -49,10 +50,12 @@ def choose_delta(
         Whether priorities are integers.
     """
     increments = _increments(binding, state, degrees, start)
-    width = float(np.mean(increments)) * _WIDTH if increments else 0.0
+    # Each is divided first, because their sum may be beyond the largest float.
+    mean = sum(increment / len(increments) for increment in increments)
+    width = min(mean, _LARGEST / _WIDTH) * _WIDTH
     if whole:
         return int(min(max(width, 1.0), 2.0**62))
-    return width if 0.0 < width < np.inf else 1.0
+    return width or 1.0
 
 
 def start_limit(
@@ -114,5 +117,5 @@ def _increments(
         return []
     increments = np.abs(found - float(base))
     if not np.isfinite(increments).all() or increments.max() > 2.0**61:
-        increments = np.abs(found - np.median(found))
+        increments = np.abs(found - np.sort(found)[found.size // 2])
     return increments.tolist()  # type: ignore[no-any-return]
