@@ -133,7 +133,7 @@ def _open(piece: Piece, strings: Sequence[str] = ()) -> pq.ParquetFile:
 
 def _remote(filesystem: Any) -> Any:
     """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
-    from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+    from fsspec.implementations.local import LocalFileSystem
 
     if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
         return None

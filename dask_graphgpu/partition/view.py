@@ -131,4 +131,5 @@ class View:
         if direction == "both":
             return of_rows(given) + of_neighbours(given)
         along = {"out": "source", "in": "destination"}[direction] == self._rows.by
-        return of_rows(given) if along else of_neighbours(given)
+        of = of_rows if along else of_neighbours
+        return of(given)
