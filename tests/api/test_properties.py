@@ -345,9 +345,9 @@ def test_predecessors_form_a_tree_with_weights_of_zero(graph, data):
 
 def test_one_vertex():
     frame = pd.DataFrame({"src": [7], "dst": [7], "weight": [3]})
-    for given in (frame, partitioned(frame, 1)):
+    for edges in (frame, partitioned(frame, 1)):
         for directed in (True, False):
-            graph = given.graph(directed=directed).persist()
+            graph = edges.graph(directed=directed).persist()
 
             def only(result):
                 result = result.compute() if hasattr(result, "compute") else result
