@@ -21,7 +21,6 @@ from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.partition import Partition
 
 
-
 @dataclass(frozen=True)
 class Needs:
     """What an algorithm reads of a graph, and how its rows are best built."""
