@@ -314,6 +314,13 @@ def test_floats_from_tiny_to_huge():
     assert found["predecessor"].tolist() == [NULL, 0, 1, 2, 3, 4]
 
 
+def test_a_float_distance_beyond_the_largest_float():
+    """Reached, infinitely far; not the same as unreached."""
+    frame = pd.DataFrame({"src": [0, 1, 2, 9], "dst": [1, 2, 3, 8], "weight": [1e308] * 4})
+    found = frame.graph.sssp(0)
+    assert found["distance"].tolist() == [0.0, 1e308, math.inf, math.inf, NULL, NULL]
+
+
 @settings(max_examples=40)
 @given(graph=edge_lists(weights=["int64"], kinds=["int64 dense"]), data=st.data())
 def test_predecessors_form_a_tree_with_weights_of_zero(graph, data):
