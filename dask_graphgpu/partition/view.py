@@ -129,7 +129,8 @@ class View:
         if not self.directed:
             return of_rows(given)
         if direction == "both":
-            return np.add(of_rows(given), of_neighbours(given))
+            both: np.ndarray = of_rows(given) + of_neighbours(given)
+            return both
         along = {"out": "source", "in": "destination"}[direction] == self._rows.by
         of = of_rows if along else of_neighbours
         return of(given)
