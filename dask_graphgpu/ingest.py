@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
+import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import delayed
 
@@ -15,7 +14,7 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
-from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import Layout, build
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.partition import Partition
@@ -54,13 +53,19 @@ def ingest(
     carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
     edges = edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
-    edge_chunks = _edge_chunks(edges, schema, carried, lazy)
     vertex_chunks = (
         [] if vertices is None else vertex_frame(vertices, vertex_ids, needs.vertex_columns, lazy)
     )
-    if not lazy:
-        return _build(edge_chunks, vertex_chunks, layout)
-    return delayed(_build, pure=True)(edge_chunks, vertex_chunks, layout)
+    found = parquet.pieces(edges) if is_dask_collection(edges) else None
+    if found is not None:
+        # The expression's name holds the files' checksum, which their paths alone do not.
+        return delayed(_from_parquet, pure=True)(
+            found, tuple(edges.columns), schema, carried, vertex_chunks, layout, edges._name
+        )
+    read: Any = delayed(read_edges, pure=True) if lazy else read_edges
+    parts = edges.to_delayed() if is_dask_collection(edges) else [edges]
+    chunks = [read(part, schema, carried, f"partition {i}") for i, part in enumerate(parts)]
+    return (delayed(build, pure=True) if lazy else build)(chunks, vertex_chunks, layout)
 
 
 def vertex_frame(frame: Any, ids: Sequence[str], columns: Sequence[str], lazy: bool) -> list[Any]:
@@ -68,51 +73,40 @@ def vertex_frame(frame: Any, ids: Sequence[str], columns: Sequence[str], lazy: b
     chosen = frame[list(dict.fromkeys([*ids, *columns]))]
     read: Any = delayed(read_vertices, pure=True) if lazy else read_vertices
     parts = chosen.to_delayed() if is_dask_collection(chosen) else [chosen]
-    return [read(part, tuple(ids), tuple(columns), i) for i, part in enumerate(parts)]
+    ids, columns = tuple(ids), tuple(columns)
+    return [read(part, ids, columns, f"partition {i}") for i, part in enumerate(parts)]
 
 
-def _edge_chunks(edges: Any, schema: EdgeSchema, carried: tuple[str, ...], lazy: bool) -> list[Any]:
-    if not lazy:
-        return [_read_partition(edges, schema, carried, 0)]
-    if not is_dask_collection(edges):
-        return [delayed(_read_partition, pure=True)(edges, schema, carried, 0)]
-    found = parquet.pieces(edges)
-    if found is None:
-        parts = edges.to_delayed()
-        read = delayed(_read_partition, pure=True)
-        return [read(part, schema, carried, i) for i, part in enumerate(parts)]
-    token = (edges._name, carried)  # holds the files' checksum, which a path alone does not
-    read = delayed(_read_piece, pure=True)
-    columns = tuple(edges.columns)
-    return [
-        read(piece, columns, schema, carried, i, token)
-        for i, piece in enumerate(parquet.split(found, 2 * num_threads()))
-    ]
-
-
-def _read_partition(
-    frame: pd.DataFrame, schema: EdgeSchema, carried: tuple[str, ...], partition: int
-) -> list[EdgeChunk]:
-    return [read_edges(frame, schema, carried, partition)]
-
-
-def _read_piece(
-    piece: parquet.Piece,
+def _from_parquet(
+    found: list[parquet.Piece],
     columns: tuple[str, ...],
     schema: EdgeSchema,
     carried: tuple[str, ...],
-    partition: int,
-    token: Any,
-) -> list[EdgeChunk]:
+    vertices: list[VertexChunk],
+    layout: Layout,
+    token: str,
+) -> Partition:
+    """Read files on the threads and build the partition.
+
+    One task, so that codes are dropped as soon as they are in rows: Dask would hold what other
+    tasks give until this one has ended.
+    """
     strings = [
         name
         for name, dtype in schema.dtypes
         if name in (*schema.source, *schema.destination) and not is_integer(dtype)
     ]
-    frames = parquet.read_pieces(piece, columns, strings)
-    chunks = [read_edges(frame, schema, carried, partition) for frame in frames]
-    return united(chunks)
+    pieces = parquet.split(found, 2 * num_threads())
 
+    def read(lo: int, hi: int) -> list[EdgeChunk]:
+        chunks = [
+            read_edges(frame, schema, carried, where)
+            for piece in pieces[lo:hi]
+            for frame, where in parquet.read_pieces(piece, columns, strings)
+        ]
+        return united(chunks)
 
-def _build(edges: list[list[EdgeChunk]], vertices: list[VertexChunk], layout: Layout) -> Partition:
-    return build(list(itertools.chain.from_iterable(edges)), vertices, layout)
+    blocks = for_blocks(read, np.arange(len(pieces) + 1))
+    chunks = [chunk for block in blocks for chunk in block]
+    del blocks
+    return build(chunks, vertices, layout)

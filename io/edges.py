@@ -17,14 +17,13 @@ from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
 
 
 def read_edges(
-    frame: pd.DataFrame, schema: EdgeSchema, columns: Sequence[str], partition: int
+    frame: pd.DataFrame, schema: EdgeSchema, columns: Sequence[str], where: str
 ) -> EdgeChunk:
     """Check a partition of the edge frame and encode its ids.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Partition number ``partition`` (from 0, for messages).
     columns : sequence of str
         What an edge carries: "weight" (the schema's weight column) and names of other columns.
 
@@ -39,28 +38,28 @@ def read_edges(
     if not len(frame):  # readers give empty partitions any dtype
         return _empty(schema, columns, declared)
     for name in names:
-        _check_dtype(frame, name, declared[name], partition)
-    source = [id_array(frame[name], name, partition) for name in schema.source]
-    destination = [id_array(frame[name], name, partition) for name in schema.destination]
+        _check_dtype(frame, name, declared[name], where)
+    source = [id_array(frame[name], name, where) for name in schema.source]
+    destination = [id_array(frame[name], name, where) for name in schema.destination]
     (source_codes, destination_codes), table = encode([source, destination])
     carried = {}
     for name in columns:
         column = schema.weight if name == "weight" else name
         assert column is not None
         require_columns(frame, [column])
-        _check_dtype(frame, column, declared[column], partition)
-        carried[name] = number_array(frame[column], column, partition)
+        _check_dtype(frame, column, declared[column], where)
+        carried[name] = number_array(frame[column], column, where)
         if name == "weight":
-            _check_weights(carried[name], column, partition)
+            _check_weights(carried[name], column, where)
     return EdgeChunk(source_codes, destination_codes, table, carried)
 
 
-def id_array(series: pd.Series[Any], name: str, partition: int) -> pa.Array:
+def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
     """The ids of a column as one Arrow array of integers or large strings, without nulls."""
     nulls = int(series.isna().sum())
     if nulls:
         raise InvalidEdges(
-            f"id column {name!r} has {nulls} nulls in partition {partition}; drop them first, for "
+            f"id column {name!r} has {nulls} nulls in {where}; drop them first, for "
             f"example with .dropna(subset=[{name!r}])"
         )
     if not len(series):
@@ -72,7 +71,7 @@ def id_array(series: pd.Series[Any], name: str, partition: int) -> pa.Array:
         values = pa.array(series, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InvalidEdges(
-            f"id column {name!r} mixes types in partition {partition} ({error}); ids are all "
+            f"id column {name!r} mixes types in {where} ({error}); ids are all "
             "integers or all strings: cast the column first"
         ) from error
     if isinstance(values, pa.ChunkedArray):
@@ -86,18 +85,18 @@ def id_array(series: pd.Series[Any], name: str, partition: int) -> pa.Array:
         return values.cast(pa.large_string())
     if not (pa.types.is_integer(values.type) or pa.types.is_large_string(values.type)):
         raise InvalidEdges(
-            f"id column {name!r} holds {values.type} in partition {partition}; ids are integers or "
+            f"id column {name!r} holds {values.type} in {where}; ids are integers or "
             "strings: cast the column first"
         )
     return values
 
 
-def number_array(series: pd.Series[Any], name: str, partition: int) -> np.ndarray:
+def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
     """A numeric column as a NumPy array, without nulls."""
     nulls = int(series.isna().sum())
     if nulls:
         raise InvalidEdges(
-            f"column {name!r} has {nulls} nulls or NaN in partition {partition}; fill or drop them "
+            f"column {name!r} has {nulls} nulls or NaN in {where}; fill or drop them "
             f"first, for example with .dropna(subset=[{name!r}])"
         )
     declared: Any = series.dtype
@@ -151,14 +150,13 @@ def _encode_range(
     if last - first >= 2**32:
         return None
     wide = np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64
-    codes = [
-        np.subtract(np.asarray(a), wide(first), dtype=wide, casting="unsafe").astype(np.uint32)
-        for a in arrays
-    ]
+    codes = [np.empty(len(a), np.uint32) for a in arrays]
+    for a, out in zip(arrays, codes, strict=True):  # into the codes: no wide copy of the column
+        np.subtract(np.asarray(a), wide(first), out=out, dtype=wide, casting="unsafe")
     return codes, Names((kind,), last - first + 1, first=first)
 
 
-def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, partition: int) -> None:
+def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, where: str) -> None:
     """Refuse a partition whose column is of another type than the frame declares.
 
     Backends may differ (NumPy, masked, Arrow; the kinds of strings): what counts is the value type.
@@ -166,15 +164,15 @@ def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, partition: int) 
     given, wanted = value_type(frame[name].dtype), value_type(declared)
     if given is not None and wanted is not None and given != wanted:
         raise InvalidEdges(
-            f"column {name!r} is {frame[name].dtype} in partition {partition} but the frame declares "
+            f"column {name!r} is {frame[name].dtype} in {where} but the frame declares "
             f"{declared}; cast every partition to one type first, with .astype({{{name!r}: ...}})"
         )
 
 
-def _check_weights(weight: np.ndarray, name: str, partition: int) -> None:
+def _check_weights(weight: np.ndarray, name: str, where: str) -> None:
     def refuse(bad: int, what: str) -> None:
         raise InvalidEdges(
-            f"weight column {name!r} has {bad} {what} weights in partition {partition}; weights are "
+            f"weight column {name!r} has {bad} {what} weights in {where}; weights are "
             "finite and not negative: filter or correct them first"
         )
 

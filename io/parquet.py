@@ -85,8 +85,8 @@ def num_rows(found: Sequence[Piece]) -> int:
 
 def read_pieces(
     piece: Piece, columns: Sequence[str], strings: Sequence[str]
-) -> Iterator[pd.DataFrame]:
-    """The columns of one row group after the other, as Arrow-backed frames without an index.
+) -> Iterator[tuple[pd.DataFrame, str]]:
+    """The columns of one row group after the other, as Arrow-backed frames, and where each stands.
 
     Columns of ``strings`` come dictionary-encoded, as they are in the file.
 
@@ -111,9 +111,10 @@ def read_pieces(
                 f"cannot read row group {group} of {piece.path}: {_line(error)}; the file is "
                 "truncated or damaged: write it again"
             ) from error
-        yield table.select(list(columns)).to_pandas(
+        frame = table.select(list(columns)).to_pandas(
             types_mapper=pd.ArrowDtype, ignore_metadata=True
         )
+        yield frame, f"row group {group} of {piece.path}"
 
 
 def _groups(file: pq.ParquetFile, piece: Piece) -> Sequence[int]:

@@ -13,7 +13,7 @@ from dask_graphgpu.partition.chunk import VertexChunk
 
 
 def read_vertices(
-    frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], partition: int
+    frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], where: str
 ) -> VertexChunk:
     """Check a partition of the vertices frame and encode its ids.
 
@@ -23,11 +23,11 @@ def read_vertices(
     missing = [name for name in [*ids, *columns] if name not in frame.columns]
     if missing:
         raise InvalidVertices(
-            f"the vertices frame has no column {missing[0]!r} in partition {partition}; it has "
+            f"the vertices frame has no column {missing[0]!r} in {where}; it has "
             f"{[str(c) for c in frame.columns]}"
         )
     try:
-        arrays = [id_array(frame[name], name, partition) for name in ids]
+        arrays = [id_array(frame[name], name, where) for name in ids]
     except InvalidEdges as error:
         raise InvalidVertices(f"vertices frame: {error}") from error
     if not len(frame):

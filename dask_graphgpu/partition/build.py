@@ -36,11 +36,11 @@ class Layout:
     by: str = "source"
 
 
-def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
+def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
     """Number the vertices of all chunks, choose their order, and sort the edges into rows.
 
-    Cost: a pass over the codes and the counting sort; memory above the chunks is a table of the
-    ids and the rows.
+    The list of chunks is emptied, so that they go once they are in rows. Cost: a pass over the
+    codes and the counting sort; memory above the chunks is a table of the ids and the rows.
 
     Raises
     ------
@@ -48,8 +48,9 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
     pa.default_memory_pool().release_unused()  # what reading the frames left behind
-    carried = edges[0].columns if len(edges) else {}
-    edges = [chunk for chunk in edges if len(chunk)]
+    carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
+    edges = [chunk for chunk in chunks if len(chunk)]
+    chunks.clear()
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
         raise InvalidEdges("the edge frame is empty: a graph needs an edge, or a vertices= frame")
@@ -63,18 +64,20 @@ def build(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk], layout: L
         for base in bases:
             base[:] = position[base]
     del bases, degrees
-    runs = []
-    for chunk, table in zip(edges, tables, strict=False):
-        ends = chunk.source, chunk.destination
-        runs.append(Coo(*(ends if layout.by == "source" else ends[::-1]), table, chunk.columns))
+    runs = [_coo(chunk, table, layout.by) for chunk, table in zip(edges, tables, strict=False)]
     given = _vertex_columns(vertices, tables[len(edges) :], len(columns[0]))
     dtype = tables[0].dtype
     if not runs:  # vertices only
         none = np.empty(0, dtype)
-        runs = [Coo(none, none, none, {name: column[:0] for name, column in carried.items()})]
-    del tables
+        runs = [Coo(none, none, none, carried)]
+    del edges, tables
     rows = from_coo(len(columns[0]), runs, dtype)
     return Partition(VertexIds(columns, position), rows, layout, given)
+
+
+def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:
+    ends = chunk.source, chunk.destination
+    return Coo(*(ends if by == "source" else ends[::-1]), table, chunk.columns)
 
 
 def _same_types(

@@ -83,8 +83,8 @@ def from_edges(
     return from_coo(num_vertices, [coo], dtype)
 
 
-def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
-    """Rows from runs of edges.
+def from_coo(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency:
+    """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
     A counting sort by neighbour, whose rows are in no order, then its transpose, whose rows are in
     order because it is filled from row after row. Cost: each edge is moved twice; extra memory is
@@ -118,7 +118,10 @@ def from_coo(num_vertices: int, runs: Sequence[Coo], dtype: Any) -> Adjacency:
 
     names = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     columns = {name: place(name, kind, counts.copy()) for name, kind in names.items()}
-    return transpose(Adjacency(offsets, place(None, dtype, counts), columns))
+    by_neighbour = Adjacency(offsets, place(None, dtype, counts), columns)
+    runs.clear()
+    blocks.clear()
+    return transpose(by_neighbour)
 
 
 def transpose(adjacency: Adjacency) -> Adjacency:

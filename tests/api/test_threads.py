@@ -71,4 +71,6 @@ sys.exit(os.waitstatus_to_exitcode(status))
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_calls_in_a_forked_child():
     code = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], timeout=200).returncode
-    assert code == 0, f"the child ended with {code} (3: other answers, negative: killed by a signal)"
+    assert code == 0, (
+        f"the child ended with {code} (3: other answers, negative: killed by a signal)"
+    )
