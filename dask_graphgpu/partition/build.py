@@ -12,7 +12,7 @@ import pyarrow as pa
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
-from dask_graphgpu.partition.csr import Coo, from_coo
+from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
@@ -71,8 +71,11 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
         none = np.empty(0, dtype)
         runs = [Coo(none, none, none, carried)]
     del edges, tables
-    rows = from_coo(len(columns[0]), runs, dtype)
-    return Partition(VertexIds(columns, position), rows, layout, given)
+    num_rows = sum(map(len, runs))
+    # An undirected graph may be given with each edge once or in both directions.
+    both = not layout.directed and not mirrored(runs)
+    rows = from_coo(len(columns[0]), runs, dtype, both=both)
+    return Partition(VertexIds(columns, position), rows, layout, given, num_rows)
 
 
 def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:

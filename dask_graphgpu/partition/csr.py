@@ -69,6 +69,10 @@ class Coo:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def ends(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels over the run take: its length, the table, rows and neighbours."""
+        return len(self), self.table, self.rows, self.neighbours
+
 
 def from_edges(
     num_vertices: int,
@@ -83,12 +87,17 @@ def from_edges(
     return from_coo(num_vertices, [coo], dtype)
 
 
-def from_coo(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency:
+def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = False) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
     A counting sort by neighbour, whose rows are in no order, then its transpose, whose rows are in
     order because it is filled from row after row. Cost: each edge is moved twice; extra memory is
     the edges once more, and 8 bytes a vertex and block (at most 8 blocks).
+
+    Parameters
+    ----------
+    both : bool
+        Put every edge but a self-loop into the rows of both its ends.
     """
     from dask_graphgpu.kernels.cpu import csr
 
@@ -97,31 +106,58 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency:
 
     def count(block: int) -> None:
         for coo in blocks[block]:
-            csr.count_through(0, len(coo), coo.table, coo.neighbours, counts[block])
+            csr.count_edges(0, *coo.ends(), both, counts[block])
 
     _each(count, len(blocks))
     offsets = _offsets(counts.sum(axis=0))
     for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
 
-    def place(name: str | None, kind: Any, cursors: np.ndarray) -> np.ndarray:
-        """A column (None: the rows) under the neighbours."""
-        out: np.ndarray = np.empty(offsets[-1], kind)
+    def place_column(name: str) -> np.ndarray:
+        out: np.ndarray = np.empty(offsets[-1], runs[0].columns[name].dtype)
+        cursors = counts.copy()
 
         def scatter(block: int) -> None:
             for coo in blocks[block]:
-                values = coo.rows if name is None else coo.columns[name]
-                kernel = csr.scatter_ends if name is None else csr.scatter_through
-                kernel(0, len(coo), coo.table, coo.neighbours, cursors[block], values, out)
+                csr.scatter_column(0, *coo.ends(), both, cursors[block], coo.columns[name], out)
 
         _each(scatter, len(blocks))
         return out
 
-    names = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
-    columns = {name: place(name, kind, counts.copy()) for name, kind in names.items()}
-    by_neighbour = Adjacency(offsets, place(None, dtype, counts), columns)
+    columns = {name: place_column(name) for name in (runs[0].columns if runs else ())}
+    neighbours: np.ndarray = np.empty(offsets[-1], dtype)
+
+    def scatter(block: int) -> None:
+        for coo in blocks[block]:
+            csr.scatter_edges(0, *coo.ends(), both, counts[block], neighbours)
+
+    _each(scatter, len(blocks))
     runs.clear()
     blocks.clear()
-    return transpose(by_neighbour)
+    return transpose(Adjacency(offsets, neighbours, columns))
+
+
+def mirrored(runs: Sequence[Coo]) -> bool:
+    """Whether every edge stands in both directions, as often and with the same columns.
+
+    Decided by sums of 64-bit hashes over the edges and over their mirror images: one pass, and
+    wrong once in 2**64.
+    """
+    from dask_graphgpu.kernels.cpu import csr
+
+    blocks = _even_runs(runs, num_threads())
+    none = np.empty(0, np.uint8)
+    for name in list(runs[0].columns if runs else ()) or [None]:
+        sums = np.zeros(len(blocks), np.uint64)
+
+        def add(block: int, name: str | None = name, sums: np.ndarray = sums) -> None:
+            for coo in blocks[block]:
+                bits = none if name is None else _bits(coo.columns[name])
+                sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
+
+        _each(add, len(blocks))
+        if sums.sum() != 0:
+            return False
+    return True
 
 
 def transpose(adjacency: Adjacency) -> Adjacency:
@@ -222,39 +258,18 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
     return Adjacency(offsets, merged, {"weight": made} if made.size else {})
 
 
-def union(a: Adjacency, b: Adjacency, rule: str) -> Adjacency:
-    """Both adjacencies' edges; equal ones are one edge by ``rule``, or stay apart under "keep".
-
-    A self-loop stands in an adjacency and in its transpose, and is one edge.
-    """
+def union(a: Adjacency, b: Adjacency) -> Adjacency:
+    """The edges of either of two adjacencies without repeats, without their columns."""
     from dask_graphgpu.kernels.cpu import csr
 
-    keep = rule == "keep"
     lengths = np.empty(a.num_vertices, np.int64)
     rows = edge_blocks(a.offsets + b.offsets)
-    for_blocks(
-        csr.union_lengths, rows, a.offsets, a.neighbours, b.offsets, b.neighbours, keep, lengths
-    )
+    given = (a.offsets, a.neighbours, b.offsets, b.neighbours)
+    for_blocks(csr.union_lengths, rows, *given, lengths)
     offsets = _offsets(lengths)
     neighbours = np.empty(offsets[-1], a.neighbours.dtype)
-    if rule == "one" or a.weight is None or b.weight is None:
-        empty = np.empty(0, np.int64)
-        if rule == "sum" and offsets[-1] < a.num_edges + b.num_edges - int(count_loops(a).sum()):
-            ones = np.ones(a.num_edges, np.int64), np.ones(b.num_edges, np.int64)
-            weight_a, weight_b, weight = *ones, np.empty(offsets[-1], np.int64)
-        else:
-            weight_a = weight_b = weight = empty
-    else:
-        weight_a, weight_b = a.weight, b.weight
-        if rule == "sum":
-            weight_a, weight_b = _widened(weight_a), _widened(weight_b)
-        weight = np.empty(offsets[-1], weight_a.dtype)
-    bad = for_blocks(
-        csr.union_rows, rows, a.offsets, a.neighbours, weight_a, b.offsets, b.neighbours, weight_b,
-        keep, _CODES[rule], offsets, neighbours, weight,
-    )  # fmt: skip
-    _refuse_overflow(bad, "mirrored")
-    return Adjacency(offsets, neighbours, {"weight": weight} if weight.size else {})
+    for_blocks(csr.union_rows, rows, *given, offsets, neighbours)
+    return Adjacency(offsets, neighbours)
 
 
 def count_loops(adjacency: Adjacency) -> np.ndarray:
@@ -300,18 +315,6 @@ def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
     return sums
 
 
-def both_ways(adjacency: Adjacency) -> Adjacency:
-    """Every edge and its mirror image, with all columns; a self-loop stays one edge."""
-    dtype = adjacency.neighbours.dtype
-    rows = np.repeat(np.arange(adjacency.num_vertices, dtype=dtype), adjacency.degrees)
-    itself = np.arange(adjacency.num_vertices, dtype=dtype)
-    there = Coo(rows, adjacency.neighbours, itself, adjacency.columns)
-    turned = rows != adjacency.neighbours
-    columns = {name: column[turned] for name, column in adjacency.columns.items()}
-    back = Coo(adjacency.neighbours[turned], rows[turned], itself, columns)
-    return from_coo(adjacency.num_vertices, [there, back], dtype)
-
-
 def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
     from dask_graphgpu.kernels.cpu import csr
@@ -328,7 +331,12 @@ def without_loops(adjacency: Adjacency) -> Adjacency:
     return Adjacency(offsets, kept)
 
 
-_CODES = {"min": 0, "max": 1, "sum": 2, "one": 0, "keep": 0}
+_CODES = {"min": 0, "max": 1, "sum": 2, "one": 0}
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """A column as unsigned integers of the same width."""
+    return column.view(f"u{column.dtype.itemsize}")
 
 
 def _weights(weight: np.ndarray | None, rule: str, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -45,13 +45,20 @@ class VertexIds:
         One an id column, rows distinct and ascending (lexicographically when there are several).
     position : unsigned array of shape (n,), optional
         Dense id of each row of ``columns``; None when it is the row number.
+    rank : unsigned array of shape (n,), optional
+        Row of each dense id, where it is known already.
     """
 
-    def __init__(self, columns: Sequence[pa.Array], position: np.ndarray | None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[pa.Array],
+        position: np.ndarray | None,
+        rank: np.ndarray | None = None,
+    ) -> None:
         self.columns = list(columns)
         self.position = position
-        self.rank: np.ndarray | None = None
-        if position is not None:
+        self.rank = rank
+        if position is not None and rank is None:
             self.rank = np.empty_like(position)
             self.rank[position] = np.arange(len(position), dtype=position.dtype)
 

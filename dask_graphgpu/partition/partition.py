@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dask_graphgpu.errors import InvalidVertices
-from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.csr import Adjacency, merge_repeats, repeats
 from dask_graphgpu.partition.ids import VertexIds
-from dask_graphgpu.partition.rows import Rows, under_any_rule, under_rule
+from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.build import Layout
+
+
+Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,35 @@ class VertexColumns(Mapping[str, np.ndarray]):
         return len(self.columns)
 
 
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a partition has made of its rows on demand.
+
+    Attributes
+    ----------
+    plain : bool
+        Whether no rule for repeated rows makes a difference.
+    rows : dict
+        The rows under a rule and with some edge columns, by (rule, columns).
+    """
+
+    plain: bool
+    rows: dict[Key, Rows] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The folder that a partition's arrays are mapped from.
+
+    ``reopen(path, fingerprint)`` gives the partition again, in this process or in another one.
+    """
+
+    path: str
+    fingerprint: str
+    nbytes: int
+    reopen: Callable[[str, str], Partition]
+
+
 class Partition:
     """Vertices with their ids, and all rows of the edge frame sorted into rows of neighbours.
 
@@ -60,10 +92,16 @@ class Partition:
     ----------
     ids : VertexIds
     rows : Adjacency
-        Every row of the frame, repeats included, by ``layout.by``, as given (an undirected graph
-        is mirrored in its views).
+        Every row of the frame, repeats included, by ``layout.by``; of an undirected graph, both
+        directions of every edge.
     layout : Layout
     vertex_columns : VertexColumns
+    num_rows : int
+        Of the edge frame.
+    prepared : Prepared, optional
+        What was made of ``rows`` before, so that it need not be made again.
+    origin : Origin, optional
+        Where the arrays are mapped from; None: they are in memory.
     """
 
     def __init__(
@@ -72,24 +110,32 @@ class Partition:
         rows: Adjacency,
         layout: Layout,
         vertex_columns: VertexColumns,
-        num_rows: int | None = None,
+        num_rows: int,
+        prepared: Prepared | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.ids = ids
         self.layout = layout
         self.vertex_columns = vertex_columns
-        self.num_rows = rows.num_edges if num_rows is None else num_rows  # of the edge frame
-        self._given = rows
-        self._plain: bool | None = None  # whether no rule makes a difference; None: not known yet
-        self._rows: dict[tuple[str, tuple[str, ...]], Rows] = {}
+        self.num_rows = num_rows
+        self.given = rows
+        self.origin = origin
+        # Whether nothing repeats; None: not known yet.
+        self._plain: bool | None = None if prepared is None else prepared.plain
+        self._rows = {} if prepared is None else dict(prepared.rows)
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Sent to another process or to disk without what is made on demand, which holds locks.
-        parts = (self.ids, self._given, self.layout, self.vertex_columns, self.num_rows)
+        # Sent to another process or to disk without what is made on demand, which holds locks;
+        # mapped arrays are mapped there again.
+        if self.origin is not None:
+            return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
+        parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
         return Partition, parts
 
     def __sizeof__(self) -> int:
-        return self.nbytes  # by which Dask places tasks and spills
+        # By which Dask places tasks and spills: what is mapped is the system's to drop.
+        return self.nbytes - (0 if self.origin is None else self.origin.nbytes)
 
     @property
     def num_vertices(self) -> int:
@@ -103,7 +149,7 @@ class Partition:
     @property
     def nbytes(self) -> int:
         """Bytes of the ids and of the rows that are held."""
-        given = self._given
+        given = self.given
         arrays = [given.offsets, given.neighbours, *given.columns.values()]
         arrays += [array for rows in self._rows.values() for array in rows.arrays()]
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
@@ -114,30 +160,31 @@ class Partition:
         Edges carry their weight (if ``weight``, and there are weights) and the named columns.
         Views share rows as far as the rules do not differ on this graph.
         """
+        _, rows, names = self.under(rule, weight, columns)
+        return View(rows, names=names, vertex_columns=self.vertex_columns, user_rank=self.ids.rank)
+
+    def under(
+        self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()
+    ) -> tuple[Key, Rows, tuple[str, ...]]:
+        """What `view` shows: rows, the key that they are kept under, and names of columns."""
         chosen = rule if self.layout.duplicates == "auto" else self.layout.duplicates
-        held = self._given.columns
+        held = self.given.columns
         names = tuple(n for n in held if n in columns or (n == "weight" and weight))
+        if not names and chosen in ("min", "max"):
+            chosen = "one"  # without weights there is nothing to choose between repeats
         with self._lock:
             if self._plain is None:
-                self._find_plain()
+                self._plain = not repeats(self.given)
             key = ("any", tuple(held)) if self._plain else (chosen, names)
             if key not in self._rows:
                 self._rows[key] = self._rows_under(*key)
             rows = self._rows[key]
         # Summing the repeats of edges without weights gives them one.
-        names = names if self._plain else rows.names
-        return View(rows, names=names, vertex_columns=self.vertex_columns, user_rank=self.ids.rank)
-
-    def _find_plain(self) -> None:
-        """Find out whether repeats are to be merged at all; if not, keep the rows ready for use."""
-        found = under_any_rule(self._given, directed=self.layout.directed)
-        self._plain = found is not None
-        if found is not None:
-            self._given = found
+        return key, rows, names if self._plain else rows.names
 
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> Rows:
-        columns = {name: self._given.columns[name] for name in names}
-        rows = Adjacency(self._given.offsets, self._given.neighbours, columns)
-        if rule != "any":
-            rows = under_rule(rule, rows, directed=self.layout.directed)
+        columns = {name: self.given.columns[name] for name in names}
+        rows = Adjacency(self.given.offsets, self.given.neighbours, columns)
+        if rule not in ("any", "keep"):
+            rows = merge_repeats(rows, rule)
         return Rows(rows, by=self.layout.by, directed=self.layout.directed)

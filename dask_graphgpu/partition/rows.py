@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 import numpy as np
 
 from dask_graphgpu.partition.csr import (
     Adjacency,
-    both_ways,
     merge_repeats,
-    repeats,
     transpose,
     transpose_column,
     union,
@@ -44,6 +43,23 @@ class Rows:
         self._symmetric: Adjacency | None = None
         self._lock = threading.RLock()
 
+    @classmethod
+    def of(
+        cls,
+        held: Mapping[str, Adjacency],
+        symmetric: Adjacency | None,
+        *,
+        by: str,
+        directed: bool,
+    ) -> Rows:
+        """Rows of which both directions, or one, and `symmetric` are there already."""
+        rows = cls(held[by], by=by, directed=directed)
+        for other, adjacency in held.items():
+            rows._bare[other] = Adjacency(adjacency.offsets, adjacency.neighbours)
+            rows._columns[other] = dict(adjacency.columns)
+        rows._symmetric = symmetric
+        return rows
+
     def has(self, by: str) -> bool:
         """Whether this direction is there already."""
         return not self.directed or by in self._bare
@@ -64,7 +80,7 @@ class Rows:
             if self._symmetric is None:
                 rows = merge_repeats(self._bare[self.by], "one")
                 if self.directed:
-                    rows = union(rows, transpose(rows), "one")
+                    rows = union(rows, transpose(rows))
                 self._symmetric = without_loops(rows)
             return self._symmetric
 
@@ -87,50 +103,3 @@ class Rows:
                 given, self._columns[self.by][name], self._bare[by].offsets
             )
         return held[name]
-
-
-def under_any_rule(rows: Adjacency, *, directed: bool) -> Adjacency | None:
-    """The edges when no rule for repeated rows makes a difference, else None.
-
-    Of an undirected graph, both directions of every edge come back. It may be given with each edge
-    once or in both directions: rows that equal their own mirror image, columns included, are taken
-    as given in both.
-    """
-    if repeats(rows):
-        return None
-    if directed:
-        return rows
-    mirror = transpose(rows)
-    if _same(rows, mirror):
-        return rows
-    if repeats(union(rows, mirror, "keep")):
-        return None
-    return _mirrored(rows, mirror, "keep")
-
-
-def under_rule(rule: str, rows: Adjacency, *, directed: bool) -> Adjacency:
-    """Apply a rule for repeated rows; undirected edges come back in both directions."""
-    merged = rows if rule == "keep" else merge_repeats(rows, rule)
-    if directed:
-        return merged
-    mirror = transpose(merged)
-    return merged if _same(merged, mirror) else _mirrored(merged, mirror, rule)
-
-
-def _mirrored(rows: Adjacency, mirror: Adjacency, rule: str) -> Adjacency:
-    plain = set(rows.columns) <= {"weight"}
-    return union(rows, mirror, rule) if plain else both_ways(rows)
-
-
-def _same(a: Adjacency, b: Adjacency) -> bool:
-    """Whether two adjacencies hold the same edges; float columns to the rounding of a sum."""
-    if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.neighbours, b.neighbours)):
-        return False
-    if a.weight is None or b.weight is None:
-        return all(np.array_equal(a.columns[name], b.columns[name]) for name in a.columns)
-    a, b = merge_repeats(a, "sum"), merge_repeats(b, "sum")  # "keep" leaves repeats in any order
-    assert a.weight is not None
-    assert b.weight is not None
-    if a.weight.dtype.kind == "f":
-        return bool(np.allclose(a.weight, b.weight, rtol=1e-9, atol=0.0))
-    return bool(np.array_equal(a.weight, b.weight))

@@ -1,10 +1,11 @@
-"""Kernels that build rows of neighbours: counting sort, merging of repeated and mirrored edges.
+"""Kernels that build rows of neighbours: counting sort, merging of repeated edges.
 
 Every kernel works on a block ``[lo, hi)`` and holds no lock, so blocks run on threads side by side.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 MERGE_MIN, MERGE_MAX, MERGE_SUM = 0, 1, 2
@@ -38,28 +39,62 @@ def scatter(lo, hi, keys, cursor, values, out):
 
 
 @njit(nogil=True, cache=True)
-def count_through(lo, hi, table, keys, counts):
-    """`count` of ``table[keys]``."""
+def count_edges(lo, hi, table, rows, neighbours, both, counts):
+    """Count how often each vertex is a neighbour; ``both``: each edge but a loop both ways."""
     for i in range(lo, hi):
-        counts[table[keys[i]]] += 1
+        counts[table[neighbours[i]]] += 1
+        if both and rows[i] != neighbours[i]:
+            counts[table[rows[i]]] += 1
 
 
 @njit(nogil=True, cache=True)
-def scatter_through(lo, hi, table, keys, cursor, values, out):
-    """`scatter` under ``table[keys]``."""
+def scatter_edges(lo, hi, table, rows, neighbours, both, cursor, out):
+    """Write each edge's row into the next free place under its neighbour."""
     for i in range(lo, hi):
-        k = table[keys[i]]
-        out[cursor[k]] = values[i]
-        cursor[k] += 1
+        u = table[rows[i]]
+        v = table[neighbours[i]]
+        out[cursor[v]] = u
+        cursor[v] += 1
+        if both and rows[i] != neighbours[i]:
+            out[cursor[u]] = v
+            cursor[u] += 1
 
 
 @njit(nogil=True, cache=True)
-def scatter_ends(lo, hi, table, keys, cursor, neighbours, out):
-    """`scatter` of ``table[neighbours]`` under ``table[keys]``."""
+def scatter_column(lo, hi, table, rows, neighbours, both, cursor, values, out):
+    """Write what each edge carries where `scatter_edges` writes the edge."""
     for i in range(lo, hi):
-        k = table[keys[i]]
-        out[cursor[k]] = table[neighbours[i]]
-        cursor[k] += 1
+        v = table[neighbours[i]]
+        out[cursor[v]] = values[i]
+        cursor[v] += 1
+        if both and rows[i] != neighbours[i]:
+            u = table[rows[i]]
+            out[cursor[u]] = values[i]
+            cursor[u] += 1
+
+
+@njit(nogil=True, cache=True)
+def _mixed(x):
+    """The finalizer of splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(nogil=True, cache=True)
+def hash_edges(lo, hi, table, rows, neighbours, bits):
+    """Sum of hashes of the edges, minus that of their mirror images: 0 if these are the same edges.
+
+    ``bits`` is what each edge carries, as unsigned integers, or empty.
+    """
+    total = np.uint64(0)
+    odd = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(lo, hi):
+        u = _mixed(np.uint64(table[rows[i]]) + odd)
+        v = _mixed(np.uint64(table[neighbours[i]]) + odd)
+        w = np.uint64(bits[i]) * odd if bits.size else np.uint64(0)
+        total += _mixed(u * np.uint64(3) + v + w) - _mixed(v * np.uint64(3) + u + w)
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -122,92 +157,35 @@ def merge_repeats(
 
 
 @njit(nogil=True, cache=True)
-def union_lengths(lo, hi, offsets_a, a, offsets_b, b, keep, lengths):
-    """Length of each row of the union of two sorted adjacencies; ``keep``: equal ones stay apart.
-
-    A self-loop stands in both and is one edge.
-    """
+def union_lengths(lo, hi, offsets_a, a, offsets_b, b, lengths):
+    """Length of each row of the union of two adjacencies whose rows ascend without repeats."""
     for v in range(lo, hi):
         i = offsets_a[v]
         j = offsets_b[v]
         k = 0
-        while i < offsets_a[v + 1] or j < offsets_b[v + 1]:
-            if j == offsets_b[v + 1]:
-                i += 1
-                k += 1
-            elif i == offsets_a[v + 1]:
-                if b[j] != v or not keep:
-                    k += 1
-                j += 1
-            elif a[i] == b[j] and (not keep or a[i] == v):
-                i += 1
-                j += 1
-                k += 1
-            elif a[i] <= b[j]:
-                i += 1
-                k += 1
-            else:
-                j += 1
-                k += 1
-        lengths[v] = k
+        while i < offsets_a[v + 1] and j < offsets_b[v + 1]:
+            x = a[i]
+            y = b[j]
+            i += x <= y
+            j += y <= x
+            k += 1
+        lengths[v] = k + offsets_a[v + 1] - i + offsets_b[v + 1] - j
 
 
 @njit(nogil=True, cache=True)
-def union_rows(
-    lo, hi, offsets_a, a, weight_a, offsets_b, b, weight_b, keep, rule, offsets, neighbours, weight
-):
-    """Merge the rows of two sorted adjacencies, weights of equal neighbours by ``rule``.
-
-    Returns the number of integer sums that overflowed, as `merge_repeats`.
-    """
-    bad = 0
+def union_rows(lo, hi, offsets_a, a, offsets_b, b, offsets, neighbours):
+    """Merge the rows of two adjacencies; neighbours that both have come once."""
     for v in range(lo, hi):
         i = offsets_a[v]
         j = offsets_b[v]
-        q = offsets[v]
-        while i < offsets_a[v + 1] or j < offsets_b[v + 1]:
-            if j == offsets_b[v + 1]:
+        for q in range(offsets[v], offsets[v + 1]):
+            if j == offsets_b[v + 1] or (i < offsets_a[v + 1] and a[i] <= b[j]):
                 neighbours[q] = a[i]
-                if weight.size:
-                    weight[q] = weight_a[i]
+                j += j < offsets_b[v + 1] and a[i] == b[j]
                 i += 1
-                q += 1
-            elif i == offsets_a[v + 1]:
-                if b[j] != v or not keep:
-                    neighbours[q] = b[j]
-                    if weight.size:
-                        weight[q] = weight_b[j]
-                    q += 1
-                j += 1
-            elif a[i] == b[j] and (not keep or a[i] == v):
-                neighbours[q] = a[i]
-                if weight.size:
-                    if a[i] == v or keep:
-                        weight[q] = weight_a[i]
-                    elif rule == MERGE_MIN:
-                        weight[q] = min(weight_a[i], weight_b[j])
-                    elif rule == MERGE_MAX:
-                        weight[q] = max(weight_a[i], weight_b[j])
-                    else:
-                        weight[q] = weight_a[i] + weight_b[j]
-                        if weight[q] < 0:
-                            bad += 1
-                i += 1
-                j += 1
-                q += 1
-            elif a[i] <= b[j]:
-                neighbours[q] = a[i]
-                if weight.size:
-                    weight[q] = weight_a[i]
-                i += 1
-                q += 1
             else:
                 neighbours[q] = b[j]
-                if weight.size:
-                    weight[q] = weight_b[j]
                 j += 1
-                q += 1
-    return bad
 
 
 @njit(nogil=True, cache=True)

@@ -3,7 +3,6 @@
 import dask
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,24 +85,38 @@ def test_overflowing_sum_is_an_error():
 
 
 @given(coo())
-def test_union_of_both_directions(edges):
-    n, src, dst, weight = edges
-    matrix = sp.coo_array((weight + 1, (src, dst)), shape=(n, n)).tocsr()
-    merged = csr.merge_repeats(csr.from_edges(n, src, dst, {"weight": weight + 1}), "sum")
-    both = csr.union(merged, csr.transpose(merged), "sum")
-    expected = (matrix + matrix.T).tolil()
-    expected.setdiag(matrix.diagonal())
-    expected = expected.tocoo()
-    triples = zip(expected.row.tolist(), expected.col.tolist(), expected.data.tolist(), strict=True)
-    assert pairs(both) == sorted(t for t in triples if t[2])
+def test_union_is_every_edge_of_either_once(edges):
+    n, src, dst, _ = edges
+    rows = csr.merge_repeats(csr.from_edges(n, src, dst), "one")
+    both = csr.union(rows, csr.transpose(rows))
+    ends = set(zip(src.tolist(), dst.tolist(), strict=True))
+    assert pairs(both) == sorted(ends | {(v, u) for u, v in ends})
+    assert_rows_ascend(both)
+
+
+def run_of(n, src, dst, weight):
+    ends = src.astype(np.uint32), dst.astype(np.uint32)
+    return Coo(*ends, np.arange(n, dtype=np.uint32), {"weight": weight})
 
 
 @given(coo())
-def test_union_that_keeps_repeats_is_every_edge_both_ways(edges):
+def test_both_ways_every_edge_but_a_loop_comes_twice(edges):
     n, src, dst, weight = edges
-    rows = csr.from_edges(n, src, dst, {"weight": weight})
-    kept = csr.union(rows, csr.transpose(rows), "keep")
-    assert pairs(kept) == pairs(csr.both_ways(rows))
+    rows = csr.from_coo(n, [run_of(n, src, dst, weight)], np.uint32, both=True)
+    there = list(zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True))
+    assert pairs(rows) == sorted(there + [(v, u, w) for u, v, w in there if u != v])
+    assert_rows_ascend(rows)
+
+
+@given(coo(), st.randoms())
+def test_mirrored_edges_are_told(edges, random):
+    n, src, dst, weight = edges
+    there = list(zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True))
+    both = there + [(v, u, w) for u, v, w in there]
+    random.shuffle(both)
+    for rows in (there, both, both[:-1]):
+        runs = [run_of(n, *np.array(rows, np.int64).reshape(-1, 3).T)]
+        assert csr.mirrored(runs) == (sorted(rows) == sorted((v, u, w) for u, v, w in rows))
 
 
 @given(coo())

@@ -3,27 +3,27 @@
 import threading
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from dask_graphgpu.partition.build import Layout, build
+from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.csr import from_edges
-from dask_graphgpu.partition.rows import Rows, under_any_rule, under_rule
+from dask_graphgpu.partition.ids import Names
+from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
 
 
-def assert_same(a, b):
-    np.testing.assert_array_equal(a.offsets, b.offsets)
-    np.testing.assert_array_equal(a.neighbours, b.neighbours)
-    np.testing.assert_array_equal(a.weight, b.weight)
-
-
 def undirected(src, dst, weight, rule):
-    rows = from_edges(4, np.array(src), np.array(dst), {"weight": np.array(weight)})
-    out = under_rule(rule, rows, directed=False)
-    plain = under_any_rule(rows, directed=False)
-    if plain is not None:
-        assert_same(plain, out)
-    sources = np.repeat(np.arange(4), out.degrees)
-    return sorted(zip(sources.tolist(), out.neighbours.tolist(), out.weight.tolist(), strict=True))
+    """Sources, destinations and weights of the view of an undirected partition."""
+    names = Names((pa.int64(),), 4, first=0)
+    ends = np.array(src, np.uint32), np.array(dst, np.uint32)
+    columns = {} if weight is None else {"weight": np.array(weight)}
+    chunk = EdgeChunk(*ends, names, columns)
+    out = build([chunk], [], Layout(directed=False)).view(rule).out
+    weights = [] if out.weight is None else [out.weight.tolist()]
+    sources = np.repeat(np.arange(out.num_vertices), out.degrees)
+    return sorted(zip(sources.tolist(), out.neighbours.tolist(), *weights, strict=True))
 
 
 @pytest.mark.parametrize("rule", ["min", "max", "sum", "keep"])
@@ -38,11 +38,11 @@ def test_opposite_rows_of_other_weight_are_repeats_of_one_edge():
     assert undirected([0, 1], [1, 0], [5, 7], "min") == [(0, 1, 5), (1, 0, 5)]
 
 
-def test_unweighted_undirected_edges_stay_unweighted_unless_they_repeat():
-    rows = from_edges(3, np.array([0, 1]), np.array([1, 2]))
-    assert under_rule("sum", rows, directed=False).weight is None
-    again = from_edges(3, np.array([0, 1, 1]), np.array([1, 0, 2]))
-    assert under_rule("sum", again, directed=False).weight.tolist() == [2, 2, 1, 1]
+def test_repeats_of_edges_without_weights_are_counted_when_summed():
+    assert undirected([0, 1], [1, 2], None, "sum") == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    repeated = undirected([0, 1, 1], [1, 0, 2], None, "sum")
+    assert repeated == [(0, 1, 2), (1, 0, 2), (1, 2, 1), (2, 1, 1)]
+    assert undirected([0, 1, 1], [1, 0, 2], None, "one") == [(0, 1), (1, 0), (1, 2), (2, 1)]
 
 
 @pytest.mark.parametrize("by", ["source", "destination"])
