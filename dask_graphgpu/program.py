@@ -10,6 +10,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -218,14 +219,14 @@ class VertexProgram:
         first = self.state[self.first]
         return first.initial is None and first.vertices is None
 
-    @property
+    @cached_property
     def changing(self) -> tuple[str, ...]:
         """Fields that ``apply`` returns; the others are constants."""
         if self.apply is None:
             return (self.first,)
         return returned_keys(plain(self.apply, "apply"), "apply") or (self.first,)
 
-    @property
+    @cached_property
     def in_place(self) -> bool:
         """Whether values may be updated in place, in any order."""
         return self._may_be_in_place() is None if self.monotone is None else self.monotone

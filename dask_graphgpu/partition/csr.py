@@ -146,7 +146,8 @@ def mirrored(runs: Sequence[Coo]) -> bool:
 
     blocks = _even_runs(runs, num_threads())
     none = np.empty(0, np.uint8)
-    for name in list(runs[0].columns if runs else ()) or [None]:
+    names: list[str | None] = [*runs[0].columns] if runs else []
+    for name in names or [None]:
         sums = np.zeros(len(blocks), np.uint64)
 
         def add(block: int, name: str | None = name, sums: np.ndarray = sums) -> None:
