@@ -9,6 +9,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -68,7 +69,7 @@ def replacing(destination: Path) -> Iterator[Path]:
 
 def sweep(destination: Path) -> None:
     """Remove what killed writers of ``destination`` left, and finish a replacement that one of them had begun."""
-    for staging in destination.parent.glob(f".{_escape(destination.name)}.*{_SUFFIX}"):
+    for staging in _staging_folders(destination):
         with suppress(OSError):  # removed by another writer meanwhile, or not ours to remove
             try:
                 lock = _lock(staging)
@@ -82,6 +83,12 @@ def sweep(destination: Path) -> None:
                 if previous.exists() and not destination.exists():
                     previous.rename(destination)
                 _clear(staging, destination)
+
+
+def _staging_folders(destination: Path) -> list[Path]:
+    """Those of ``destination`` alone: the names of "out.v2" begin like those of "out"."""
+    name = re.compile(rf"\.{re.escape(destination.name)}\.[0-9a-f]{{16}}{re.escape(_SUFFIX)}")
+    return [path for path in destination.parent.iterdir() if name.fullmatch(path.name)]
 
 
 def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
@@ -195,8 +202,3 @@ def _sync(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def _escape(name: str) -> str:
-    """``name`` as a glob pattern that matches itself only."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

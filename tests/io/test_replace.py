@@ -153,13 +153,26 @@ def test_living_writer_is_not_swept(tmp_path):
 
 
 def test_names_with_wildcards(tmp_path):
-    bystander = tmp_path / ".resulta.00.partial"
+    bystander = tmp_path / ".resulta.0123456789abcdef.partial"
     bystander.mkdir()
-    left_behind = tmp_path / ".result[a].00.partial"
+    left_behind = tmp_path / ".result[a].0123456789abcdef.partial"
     left_behind.mkdir()
     sweep(tmp_path / "result[a]")
     assert bystander.exists()
     assert not left_behind.exists()
+
+
+def test_another_destination_is_left_alone(tmp_path):
+    """A writer of result.v2 was killed between its two renames: its last copy is in its folder."""
+    others = tmp_path / ".result.v2.0123456789abcdef.partial"
+    (others / "previous").mkdir(parents=True)
+    (others / "lock").touch()
+    fill(others / "previous", "v2")
+    with replacing(tmp_path / "result") as folder:
+        fill(folder, "v1")
+    sweep(tmp_path / "result.v2")
+    assert (tmp_path / "result.v2" / "data").read_text() == "v2"
+    assert (tmp_path / "result" / "data").read_text() == "v1"
 
 
 def test_without_locks_nothing_is_swept_and_writing_works(tmp_path, monkeypatch):
@@ -167,7 +180,7 @@ def test_without_locks_nothing_is_swept_and_writing_works(tmp_path, monkeypatch)
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(replace.fcntl, "flock", no_locks)
-    left_behind = tmp_path / ".result.00.partial"
+    left_behind = tmp_path / ".result.0123456789abcdef.partial"
     left_behind.mkdir()
     (left_behind / "lock").touch()
     with replacing(tmp_path / "result") as folder:
