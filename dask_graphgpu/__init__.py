@@ -7,6 +7,7 @@ import distributed  # noqa: F401  isort: skip
 from dask_graphgpu import errors
 from dask_graphgpu.accessor import register
 from dask_graphgpu.graph import Graph
+from dask_graphgpu.loading import load
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 from dask_graphgpu.report import last_report
 
@@ -22,6 +23,7 @@ __all__ = [
     "__version__",
     "errors",
     "last_report",
+    "load",
 ]
 
 register()

@@ -13,7 +13,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.graph import Graph
 
-_PASSED_ON = {*ALGORITHMS, "persist", "explain"}
+_PASSED_ON = {*ALGORITHMS, "persist", "save", "explain"}
 
 
 class GraphAccessor:

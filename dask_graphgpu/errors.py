@@ -43,3 +43,7 @@ class UnreadableParquet(GraphError, OSError):
 
 class OutputError(GraphError, OSError):
     """A result could not be written; what was there before is untouched."""
+
+
+class InvalidSavedGraph(GraphError, ValueError):
+    """A folder cannot be loaded as a saved graph: torn, stale, foreign or of a newer version."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 import dask.dataframe as dd
@@ -41,7 +42,10 @@ from dask_graphgpu.io.schema import (
 from dask_graphgpu.partition.build import Layout
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.report import Report
+from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.plan import Plan, exact_plan, planned
+from dask_graphgpu.store.saved import Saved, open_partition
+from dask_graphgpu.store.source import stated
 
 P = ParamSpec("P")
 
@@ -136,6 +140,8 @@ class Graph:
         self._engine = engine
         self._built: Any = None
         self._built_needs: Needs | None = None
+        self._built_from: dict[str, Any] | None = None  # Parquet, as `stated` before it was read
+        self._npartitions: int | None = None  # of results; None: as many as the edge frame
 
     bfs = _method(BFS)
     sssp = _method(SSSP)
@@ -159,21 +165,97 @@ class Graph:
         Graph
             The same graph, held in memory (of the worker, when a ``distributed.Client`` is active).
         """
-        extra = (columns,) if isinstance(columns, str) else tuple(columns)
-        given = (
-            () if self._vertices is None else _meta(self._vertices).select_dtypes("number").columns
-        )
-        needs = Needs(
-            weight=self._schema.weight is not None,
-            edge_columns=extra,
-            vertex_columns=tuple(str(c) for c in given if c not in self._vertex_ids),
-        )
+        needs = self._all_needs(columns)
         kept = Graph.__new__(Graph)
         kept.__dict__.update(self.__dict__)
-        built = self._ingest(needs)
+        kept._built_from = self._stated()
+        built = self._partition(needs) if self._frame is None else self._ingest(needs)
         kept._built = persist(built)[0] if is_dask_collection(built) else built
         kept._built_needs = needs
         return kept
+
+    def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
+        """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
+
+        Parameters
+        ----------
+        path
+            Folder on a local or shared file system: new, empty or a saved graph, which is replaced
+            as one step.
+        columns : str or list of str
+            Further columns of the edge frame that programs will read.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        OutputError
+            ``path`` holds something else or cannot be written; what was there is untouched.
+
+        Notes
+        -----
+        Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
+        for use, the rows without repeats and of directed graphs both directions. Needs room for
+        the old and the new folder side by side.
+        """
+        from dask_graphgpu import __version__
+
+        folder = saving.check_destination(path)
+        source = self._stated()
+        partition = self._partition(self._all_needs(columns))
+        number = self._num_partitions()
+        arguments = partition, folder, self._schema, number, source, __version__
+        if is_dask_collection(partition):
+            delayed(saving.write, pure=False)(*arguments).compute()
+        else:
+            saving.write(*arguments)
+        return folder
+
+    @classmethod
+    def _of_saved(cls, saved: Saved, npartitions: int | None, engine: str) -> Graph:
+        """The graph of a saved folder, whose partition is mapped now."""
+        graph = cls.__new__(cls)
+        graph._schema, graph._layout, graph._engine = saved.schema, saved.layout, engine
+        graph._frame = graph._vertices = None
+        graph._vertex_ids = ()
+        opened = delayed(open_partition, pure=True)(str(saved.path), saved.fingerprint)
+        graph._built = persist(opened)[0]
+        graph._built_needs = Needs(
+            saved.schema.weight is not None, saved.edge_columns, saved.vertex_columns
+        )
+        graph._built_from = saved.source
+        graph._npartitions = saved.npartitions if npartitions is None else npartitions
+        return graph
+
+    def _all_needs(self, columns: Columns) -> Needs:
+        """What to build so that any method can work on it."""
+        return Needs(
+            weight=self._schema.weight is not None,
+            edge_columns=(columns,) if isinstance(columns, str) else tuple(columns),
+            vertex_columns=tuple(self._vertex_columns(values=True)),
+        )
+
+    def _vertex_columns(self, *, values: bool = False) -> list[str]:
+        """Columns of the vertices frame, or of what was saved of it; or only those of values."""
+        if self._frame is None and self._built_needs is not None:
+            return list(self._built_needs.vertex_columns)
+        if self._vertices is None:
+            return []
+        meta = _meta(self._vertices)
+        if not values:
+            return [str(c) for c in meta.columns]
+        return [str(c) for c in meta.select_dtypes("number") if c not in self._vertex_ids]
+
+    def _stated(self) -> dict[str, Any] | None:
+        """The Parquet files that the partition is of, as they were before they were read."""
+        if self._built is not None:
+            return self._built_from
+        weight = Needs(weight=self._schema.weight is not None)
+        frames = [edge_frame(self._frame, self._schema, weight)]
+        return stated(frames if self._vertices is None else [*frames, self._vertices])
 
     def explain(self) -> Plan:
         """What a method will work on; printed, a short text.
@@ -194,7 +276,12 @@ class Graph:
         return f"<Graph: {self._schema.describe()}, {'directed' if self._layout.directed else 'undirected'}>"
 
     def _is_lazy(self) -> bool:
-        return is_dask_collection(self._frame) or is_dask_collection(self._vertices)
+        return any(map(is_dask_collection, (self._frame, self._vertices, self._built)))
+
+    def _num_partitions(self) -> int:
+        if self._npartitions is not None:
+            return self._npartitions
+        return int(self._frame.npartitions) if is_dask_collection(self._frame) else 1
 
     def _ingest(self, needs: Needs) -> Any:
         return ingest(
@@ -207,9 +294,10 @@ class Graph:
             return self._ingest(needs)
         missing = set(needs.edge_columns) - set(self._built_needs.edge_columns)
         if missing:
+            kind, method = ("saved", "save") if self._frame is None else ("persisted", "persist")
             raise InvalidArgument(
-                f"the persisted graph does not hold the edge columns {sorted(missing)}; persist it "
-                f"with .persist(columns={sorted(needs.edge_columns)})"
+                f"the {kind} graph does not hold the edge columns {sorted(missing)}; {method} it "
+                f"with columns={sorted(needs.edge_columns)}"
             )
         return self._built
 
@@ -240,7 +328,7 @@ class Graph:
         ran = delayed(execute, pure=True, nout=2)(
             algorithm, partition, schema, weight, self._engine, frames
         )
-        number = self._frame.npartitions if is_dask_collection(self._frame) else 1
+        number = self._num_partitions()
         share = delayed(_share, pure=True)
         parts = [share(ran, columns, schema, i, number) for i in range(number)]
         name = f"graph-{ran.key}"
@@ -258,9 +346,10 @@ class Graph:
             )
         for name in needs.edge_columns:
             if name not in given:
-                raise InvalidEdges(f"the program reads edge_{name}; the edge frame has {given}")
+                which = "edge frame has" if self._frame is not None else "saved graph holds"
+                raise InvalidEdges(f"the program reads edge_{name}; the {which} {given}")
         for name in needs.vertex_columns:
-            here = [] if self._vertices is None else [str(c) for c in self._vertices.columns]
+            here = self._vertex_columns()
             if name not in here:
                 raise InvalidVertices(
                     f"the vertices frame has no column {name!r}; "

@@ -32,8 +32,9 @@ ALLOWED = {
     "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
 ALLOWED["graph"] = set(ALLOWED)
+ALLOWED["loading"] = {"errors", "engine", "graph", "store"}
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
-ALLOWED["job"] = {"errors", "config", "report", "io", "graph"}
+ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "job"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dask.base import is_dask_collection
@@ -24,7 +24,9 @@ class Plan:
     vertices : int or None
         Number of vertices; an upper bound unless ``exact``.
     bytes : int or None
-        Of the partition in host memory; None before `persist`.
+        Of the partition; None before `persist`.
+    path : str or None
+        The folder of a saved graph, from which it is mapped; None: it is in host memory.
     order : str
         As asked for, or as chosen where ``exact``.
     """
@@ -39,6 +41,7 @@ class Plan:
     bytes: int | None
     exact: bool
     ranks: int = 1
+    path: str | None = None
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -49,10 +52,15 @@ class Plan:
             ("duplicates", self.duplicates),
             ("order", self.order),
             ("ranks", str(self.ranks)),
-            ("host memory", "not built" if self.bytes is None else f"{self.bytes:,} bytes"),
+            ("host memory" if self.path is None else "saved", self._place()),
             ("engine", self.engine),
         ]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
+
+    def _place(self) -> str:
+        if self.bytes is None:
+            return "not built"
+        return f"{self.bytes:,} bytes" + ("" if self.path is None else f", mapped from {self.path}")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -79,7 +87,7 @@ def planned(frame: Any, schema: EdgeSchema, layout: Layout, engine: str) -> Plan
 
 def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
     """The plan of a graph that is built."""
-    return _plan(
+    plan = _plan(
         schema,
         layout,
         engine,
@@ -89,6 +97,8 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         partition.nbytes,
         exact=True,
     )
+    origin = partition.origin
+    return plan if origin is None else replace(plan, path=origin.path)
 
 
 def _plan(

@@ -1,0 +1,57 @@
+"""``dask_graphgpu.load``: a saved graph as a `Graph`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dask_graphgpu import engine as engines
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.graph import Graph
+from dask_graphgpu.store import saved
+
+
+def load(
+    path: str | Path,
+    *,
+    npartitions: int | None = None,
+    verify: bool = False,
+    stale: str = "error",
+    engine: str = "auto",
+) -> Graph:
+    """Open a graph that `Graph.save` or ``dask graph build`` has written.
+
+    Nothing is read but the manifest: files are mapped into memory, and the system reads what a
+    method touches. Columns, direction, rule for repeated rows and order are those it was saved
+    with.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    npartitions : int, optional
+        Partitions of the Dask frames that methods give. Default: those of the frame that was saved.
+    verify : bool
+        Compare the checksum of every file, which reads them all. The manifest and the sizes of
+        files are always checked.
+    stale : {"error", "ignore"}
+        What to do when the Parquet files that the graph was built from have changed since. That is
+        known where the frame was a bare ``read_parquet`` of local files; files that are gone
+        altogether do not count.
+    engine : {"auto", "cpu", "interpreted"}
+
+    Returns
+    -------
+    Graph
+        As one that was persisted; its results are lazy Dask frames.
+
+    Raises
+    ------
+    InvalidSavedGraph
+        The folder is no saved graph, is torn, damaged or stale, or was written by a newer version.
+    InvalidArgument, EngineUnavailable
+    """
+    if npartitions is not None and (isinstance(npartitions, bool) or npartitions < 1):
+        raise InvalidArgument(f"npartitions={npartitions!r}; allowed are positive integers")
+    engines.check(engine)
+    found = saved.read(path, verify=verify, stale=stale)
+    return Graph._of_saved(found, npartitions, engine)

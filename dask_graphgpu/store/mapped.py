@@ -1,0 +1,74 @@
+"""Arrays as Arrow files of one column, written flat and opened by memory mapping."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+# Where the system would count a private mapping against its memory, which would keep a graph that
+# is larger than the memory from being opened (Python names the flag from 3.13 on).
+_FLAGS = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
+
+
+def write_column(path: Path, values: np.ndarray | pa.Array) -> None:
+    """Write an array as an uncompressed Arrow IPC file with one record batch.
+
+    Arrow packs bools into bits; they are written as bytes here, as NumPy and kernels have them.
+    """
+    if isinstance(values, np.ndarray):
+        flat = np.ascontiguousarray(values)
+        values = pa.array(flat.view(np.uint8) if flat.dtype.kind == "b" else flat)
+    batch = pa.record_batch([values], names=["values"])
+    options = pa.ipc.IpcWriteOptions(compression=None, allow_64bit=True)
+    with (
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, batch.schema, options=options) as writer,
+    ):
+        writer.write_batch(batch)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def map_column(path: Path) -> pa.Array:
+    """The column of a file, mapped: no byte of it is read before it is used."""
+    return _open(path)[1]
+
+
+def map_array(path: Path, dtype: str) -> np.ndarray:
+    """The column of a file as a NumPy array, mapped copy-on-write.
+
+    The array is writable, so that Numba compiles no kernel a second time for read-only arrays; what
+    would be written stays in this process and never reaches the file.
+
+    Raises
+    ------
+    ValueError
+        The file holds values of another type.
+    """
+    mapping, column = _open(path)
+    kind = np.dtype(dtype)
+    stored = np.dtype(np.uint8) if kind.kind == "b" else kind
+    if column.type != pa.from_numpy_dtype(stored) or column.null_count:
+        raise ValueError(f"{path.name} holds {column.type}, not {dtype}")
+    if not len(column):
+        return np.empty(0, kind)
+    start = column.buffers()[1].address - pa.py_buffer(mapping).address
+    array = np.frombuffer(mapping, stored, len(column), start + column.offset * stored.itemsize)
+    return array.view(kind)
+
+
+def _open(path: Path) -> tuple[mmap.mmap, pa.Array]:
+    with path.open("rb") as file:
+        mapping = mmap.mmap(file.fileno(), 0, flags=_FLAGS, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapping)))
+    if reader.num_record_batches != 1 or len(reader.schema) != 1:
+        raise ValueError(f"{path.name} is not one column in one record batch")
+    return mapping, reader.get_batch(0).column(0)

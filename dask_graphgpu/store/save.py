@@ -1,0 +1,211 @@
+"""Saving a graph: its partition as a folder of flat files, with all that the first method needs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io.replace import replacing
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.kernels.cpu.threads import for_blocks
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.partition import Key, Partition
+from dask_graphgpu.store import manifest
+from dask_graphgpu.store.mapped import digest, write_column
+
+# Rows that are saved ready for use: the rule for repeated rows, with weights, also into vertices,
+# also without loops and directions. Searches and components; paths; ranks. Where nothing repeats
+# these are the same rows.
+_READY = (
+    ("one", False, True, True),
+    ("min", True, False, False),
+    ("sum", True, True, False),
+)
+
+
+def check_destination(path: str | Path) -> Path:
+    """The folder to save to, behind links; refused when it holds anything but a saved graph."""
+    folder = Path(path).resolve()
+    if folder == folder.parent:
+        raise OutputError(f"cannot save a graph over {folder}: name a folder of its own")
+    if not folder.exists():
+        return folder
+    if not folder.is_dir():
+        raise OutputError(
+            f"{folder} is a file, and a saved graph is a folder; name another one; nothing was "
+            "changed"
+        )
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError as error:
+        raise _failed(folder, error) from error
+    others = [n for n in names if n != manifest.NAME and not n.endswith(manifest.SUFFIX)]
+    if others or (names and manifest.NAME not in names):
+        raise OutputError(
+            f"{folder} is not a saved graph: it holds {', '.join((others or names)[:3])}; name a "
+            "folder that is new, empty or a saved graph; nothing was changed"
+        )
+    return folder
+
+
+def write(
+    partition: Partition,
+    folder: Path,
+    schema: EdgeSchema,
+    npartitions: int,
+    source: dict[str, Any] | None,
+    library: str,
+) -> None:
+    """Write a partition to a folder, in place of the saved graph that is there.
+
+    Files are written beside it and forced to disk; then the folders change places in one step.
+    Cost: rows under each rule are made where they are not yet, and each byte is written once and
+    read once for its checksum.
+
+    Raises
+    ------
+    OutputError
+        No space, no permission, or ``folder`` holds something else; what was there is untouched.
+    """
+    check_destination(folder)
+    files = _Files()
+    given = files.adjacency("given", partition.given)
+    ready, plain = _ready(partition, files)
+    ids, vertices = partition.ids, partition.vertex_columns
+    content: dict[str, Any] = {
+        "graph": _graph(partition, schema),
+        "layout": asdict(partition.layout),
+        "order": partition.order,
+        "counts": {
+            "rows": partition.num_rows,
+            "vertices": partition.num_vertices,
+            "edges": partition.given.num_edges,
+        },
+        "ids": [files.add(f"id-{i}", column) for i, column in enumerate(ids.columns)],
+        "position": None if ids.position is None else files.add("position", ids.position),
+        "rank": None if ids.rank is None else files.add("rank", ids.rank),
+        "given": given,
+        "plain": plain,
+        "ready": ready,
+        "vertices": {
+            "columns": {
+                name: files.add(f"vertex-{i}", column)
+                for i, (name, column) in enumerate(vertices.columns.items())
+            },
+            "missing": vertices.missing,
+            "repeated": vertices.repeated,
+        },
+    }
+    try:
+        with replacing(folder) as new:
+            content["arrays"], content["files"] = files.write(new)
+            content["fingerprint"] = manifest.fingerprint(content)
+            content |= {"library": library, "npartitions": npartitions, "source_files": source}
+            manifest.write(new, content)
+    except (OSError, pa.ArrowException) as error:
+        raise _failed(folder, error) from error
+
+
+def _graph(partition: Partition, schema: EdgeSchema) -> dict[str, Any]:
+    """The schema, and which columns the partition holds."""
+    extra = [name for name in partition.given.columns if name != "weight"]
+    return {
+        **manifest.schema_to_json(schema, extra),
+        "edge_columns": extra,
+        "vertex_columns": list(partition.vertex_columns),
+    }
+
+
+def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], bool]:
+    """The rows that algorithms will ask for, and whether no rule makes a difference to them."""
+    ready: dict[Key, dict[str, Any]] = {}
+    by, directed = partition.layout.by, partition.layout.directed
+    other = "destination" if by == "source" else "source"
+    for rule, weight, against, symmetric in _READY:
+        key, rows, _ = partition.under(rule, weight)
+        entry = ready.setdefault(
+            key, {"rule": key[0], "columns": list(key[1]), "held": {}, "symmetric": None}
+        )
+        role = f"{key[0]}-{list(ready).index(key)}"
+        for direction in (by, other) if against and directed else (by,):
+            rows_by = rows.adjacency(direction, rows.names)
+            entry["held"][direction] = files.adjacency(f"{role}-{direction}", rows_by)
+        if symmetric and not directed:
+            entry["symmetric"] = files.adjacency(f"{role}-symmetric", rows.symmetric())
+    return list(ready.values()), any(key[0] == "any" for key in ready)
+
+
+class _Files:
+    """Arrays to write, each under the role that it is first added for."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray | pa.Array] = {}
+        self._roles: dict[int, str] = {}
+
+    def add(self, role: str, array: np.ndarray | pa.Array) -> str:
+        """The role of an array, by which the manifest names it."""
+        if id(array) not in self._roles:
+            assert role not in self._arrays
+            self._roles[id(array)] = role
+            self._arrays[role] = array  # held, so that no other array gets its id
+        return self._roles[id(array)]
+
+    def adjacency(self, role: str, rows: Adjacency) -> dict[str, Any]:
+        return {
+            "offsets": self.add(f"{role}-offsets", rows.offsets),
+            "neighbours": self.add(f"{role}-neighbours", rows.neighbours),
+            "columns": {
+                name: self.add(f"{role}-column-{i}", column)
+                for i, (name, column) in enumerate(rows.columns.items())
+            },
+        }
+
+    def write(self, folder: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        """Write all arrays; returns the file of each role, and what each file is.
+
+        Arrays of equal content, such as the neighbours under two rules, share a file.
+        """
+        roles = list(self._arrays)
+
+        def write_some(lo: int, hi: int) -> list[dict[str, Any]]:
+            return [_write(folder / _file(role), self._arrays[role]) for role in roles[lo:hi]]
+
+        blocks = for_blocks(write_some, np.arange(len(roles) + 1))
+        arrays: dict[str, str] = {}
+        files: dict[str, dict[str, Any]] = {}
+        first: dict[tuple[str, str], str] = {}
+        for role, (made,) in zip(roles, blocks, strict=True):
+            arrays[role] = first.setdefault((made["type"], made["sha256"]), _file(role))
+            if arrays[role] == _file(role):
+                files[arrays[role]] = made
+            else:
+                (folder / _file(role)).unlink()
+        return arrays, files
+
+
+def _file(role: str) -> str:
+    return f"{role}{manifest.SUFFIX}"
+
+
+def _write(path: Path, array: np.ndarray | pa.Array) -> dict[str, Any]:
+    """Write an array and describe the file."""
+    write_column(path, array)
+    return {
+        "type": array.dtype.name if isinstance(array, np.ndarray) else str(array.type),
+        "length": len(array),
+        "bytes": path.stat().st_size,
+        "sha256": digest(path),
+    }
+
+
+def _failed(folder: Path, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return OutputError(
+        f"the graph could not be saved to {folder}: {reason}; free space or choose another folder; "
+        "what was there before is untouched"
+    )

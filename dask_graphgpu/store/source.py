@@ -1,0 +1,64 @@
+"""The Parquet files that a graph was built from, and whether they are still the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dask.base import is_dask_collection
+
+from dask_graphgpu.io import parquet
+
+
+def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
+    """The local Parquet files behind some frames, with sizes and times of change.
+
+    None where a frame is anything but bare local Parquet: what made it cannot be looked at again.
+    """
+    folders: dict[str, list[str]] = {}
+    files: dict[str, list[int]] = {}
+    for frame in frames:
+        found = parquet.pieces(frame) if is_dask_collection(frame) else None
+        if found is None or any(piece.filesystem is not None for piece in found):
+            return None
+        for piece in found:
+            path = Path(piece.path).resolve()
+            files[str(path)] = _state(path) or [0, 0]
+        given = frame.expr.simplify().operand("path")
+        if isinstance(given, (str, Path)) and Path(given).is_dir():
+            folders[str(Path(given).resolve())] = _names(Path(given))
+    return {"folders": folders, "files": files}
+
+
+def changed(source: dict[str, Any]) -> str | None:
+    """What has changed since `stated`, in words; None where nothing has.
+
+    Nothing is known, and nothing reported, when all files are gone.
+    """
+    now = {path: _state(Path(path)) for path in source["files"]}
+    if not any(now.values()) and not any(Path(folder).is_dir() for folder in source["folders"]):
+        return None
+    for path, state in source["files"].items():
+        if now[path] is None:
+            return f"{path} is gone"
+        if now[path] != state:
+            return f"{path} was written again"
+    for folder, names in source["folders"].items():
+        more = sorted(set(_names(Path(folder))) - set(names))
+        if more:
+            return f"{folder} has a new file {more[0]}"
+    return None
+
+
+def _state(path: Path) -> list[int] | None:
+    """Size in bytes and time of change in nanoseconds; None where there is no such file."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return [state.st_size, state.st_mtime_ns]
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))
