@@ -58,10 +58,7 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
     """The ids of a column as one Arrow array of integers or large strings, without nulls."""
     nulls = int(series.isna().sum())
     if nulls:
-        raise InvalidEdges(
-            f"id column {name!r} has {nulls} nulls in {where}; drop them first, for "
-            f"example with .dropna(subset=[{name!r}])"
-        )
+        raise _nulls(name, nulls, where)
     if not len(series):
         return pa.array([], arrow_id_type(series.dtype) or pa.null())
     kind = arrow_id_type(series.dtype)
@@ -74,8 +71,11 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
             f"id column {name!r} mixes types in {where} ({error}); ids are all "
             "integers or all strings: cast the column first"
         ) from error
-    if isinstance(values, pa.ChunkedArray):
-        values = values.unify_dictionaries().combine_chunks()
+    values = _one_chunk(
+        values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+    )
+    if values.null_count:  # a dictionary may hold a null as a value, which is no null to pandas
+        raise _nulls(name, values.null_count, where)
     if pa.types.is_dictionary(values.type):
         if pa.types.is_integer(values.type.value_type):
             return values.dictionary_decode()
@@ -89,6 +89,21 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
             "strings: cast the column first"
         )
     return values
+
+
+def _one_chunk(values: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_dictionary(values.type):
+        if any(chunk.dictionary.null_count for chunk in values.chunks):
+            return values.cast(values.type.value_type).combine_chunks()
+        values = values.unify_dictionaries()
+    return values.combine_chunks()
+
+
+def _nulls(name: str, number: int, where: str) -> InvalidEdges:
+    return InvalidEdges(
+        f"id column {name!r} has {number} nulls in {where}; drop them first, for example with "
+        f".dropna(subset=[{name!r}])"
+    )
 
 
 def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
@@ -105,7 +120,14 @@ def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
     if dtype == np.float16:  # Numba has none
         dtype = np.dtype(np.float32)
-    return np.ascontiguousarray(series.to_numpy(dtype=dtype))
+    values = np.ascontiguousarray(series.to_numpy(dtype=dtype))
+    nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
+    if nan:
+        raise InvalidEdges(
+            f"column {name!r} has {nan} NaN in {where}; fill or drop them first, for example with "
+            f".dropna(subset=[{name!r}])"
+        )
+    return values
 
 
 def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:

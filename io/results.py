@@ -32,6 +32,9 @@ class Values:
     data: np.ndarray
     valid: np.ndarray | None = None
 
+    def __sizeof__(self) -> int:  # by which Dask places tasks and spills
+        return self.data.nbytes + (0 if self.valid is None else self.valid.nbytes)
+
 
 Table = dict[str, Values]  # columns of one length, in row order
 

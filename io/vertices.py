@@ -44,11 +44,13 @@ def read_vertices(
                 f"column {name!r} of the vertices frame is of type {series.dtype}; a program reads "
                 "numbers only"
             )
-        null = series.isna().to_numpy()
+        null = series.isna().to_numpy().copy()
         filled = series.fillna(0) if null.any() else series
         values[name] = filled.to_numpy()
         if values[name].dtype == object:
             values[name] = filled.to_numpy(dtype=np.float64)
+        if values[name].dtype.kind == "f":
+            null |= np.isnan(values[name])  # pandas sees no NaN in Arrow
         if null.any():
             nulls[name] = null
     return VertexChunk(codes, table, values, nulls)

@@ -23,6 +23,10 @@ class EdgeChunk:
     def __len__(self) -> int:
         return len(self.source)
 
+    def __sizeof__(self) -> int:  # by which Dask places tasks and spills
+        arrays = [self.source, self.destination, *self.columns.values()]
+        return self.names.nbytes + sum(array.nbytes for array in arrays)
+
 
 @dataclass(frozen=True, eq=False)
 class VertexChunk:
@@ -35,6 +39,10 @@ class VertexChunk:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def __sizeof__(self) -> int:  # by which Dask places tasks and spills
+        arrays = [self.vertex, *self.columns.values(), *self.nulls.values()]
+        return self.names.nbytes + sum(array.nbytes for array in arrays)
 
     def ids(self) -> list[pa.Array]:
         """The user's ids of the rows, an array an id column."""

@@ -300,7 +300,7 @@ def sum_rows(adjacency: Adjacency) -> np.ndarray:
     sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
     offsets = adjacency.offsets
     bad = for_blocks(csr.sum_rows, edge_blocks(offsets), offsets, adjacency.weight, sums)
-    _refuse_overflow(bad, "outgoing")
+    _refuse_overflow(bad, "a vertex's")
     return sums
 
 
@@ -312,7 +312,7 @@ def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
     assert weight is not None
     sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
     bad = csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
-    _refuse_overflow([bad], "incoming")
+    _refuse_overflow([bad], "a vertex's")
     return sums
 
 

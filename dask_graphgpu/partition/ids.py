@@ -26,6 +26,10 @@ class Names:
     first: int | None = None
     table: tuple[pa.Array, ...] | None = None
 
+    @property
+    def nbytes(self) -> int:
+        return sum(int(column.nbytes) for column in self.table or ())
+
     def as_table(self, codes: Sequence[np.ndarray]) -> tuple[Names, list[np.ndarray]]:
         """The same with only the ids that occur in ``codes``, and the codes into that table."""
         if self.first is None:
@@ -69,6 +73,9 @@ class VertexIds:
     def nbytes(self) -> int:
         places = 0 if self.position is None else 2 * self.position.nbytes
         return places + sum(int(column.nbytes) for column in self.columns)
+
+    def __sizeof__(self) -> int:
+        return self.nbytes  # by which Dask places tasks and spills
 
     def in_user_order(self) -> np.ndarray:
         """Dense ids of all vertices, in ascending order of the user's ids."""

@@ -245,7 +245,7 @@ def test_nulls_in_a_vertices_frame():
         (lambda g: g.pagerank(damping=1), "damping=1; allowed is 0 <= damping < 1"),
         (lambda g: g.pagerank(damping=-0.1), "damping=-0.1"),
         (lambda g: g.pagerank(damping=float("nan")), "damping=nan"),
-        (lambda g: g.pagerank(damping="0.85"), "are numbers"),
+        (lambda g: g.pagerank(damping="0.85"), "damping='0.85'; allowed is a number"),
         (lambda g: g.pagerank(tolerance=-1e-9), "tolerance=-1e-09; allowed is at least 0"),
         (lambda g: g.pagerank(max_iterations=0), "max_iterations=0"),
         (lambda g: g.pagerank(max_iterations=2.5), "max_iterations=2.5"),
@@ -399,3 +399,23 @@ def test_the_frame_is_left_as_it_was():
         frame.graph.sssp(0)
     pd.testing.assert_frame_equal(frame, before)
     assert frame.fillna(1.0).graph.sssp(0)["distance"].tolist() == [0.0, 1.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("dtype", [pd.ArrowDtype(pa.float64()), "float64"])
+def test_nan_that_pandas_does_not_see(tmp_path, dtype):
+    """Of Arrow-backed columns, as Parquet gives them, isna() tells nulls only."""
+    path = tmp_path / "edges.parquet"
+    table = pa.table({"src": [0, 1, 2], "dst": [1, 2, 3], "weight": [1.0, float("nan"), 3.0]})
+    pq.write_table(table, path)
+    message = r"'weight' has 1 NaN in row group 0 of .*edges.parquet"
+    with refused(errors.InvalidEdges, message):
+        dd.read_parquet(path).graph.sssp(0).compute()
+    with refused(errors.InvalidEdges, "'weight' has 1 (nulls or )?NaN in partition 0"):
+        table.to_pandas().astype({"weight": dtype}).graph.sssp(0)
+
+
+def test_a_dictionary_that_holds_a_null():
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a", None]))
+    src = pd.Series(pd.arrays.ArrowExtensionArray(column))
+    with refused(errors.InvalidEdges, "id column 'src' has 1 nulls in partition 0"):
+        pd.DataFrame({"src": src, "dst": ["b", "c"]}).graph.bfs("a")
