@@ -28,6 +28,7 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.ingest import Needs, edge_frame, ingest, vertex_frame
 from dask_graphgpu.io.results import ColumnType, Table, column_names, empty_frame, to_frame
 from dask_graphgpu.io.schema import (
@@ -361,19 +362,22 @@ class Graph:
         frames: dict[str, Any] = {}
         for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
             value = getattr(algorithm, field.name)
+        changes: dict[str, FrameColumns] = {}
             if not (isinstance(value, pd.DataFrame) or is_dask_collection(value)):
                 continue
             _check_frame(value, field.name, InvalidArgument)
             ids = find_vertex_columns(_meta(value), self._schema)
             rest = [str(c) for c in value.columns if c not in ids]
-            if len(rest) != 1:
+            number = algorithm.frame_columns(field.name)
+            if len(rest) != number:
                 raise InvalidArgument(
-                    f"{field.name}: a frame with the id column(s) {list(ids)} and one column of "
-                    f"values; it has {[str(c) for c in value.columns]}"
+                    f"{field.name}: a frame with the id column(s) {list(ids)} and "
+                    f"{'one column' if number == 1 else f'{number} columns'} of values; it has "
+                    f"{[str(c) for c in value.columns]}"
                 )
             lazy = self._is_lazy() or is_dask_collection(value)
             frames[field.name] = vertex_frame(value, ids, rest, lazy)
-        changes = dict.fromkeys(frames, "a frame")
+            changes[field.name] = FrameColumns(tuple(rest))
         return (dataclasses.replace(algorithm, **changes) if frames else algorithm), frames  # type: ignore[type-var]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, ClassVar
 
 from dask_graphgpu.errors import InvalidArgument
@@ -56,6 +57,10 @@ class Algorithm(ABC):
         """Columns of the vertices frame to read."""
         return ()
 
+    def frame_columns(self, name: str) -> int:
+        """How many columns of values a frame has that is given as the argument ``name``."""
+        return 1
+
     @abstractmethod
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         """The result's columns, known when the method is called."""
@@ -78,3 +83,14 @@ def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
     """Raise InvalidArgument unless ``ok``."""
     if not ok:
         raise InvalidArgument(f"{name}={value!r}; allowed is {allowed}")
+
+
+def check_iterations(tolerance: Any, max_iterations: Any) -> None:
+    """Raise InvalidArgument unless these can end an iteration."""
+    for name, value in (("tolerance", tolerance), ("max_iterations", max_iterations)):
+        check_number(name, value, "a number", isinstance(value, Real))
+    check_number("tolerance", tolerance, "at least 0", tolerance >= 0)
+    check_number(
+        "max_iterations", max_iterations, "a whole number of at least 1",
+        float(max_iterations).is_integer() and max_iterations >= 1,
+    )  # fmt: skip

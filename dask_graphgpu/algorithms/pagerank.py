@@ -1,33 +1,53 @@
-"""PageRank by power iteration, pulled along in-edges.
+"""PageRank, by power iteration or by handing out what is left (delta, accumulative).
 
 r(v) = (1 - d) p(v) + d (sum over u -> v of r(u) w(u, v) / W(u) + D p(v)), where W(u) is the weight of
 all edges out of u, D the rank of the vertices without any, and p the personalization (1 / n each).
 
+Power iteration takes this as a rule to make the next r of the last one. Delta keeps a rank x and a
+residual q, at first 0 and (1 - d) p: a vertex whose q is worth it adds q to its x and hands on
+d q w(u, v) / W(u) along each edge [2]_. In any order x comes to solve x = (1 - d) p + d P'x, P' the
+transposed matrix of w / W. The q of a vertex without out-edges belongs to p; since that only adds
+multiples of the start, (1 - d) p, to what is handed out, it makes x larger by a factor and nothing
+else: it is dropped, and r = x / sum(x).
+
 References
 ----------
 .. [1] Page, Brin, Motwani, Winograd, "The PageRank citation ranking", Stanford 1999.
+.. [2] Zhang, Gao, Gao, Wang, "Maiter: an asynchronous graph processing framework for delta-based
+   accumulative iterative computation", IEEE TPDS 2014.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, check_number, require_weight
-from dask_graphgpu.errors import InvalidArgument, UnknownVertex
+from dask_graphgpu.algorithms.algorithm import (
+    Algorithm,
+    Run,
+    check_iterations,
+    check_number,
+    require_weight,
+)
+from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, Sum, VertexProgram
 
-_PERSONAL = "personalization"
+METHODS = ("power", "delta")
+
+# Columns that a run puts in place of those of the vertices frame.
+_PERSONAL, _RESIDUAL = "personalization", "residual"
 
 
-def program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
-    """The vertex program; ``share`` is a vertex's rank over the weight of its out-edges."""
+def power_program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
+    """Power iteration; ``share`` is a vertex's rank over the weight of its out-edges."""
     state = {
         "rank": Field(dtype, initial=lambda num_vertices: 1.0 / num_vertices),
         "share": Field(
@@ -61,11 +81,7 @@ def program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
 
     return VertexProgram(
         state=state,
-        compute=(
-            (lambda source_share, weight: source_share * weight)
-            if weighted
-            else (lambda source_share: source_share)
-        ),
+        compute=_send(weighted),
         combine="sum",
         apply=apply,
         constants={"damping": 0.85, "tolerance": 1e-6},
@@ -77,6 +93,49 @@ def program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
     )
 
 
+def delta_program(dtype: str, *, weighted: bool) -> VertexProgram:
+    """Delta; ``share`` is what a vertex hands on a unit of weight, 0 below the threshold."""
+
+    def share(residual: Any, weighted_degree: Any, damping: Any, threshold: Any) -> Any:
+        worth_it = residual > threshold and weighted_degree > 0
+        return damping * residual / weighted_degree if worth_it else 0.0
+
+    def apply(
+        rank: Any, residual: Any, message: Any, weighted_degree: Any, damping: Any, threshold: Any
+    ) -> Any:
+        sent = residual if residual > threshold else 0.0
+        left = residual - sent + message
+        return {
+            "rank": rank + sent,
+            "residual": left,
+            "share": share(left, weighted_degree, damping, threshold),
+        }
+
+    return VertexProgram(
+        state={
+            "rank": Field(dtype, initial=0.0),
+            "residual": Field(dtype, vertices=_RESIDUAL),
+            "share": Field(dtype, initial=share),
+        },
+        compute=_send(weighted),
+        combine="sum",
+        apply=apply,
+        active=lambda new_residual, threshold: new_residual > threshold,
+        constants={"damping": 0.85, "tolerance": 1e-6, "threshold": 0.0},
+        aggregates={
+            "left": Sum(lambda new_residual: new_residual),
+            "handed_out": Sum(lambda new_rank: new_rank),
+        },
+        stop=lambda left, handed_out, tolerance: left < tolerance * handed_out,
+    )
+
+
+def _send(weighted: bool) -> Callable[..., Any]:
+    if weighted:
+        return lambda source_share, weight: source_share * weight
+    return lambda source_share: source_share
+
+
 @dataclass(frozen=True)
 class PageRank(Algorithm):
     """Share of time that a random surfer spends at each vertex.
@@ -86,9 +145,10 @@ class PageRank(Algorithm):
     damping : float
         Chance of following an edge; in [0, 1).
     tolerance : float
-        Stop when the ranks changed by less than this in sum. 0: exactly ``max_iterations``.
+        Stop when the ranks changed by less than this in sum (delta: when less than this part of
+        them is left to hand out). 0: exactly ``max_iterations``.
     max_iterations : int
-        Power iterations at most.
+        Iterations at most.
     personalization : frame or str, optional
         Where the surfer jumps to: a frame with the id column(s) and one more numeric column, or
         the name of a column of the vertices frame. Not negative; scaled to sum 1; vertices that
@@ -96,6 +156,10 @@ class PageRank(Algorithm):
     weighted : bool, optional
         Follow edges by their weight. Default: when the graph has weights.
     dtype : {"float64", "float32"}
+    method : {"power", "delta"}
+        How: "power" has all vertices send in every iteration, "delta" those with something left to
+        hand out, fewer and fewer. Where ids reach few others, as in graphs without cycles, that
+        ends long before power iteration does.
 
     Returns
     -------
@@ -113,7 +177,8 @@ class PageRank(Algorithm):
     -----
     Repeated rows count as often as they occur (weights add up). The rank of vertices without
     out-edges is spread like the jumps. Cost: O(E) a pass, one gather an edge; about
-    log(tolerance) / log(damping) passes. Equal for any number of partitions and threads to about
+    log(tolerance) / log(damping) passes. The sum of all errors is at most tolerance * damping /
+    (1 - damping), twice that for "delta". Equal for any number of partitions and threads to about
     1e-12 (float64) of a rank, the rounding of its sums.
     """
 
@@ -123,29 +188,18 @@ class PageRank(Algorithm):
     personalization: Any = None
     weighted: bool | None = None
     dtype: str = "float64"
+    method: str = "power"
 
     rule = "sum"
     by = "destination"
 
     def __post_init__(self) -> None:
-        numbers = [self.damping, self.tolerance, self.max_iterations]
-        if not all(isinstance(x, Real) for x in numbers):
-            raise InvalidArgument(
-                f"damping, tolerance and max_iterations are numbers; given were {numbers}"
-            )
-        jumps = self.personalization
-        if not (jumps is None or isinstance(jumps, str) or hasattr(jumps, "columns")):
-            raise InvalidArgument(
-                f"personalization is a {type(jumps).__name__}; give a frame with the id column(s) and "
-                "one more numeric column, or the name of a column of the vertices frame"
-            )
+        check_iterations(self.tolerance, self.max_iterations)
+        check_number("damping", self.damping, "a number", isinstance(self.damping, Real))
         check_number("damping", self.damping, "0 <= damping < 1", 0 <= self.damping < 1)
-        check_number("tolerance", self.tolerance, "at least 0", self.tolerance >= 0)
-        whole = float(self.max_iterations).is_integer()
-        check_number(
-            "max_iterations", self.max_iterations, "a whole number of at least 1",
-            whole and self.max_iterations >= 1,
-        )  # fmt: skip
+        if self.personalization is not None:
+            check_values("personalization", self.personalization)
+        check_number("method", self.method, "'power' or 'delta'", self.method in METHODS)
         check_number(
             "dtype", self.dtype, "'float64' or 'float32'", self.dtype in ("float64", "float32")
         )
@@ -156,51 +210,60 @@ class PageRank(Algorithm):
         return schema.weight is not None and self.weighted is not False
 
     def vertex_columns(self) -> Sequence[str]:
-        return (self.personalization,) if isinstance(self.personalization, str) else ()
+        return vertices_columns(self.personalization)
 
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "rank": ColumnType(self.dtype)}
 
     def run(self, run: Run) -> Table:
-        view = run.view
-        personal = self._personal(run)
+        rank = self._power(run) if self.method == "power" else self._delta(run)
+        rows = run.ids.in_user_order()
+        return {"vertex": Values(rows), "rank": Values(rank[rows])}
+
+    def _power(self, run: Run) -> np.ndarray:
+        view, personal = run.view, self._personal(run)
         if personal is not None:
             view = view.with_columns({_PERSONAL: personal})
-        state = run.engine.run(
-            program(self.dtype, weighted=view.is_weighted, personal=personal is not None),
+        program = power_program(
+            self.dtype, weighted=view.is_weighted, personal=personal is not None
+        )
+        state = self._iterate(run, program, view, {})
+        rank: np.ndarray = state["rank"]
+        return rank
+
+    def _delta(self, run: Run) -> np.ndarray:
+        n, personal = run.view.num_vertices, self._personal(run)
+        start = np.full(n, 1 / n) if personal is None else personal
+        view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * start})
+        # With no vertex above it, what is left is below the tolerance in sum.
+        threshold = float(self.tolerance) * (1 - float(self.damping)) / n
+        program = delta_program(self.dtype, weighted=view.is_weighted)
+        state = self._iterate(run, program, view, {"threshold": threshold})
+        rank: np.ndarray = state["rank"] + state["residual"]
+        rank /= rank.sum(dtype=np.float64)
+        return rank
+
+    def _iterate(
+        self, run: Run, program: VertexProgram, view: View, constants: dict[str, float]
+    ) -> Any:
+        constants = {
+            **constants, "damping": float(self.damping), "tolerance": float(self.tolerance)
+        }  # fmt: skip
+        return run.engine.run(
+            program,
             view,
-            constants={"damping": float(self.damping), "tolerance": float(self.tolerance)},
+            constants=constants,
             max_supersteps=int(self.max_iterations),
             exact_supersteps=self.tolerance == 0,
             report=run.report,
         )
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "rank": Values(state["rank"][rows])}
 
     def _personal(self, run: Run) -> np.ndarray | None:
         """The personalization in dense order, scaled to sum 1; None when it is uniform."""
         if self.personalization is None:
             return None
-        if _PERSONAL not in run.frames:  # the name of a column
-            jumps = run.view.vertex_columns[self.personalization].astype(np.float64)
-        else:
-            jumps = np.zeros(run.view.num_vertices)
-            for chunk in run.frames[_PERSONAL]:
-                if not len(chunk):
-                    continue
-                (values,) = chunk.columns.values()
-                for nulls in chunk.nulls.values():
-                    raise InvalidArgument(
-                        f"personalization: {nulls.sum()} of its values are null; fill or drop them"
-                    )
-                rows, known = run.ids.find_rows(chunk.ids())
-                if not known.all():
-                    first = [column[int(np.argmin(known))].as_py() for column in chunk.ids()]
-                    raise UnknownVertex(
-                        f"personalization: {(~known).sum()} of its ids are not vertices of this "
-                        f"graph, the first is {first[0] if len(first) == 1 else tuple(first)!r}"
-                    )
-                np.add.at(jumps, rows, values)
+        values, _ = read_values(run, "personalization", self.personalization, add=True)
+        jumps = values[:, 0]
         total = jumps.sum()
         if not (np.isfinite(total) and total > 0 and jumps.min() >= 0):
             raise InvalidArgument(

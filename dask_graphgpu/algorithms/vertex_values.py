@@ -1,0 +1,111 @@
+"""Arguments that give every vertex a value: a number for all, a frame, or a vertices column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.errors import InvalidArgument, UnknownVertex
+
+
+@dataclass(frozen=True)
+class FrameColumns:
+    """Value columns of a frame that was given as an argument; its chunks are in ``Run.frames``."""
+
+    names: tuple[str, ...]
+
+
+def check_values(name: str, value: Any, *, number: bool = False, several: bool = False) -> None:
+    """Raise InvalidArgument unless ``value`` can give every vertex a value.
+
+    Allowed are a frame, the name of a column of the vertices frame, where ``number`` a finite
+    number for all vertices, and where ``several`` a list of names.
+    """
+    if isinstance(value, FrameColumns | str) or hasattr(value, "columns"):
+        return
+    if number and isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        if not np.isfinite(float(value)):
+            raise InvalidArgument(f"{name}={value!r}; allowed is a finite number")
+        return
+    if several and isinstance(value, Sequence) and all(isinstance(c, str) for c in value):
+        return
+    raise InvalidArgument(
+        f"{name} is a {type(value).__name__}; give a frame with the id column(s) and "
+        f"{'the' if several else 'one more'} numeric column{'s' if several else ''}, or the "
+        f"name{'s of columns' if several else ' of a column'} of the vertices frame"
+        + (", or a number" if number else "")
+    )
+
+
+def vertices_columns(*values: Any) -> tuple[str, ...]:
+    """The columns of the vertices frame that these arguments name."""
+    named: list[str] = []
+    for value in values:
+        if isinstance(value, str):
+            named.append(value)
+        elif isinstance(value, list | tuple):
+            named += value
+    return tuple(dict.fromkeys(named))
+
+
+def read_values(
+    run: Run, name: str, value: Any, *, add: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values in dense order, float64 of shape (num_vertices, columns), and which vertices have some.
+
+    Vertices that a frame does not name hold 0. Rows of the same vertex add up where ``add``.
+
+    Raises
+    ------
+    InvalidArgument
+        A value is null, or, unless they add up, a vertex has two.
+    UnknownVertex
+        The frame names an id that is not a vertex.
+    """
+    n = run.view.num_vertices
+    if isinstance(value, int | float | np.number):
+        return np.full((n, 1), float(value)), np.ones(n, bool)
+    if not isinstance(value, FrameColumns):
+        columns = [run.view.vertex_columns[column] for column in vertices_columns(value)]
+        return np.stack(columns, axis=1).astype(np.float64), np.ones(n, bool)
+    values, times = np.zeros((n, len(value.names))), np.zeros(n, np.int64)
+    for chunk in run.frames[name]:
+        if not len(chunk):
+            continue
+        for nulls in chunk.nulls.values():
+            raise InvalidArgument(
+                f"{name}: {nulls.sum()} of its values are null; fill or drop them"
+            )
+        rows, known = run.ids.find_rows(chunk.ids())
+        if not known.all():
+            first = [column[int(np.argmin(known))].as_py() for column in chunk.ids()]
+            raise UnknownVertex(
+                f"{name}: {(~known).sum()} of its ids are not vertices of this graph, the first is "
+                f"{first[0] if len(first) == 1 else tuple(first)!r}"
+            )
+        np.add.at(values, rows, np.stack([chunk.columns[c] for c in value.names], axis=1))
+        np.add.at(times, rows, 1)
+    if not add and times.max(initial=0) > 1:
+        raise InvalidArgument(
+            f"{name}: {(times > 1).sum()} vertices have more than one row; drop the repeats"
+        )
+    return values, times > 0
+
+
+def finite_values(run: Run, name: str, value: Any, *, missing: float) -> np.ndarray:
+    """One finite value a vertex in dense order, float64; ``missing`` where a frame gives none."""
+    values, known = read_values(run, name, value)
+    check_finite(name, values)
+    filled: np.ndarray = np.where(known, values[:, 0], missing)
+    return filled
+
+
+def check_finite(name: str, values: np.ndarray) -> None:
+    """Raise InvalidArgument for infinities and NaN."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise InvalidArgument(f"{name}: {bad.sum()} of its values are infinite or NaN")
