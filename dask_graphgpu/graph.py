@@ -18,6 +18,7 @@ from dask_graphgpu.algorithms import (
     ALGORITHMS,
     BFS,
     SSSP,
+    SSWP,
     Algorithm,
     CoreNumber,
     Degree,
@@ -146,6 +147,7 @@ class Graph:
 
     bfs = _method(BFS)
     sssp = _method(SSSP)
+    sswp = _method(SSWP)
     pagerank = _method(PageRank)
     weakly_connected_components = _method(WeaklyConnectedComponents)
     core_number = _method(CoreNumber)

@@ -8,11 +8,13 @@ from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.sssp import SSSP
+from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     "bfs": BFS,
     "sssp": SSSP,
+    "sswp": SSWP,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "core_number": CoreNumber,
@@ -25,6 +27,7 @@ __all__ = [
     "ALGORITHMS",
     "BFS",
     "SSSP",
+    "SSWP",
     "Algorithm",
     "CoreNumber",
     "Degree",

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Run
-from dask_graphgpu.algorithms.traversal import Traversal
+from dask_graphgpu.algorithms.traversal import ShortestPaths
 from dask_graphgpu.io.schema import EdgeSchema
 
 
 @dataclass(frozen=True)
-class BFS(Traversal):
+class BFS(ShortestPaths):
     """Number of edges on a shortest path from a source to every vertex.
 
     Parameters
@@ -55,10 +55,10 @@ class BFS(Traversal):
     rule = "one"
     hops = True
 
-    def distance_dtype(self, schema: EdgeSchema) -> str:
+    def dtype_of_values(self, schema: EdgeSchema) -> str:
         return "int64"
 
-    def distances(
+    def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         cutoff = None if self.cutoff is None else int(min(self.cutoff, run.view.num_vertices))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Run, require_weight
-from dask_graphgpu.algorithms.traversal import Traversal
+from dask_graphgpu.algorithms.traversal import ShortestPaths
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import Field, VertexProgram
 
@@ -31,7 +31,7 @@ PROGRAM = VertexProgram(
 
 
 @dataclass(frozen=True)
-class SSSP(Traversal):
+class SSSP(ShortestPaths):
     """Length of a shortest path from a source to every vertex.
 
     Parameters
@@ -75,10 +75,10 @@ class SSSP(Traversal):
         require_weight(schema, "sssp", "; for the number of edges use bfs")
         return True
 
-    def distance_dtype(self, schema: EdgeSchema) -> str:
+    def dtype_of_values(self, schema: EdgeSchema) -> str:
         return schema.weight_kind or "int64"
 
-    def distances(
+    def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         state = run.engine.run(

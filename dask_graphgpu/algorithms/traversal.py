@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,14 +16,21 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class Traversal(Algorithm):
-    """Distances from a source; see the algorithms that derive from this."""
+    """Values of vertices as seen from a source; see the algorithms that derive from this.
+
+    Class attributes
+    ----------------
+    value : name of the result's column
+    hops : whether distances count edges, for predecessors
+    """
 
     source: Any
-    predecessor: bool = False
+    _: KW_ONLY
     target: Any = None
     cutoff: float | None = None
 
-    hops = False
+    value: ClassVar[str] = "distance"
+    hops: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("source", "target", "cutoff"):
@@ -42,20 +49,19 @@ class Traversal(Algorithm):
             )
 
     @abstractmethod
-    def distance_dtype(self, schema: EdgeSchema) -> str:
-        """Type of a distance."""
+    def dtype_of_values(self, schema: EdgeSchema) -> str:
+        """Type of a value."""
 
     @abstractmethod
-    def distances(
+    def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Distance of every vertex in dense order, and whether it was reached."""
+        """Value of every vertex in dense order, and which vertices have one."""
 
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         several = {"source": ColumnType("vertex")} if isinstance(self.source, list) else {}
-        last = {"predecessor": ColumnType("vertex", nullable=True)} if self.predecessor else {}
-        distance = ColumnType(self.distance_dtype(schema), nullable=True)
-        return {**several, "vertex": ColumnType("vertex"), "distance": distance, **last}
+        value = ColumnType(self.dtype_of_values(schema), nullable=True)
+        return {**several, "vertex": ColumnType("vertex"), self.value: value}
 
     def run(self, run: Run) -> Table:
         sources = run.ids.find(self.source if isinstance(self.source, list) else [self.source])
@@ -77,15 +83,38 @@ class Traversal(Algorithm):
     def _from_one(
         self, run: Run, source: int, rows: np.ndarray, targets: np.ndarray | None
     ) -> Table:
-        distance, reached = self.distances(run, source, targets)
+        value, valid = self.values(run, source, targets)
         table = {
             "source": Values(np.full(len(rows), source)),
             "vertex": Values(rows),
-            "distance": Values(distance[rows], reached[rows]),
+            self.value: Values(value[rows], valid[rows]),
         }
-        if self.predecessor:
-            before = run.engine.predecessors(
-                run.view, source, distance, reached, hops=self.hops, report=run.report
-            )[rows]
-            table["predecessor"] = Values(before, before != rows)
-        return table
+        return table | self.more(run, source, rows, value, valid)
+
+    def more(
+        self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
+    ) -> Table:
+        """Further columns of the result."""
+        return {}
+
+
+@dataclass(frozen=True)
+class ShortestPaths(Traversal):
+    """Distances from a source, with the paths if asked for."""
+
+    _: KW_ONLY
+    predecessor: bool = False
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        last = {"predecessor": ColumnType("vertex", nullable=True)} if self.predecessor else {}
+        return {**super().columns(schema), **last}
+
+    def more(
+        self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
+    ) -> Table:
+        if not self.predecessor:
+            return {}
+        before = run.engine.predecessors(
+            run.view, source, value, valid, hops=self.hops, report=run.report
+        )[rows]
+        return {"predecessor": Values(before, before != rows)}

@@ -538,7 +538,7 @@ def test_methods_have_names_signatures_and_documentation():
         assert method.__name__ == name
         assert "Returns" in method.__doc__
     parameters = list(inspect.signature(dg.Graph.sssp).parameters)
-    assert parameters[-4:] == ["source", "predecessor", "target", "cutoff"]
+    assert parameters == ["source", "target", "cutoff", "predecessor"]
 
 
 # A cluster
