@@ -28,8 +28,8 @@ from dask_graphgpu.algorithms import (
     WeaklyConnectedComponents,
 )
 from dask_graphgpu.algorithms.algorithm import Run
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.ingest import Needs, edge_frame, ingest, vertex_frame
 from dask_graphgpu.io.results import ColumnType, Table, column_names, empty_frame, to_frame
 from dask_graphgpu.io.schema import (
@@ -362,9 +362,9 @@ class Graph:
     def _take_frames(self, algorithm: Algorithm) -> tuple[Algorithm, dict[str, Any]]:
         """Replace frames among the arguments by their chunks of vertices."""
         frames: dict[str, Any] = {}
+        changes: dict[str, FrameColumns] = {}
         for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
             value = getattr(algorithm, field.name)
-        changes: dict[str, FrameColumns] = {}
             if not (isinstance(value, pd.DataFrame) or is_dask_collection(value)):
                 continue
             _check_frame(value, field.name, InvalidArgument)
