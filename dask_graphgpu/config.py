@@ -7,8 +7,8 @@ from typing import Any
 import dask
 
 DEFAULTS: dict[str, Any] = {
-    "engine": "auto",  # auto | cpu
-    "order": "auto",  # auto | input | degree: dense ids within a rank
+    "engine": "auto",  # of graphs made with engine="auto": auto | cpu | interpreted
+    "order": "auto",  # of graphs made with order="auto": auto | input | degree
     "direction": "auto",  # auto | push | pull | notify-pull
     "threads": None,  # threads of the CPU engine; None: what this process may use
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
@@ -21,3 +21,8 @@ dask.config.update_defaults({"graphgpu": DEFAULTS})
 def get(name: str) -> Any:
     """The value of ``graphgpu.<name>`` as Dask's configuration has it now."""
     return dask.config.get(f"graphgpu.{name}", default=DEFAULTS[name])
+
+
+def chosen(name: str, value: str) -> str:
+    """An argument, or where that is "auto" the setting of the same name."""
+    return str(get(name)) if value == "auto" else value

@@ -13,6 +13,7 @@ import pandas as pd
 from dask.base import compute, is_dask_collection, persist
 from dask.delayed import delayed
 
+from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import (
     ALGORITHMS,
@@ -100,6 +101,8 @@ class Graph:
         Order of vertices in memory: that of the ids, or by falling degree. "auto": that of the ids
         unless degrees are skewed and the ids show no locality. Answers do not depend on it.
     engine : {"auto", "cpu", "interpreted"}
+        For both, "auto" leaves it to ``graphgpu.order`` and ``graphgpu.engine`` of Dask's
+        configuration where those are set.
 
     Raises
     ------
@@ -120,6 +123,7 @@ class Graph:
         engine: str = "auto",
     ) -> None:
         _check_frame(frame, "the edge frame", InvalidEdges)
+        order, engine = config.chosen("order", order), config.chosen("engine", engine)
         _check_choice("duplicates", duplicates, _DUPLICATES)
         _check_choice("order", order, _ORDERS)
         _check_choice("directed", directed, (True, False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.graph import Graph
@@ -52,6 +53,7 @@ def load(
     """
     if npartitions is not None and (isinstance(npartitions, bool) or npartitions < 1):
         raise InvalidArgument(f"npartitions={npartitions!r}; allowed are positive integers")
+    engine = config.chosen("engine", engine)
     engines.check(engine)
     found = saved.read(path, verify=verify, stale=stale)
     return Graph._of_saved(found, npartitions, engine)

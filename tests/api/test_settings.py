@@ -1,0 +1,46 @@
+"""Dask's configuration: every setting is read, and arguments come before it."""
+
+import re
+from pathlib import Path
+
+import dask
+import pandas as pd
+import pytest
+
+import dask_graphgpu as dg
+from dask_graphgpu import errors
+from dask_graphgpu.config import DEFAULTS
+
+ROOT = Path(__file__).parents[2]
+EDGES = pd.DataFrame({"src": [0, 0, 1], "dst": [1, 2, 2]})
+
+
+def test_every_setting_is_read():
+    folders = [ROOT / "dask_graphgpu", ROOT / "kernels", ROOT / "io"]
+    text = "".join(p.read_text() for folder in folders for p in folder.rglob("*.py"))
+    read = set(re.findall(r'(?:config\.get|config\.chosen)\(\s*"(?:graphgpu\.)?([\w-]+)"', text))
+    assert read == set(DEFAULTS)
+
+
+def test_order():
+    with dask.config.set({"graphgpu.order": "degree"}):
+        assert EDGES.graph().explain().order == "falling degree"
+        assert EDGES.graph(order="input").explain().order == "of the ids"
+    with (
+        dask.config.set({"graphgpu.order": "random"}),
+        pytest.raises(errors.InvalidArgument, match="order='random'; allowed are 'auto'"),
+    ):
+        EDGES.graph()
+
+
+def test_engine(tmp_path):
+    saved = EDGES.graph().save(tmp_path / "saved")
+    with dask.config.set({"graphgpu.engine": "interpreted"}):
+        assert EDGES.graph().explain().engine == "interpreted"
+        assert dg.load(saved).explain().engine == "interpreted"
+        assert EDGES.graph(engine="cpu").explain().engine == "cpu"
+    with (
+        dask.config.set({"graphgpu.engine": "gpu"}),
+        pytest.raises(errors.EngineUnavailable, match="engine='gpu'"),
+    ):
+        EDGES.graph()
