@@ -21,6 +21,7 @@ from dask_graphgpu.job import IDS, GraphOptions, Step, run
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 
+_BUILD = "build"  # the step that saves a graph
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
 
@@ -35,8 +36,8 @@ def _number(text: str) -> int | float:
     raise click.BadParameter(f"{text!r} is not a number.")
 
 
-def _common_options() -> list[click.Parameter]:
-    """Parameters that every algorithm has."""
+def _graph_options() -> list[click.Parameter]:
+    """Parameters that say what the graph is."""
     option = click.Option
     return [
         click.Argument(["edges"]),
@@ -68,6 +69,20 @@ def _common_options() -> list[click.Parameter]:
             help="Order of vertices in memory; the answer is the same.",
         ),
         option(["--engine"], default="auto", help="Engine that computes. Default: auto."),
+        option(
+            ["--stale"],
+            type=click.Choice(["error", "ignore"]),
+            help="What to do when a saved graph's Parquet has changed since. Default: error.",
+        ),
+        option(["--verify"], is_flag=True, help="Compare a saved graph's checksums first."),
+    ]
+
+
+def _common_options() -> list[click.Parameter]:
+    """Parameters that every algorithm has."""
+    option = click.Option
+    return [
+        *_graph_options(),
         option(["--output"], metavar="DIR", help="Folder for the result, replaced as one step."),
         option(
             ["--top"],
@@ -161,7 +176,7 @@ class _Graph(click.Group):
                 [_step(cmd_name, given)], given["progress"], given["traceback"]
             ),
             help=(algorithm.__doc__ or "").strip().splitlines()[0]
-            + "\n\nEDGES is a Parquet file, a folder of them or a URL.",
+            + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
         )
 
 
@@ -173,14 +188,41 @@ def graph() -> None:
     """
 
 
+@graph.command(
+    _BUILD,
+    params=[
+        *_graph_options(),
+        click.Option(
+            ["--edge-columns"],
+            metavar="COL,COL",
+            help="Further columns of edges to keep, for vertex programs.",
+        ),
+        click.Option(
+            ["--output"],
+            metavar="DIR",
+            required=True,
+            help="Folder for the saved graph, replaced as one step.",
+        ),
+        *_run_options(),
+    ],
+)
+def build(**given: Any) -> None:
+    """Build a graph and save it.
+
+    EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
+    opens it at once.
+    """
+    _run([_step(_BUILD, given)], given["progress"], given["traceback"])
+
+
 @graph.command("run", params=_run_options())
 @click.argument("job", type=click.File("rb"))
 @click.pass_context
 def run_job(ctx: click.Context, job: Any, progress: bool | None, traceback: bool) -> None:
     """Run the steps of a TOML file.
 
-    Its keys are the options of the command line. Each [[step]] is one algorithm; keys above the first step hold for all
-    of them. Paths are relative to the current folder.
+    Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
+    hold for all of them. Paths are relative to the current folder.
     """
     try:
         keys = tomllib.load(job)
@@ -197,12 +239,11 @@ def run_job(ctx: click.Context, job: Any, progress: bool | None, traceback: bool
 def _step_of_table(ctx: click.Context, table: dict[str, Any], number: int) -> Step:
     """Read the keys of a step as if they had been typed on the command line."""
     name, edges = table.pop("algorithm", None), table.pop("edges", None)
-    command = graph.get_command(ctx, name) if name in ALGORITHMS else None
+    names = sorted([*ALGORITHMS, _BUILD])
+    command = graph.get_command(ctx, name) if name in names else None
     try:
         if command is None:
-            raise click.UsageError(
-                f"algorithm is {name!r}; allowed are {', '.join(sorted(ALGORITHMS))}."
-            )
+            raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(names)}.")
         if not isinstance(edges, str):
             raise click.UsageError(f"edges is {edges!r}; give a path.")
         options = {p.name: p for p in command.params if p.name not in _RUN_OPTIONS | {"edges"}}
@@ -237,7 +278,7 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
 
 def _step(algorithm: str, given: dict[str, Any]) -> Step:
     """A step of parsed options."""
-    if not any(given[name] is not None for name in _STEP_OPTIONS):
+    if not any(given.get(name) is not None for name in _STEP_OPTIONS):
         raise click.UsageError("Nothing would come of it: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
@@ -245,6 +286,7 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
     others["directed"] = not given["undirected"]
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
+    saved = {"stale": given["stale"], "verify": given["verify"] or None}
     common = {p.name for p in _common_options()}
     return Step(
         algorithm,
@@ -253,9 +295,10 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
             tuple(given["columns"].split(",")) if given["columns"] else (),
             given["vertices"],
             tuple(others.items()),
+            tuple((name, value) for name, value in saved.items() if value is not None),
         ),
         {k: v for k, v in given.items() if k not in common and v is not None and v != ()},
-        *(given[name] for name in ("output", "top", "report")),
+        *(given.get(name) for name in ("output", "top", "report")),
     )
 
 

@@ -1,4 +1,7 @@
-"""Jobs: Parquet edges in, a Parquet result out. The command line is one way to describe them."""
+"""Jobs: Parquet edges or a saved graph in, Parquet or a saved graph out.
+
+The command line is one way to describe them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
+from dask_graphgpu.loading import load
 from dask_graphgpu.report import last_report
+from dask_graphgpu.store.saved import is_saved, read
 
 # Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
 IDS = ("source", "target")
@@ -28,19 +33,22 @@ class GraphOptions:
     Attributes
     ----------
     edges
-        Parquet file, folder or URL.
+        Parquet file, folder or URL, or the folder of a saved graph.
     columns
         The id columns of sources, then as many of destinations; empty: by name.
     vertices
         Parquet file or folder of a vertices frame.
     others
         Further options of ``ddf.graph``, as pairs.
+    saved
+        Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
     """
 
     edges: str
     columns: tuple[str, ...] = ()
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
+    saved: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Step:
     Attributes
     ----------
     algorithm
-        Name of the method of Graph.
+        Name of the method of Graph; "build" saves the graph.
     arguments
         Of the method; ids are text, as on the command line.
     output
@@ -90,7 +98,9 @@ def run(steps: Sequence[Step], *, progress: bool = False) -> None:
         for step in steps:
             graph = made.get(step.graph) or _graph(step.graph)
             if uses[step.graph] > 1 and step.graph not in made:
-                graph = made[step.graph] = _Graph(graph.handle.persist(), graph.schema)
+                kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
+                held = graph.handle.persist(columns=sorted(kept))
+                graph = made[step.graph] = _Graph(held, graph.schema)
             _run_step(step, graph)
             uses[step.graph] -= 1
             if not uses[step.graph]:
@@ -110,6 +120,12 @@ def _progress_bar() -> Any:
 
 
 def _graph(options: GraphOptions) -> _Graph:
+    if is_saved(options.edges):
+        return _saved_graph(options)
+    if options.saved:
+        raise InvalidArgument(
+            f"{options.saved[0][0]} is an option for saved graphs, and {options.edges} is none"
+        )
     named: dict[str, Any] = {}
     if options.columns:
         k, odd = divmod(len(options.columns), 2)
@@ -128,7 +144,42 @@ def _graph(options: GraphOptions) -> _Graph:
     return _Graph(edges.graph(**named), schema)
 
 
+def _saved_graph(options: GraphOptions) -> _Graph:
+    """A saved graph, which has to be what the other options say, where they say anything."""
+    others = dict(options.others)
+    graph = load(options.edges, engine=others.get("engine", "auto"), **dict(options.saved))
+    found = read(options.edges, stale="ignore")
+    schema, layout = found.schema, found.layout
+    asked = {
+        "columns": (options.columns or None, (*schema.source, *schema.destination)),
+        "weight": (others.get("weight", schema.weight), schema.weight),
+        "undirected": (not others.get("directed", True) or None, not layout.directed),
+        "vertices": (options.vertices, "those that were saved"),
+    }
+    for name in ("duplicates", "order"):
+        asked[name] = (
+            None if others.get(name) == "auto" else others.get(name),
+            getattr(layout, name),
+        )
+    for name, (wanted, given) in asked.items():
+        if wanted != given and (wanted is not None or name == "weight"):
+            raise InvalidArgument(
+                f"{name} is {wanted!r} and the saved graph {options.edges} has {given!r}: leave it "
+                "out, or build the graph anew with it"
+            )
+    return _Graph(graph, schema)
+
+
+def _edge_columns(step: Step) -> list[str]:
+    """Columns that a build step keeps."""
+    return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
+
+
 def _run_step(step: Step, graph: _Graph) -> None:
+    if step.algorithm == "build":
+        assert step.output is not None
+        graph.handle.save(step.output, columns=_edge_columns(step))
+        return
     arguments = {
         name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
     }

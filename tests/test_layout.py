@@ -32,7 +32,7 @@ ALLOWED = {
     "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
 ALLOWED["graph"] = set(ALLOWED)
-ALLOWED["loading"] = {"errors", "engine", "graph", "store"}
+ALLOWED["loading"] = {"errors", "config", "engine", "graph", "store"}
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "job"}
