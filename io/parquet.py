@@ -127,9 +127,22 @@ def _open(piece: Piece, strings: Sequence[str] = ()) -> pq.ParquetFile:
             piece.path, filesystem=piece.filesystem, read_dictionary=list(strings)
         )
     except (OSError, pa.ArrowException) as error:
-        raise UnreadableParquet(
-            f"cannot read {piece.path}: {_line(error)}; it is not a complete Parquet file"
-        ) from error
+        raise _unreadable(piece.path, error) from error
+
+
+def check_footer(path: str) -> None:
+    """Raise UnreadableParquet unless a local file ends in the footer of a Parquet file."""
+    _open(Piece(path, None)).close()
+
+
+def _unreadable(path: str, error: Exception) -> UnreadableParquet:
+    """The error of a file that cannot be opened as Parquet."""
+    if getattr(error, "errno", None) is not None:  # from the system: the content has not been seen
+        return UnreadableParquet(f"cannot read {path}: {_line(error)}")
+    return UnreadableParquet(
+        f"cannot read {path}: {_line(error)}; it is not a complete Parquet file: write it again, or "
+        "move it elsewhere"
+    )
 
 
 def _remote(filesystem: Any) -> Any:
