@@ -167,12 +167,18 @@ def is_function(value: Any) -> bool:
 
 def literal(value: Any, role: str) -> str:
     """Return source text for a value that a function may read: numbers, math, numpy, tuples."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return f"numpy.{value.dtype.type.__name__}({literal(value.item(), role)})"
+    # Of the plain type: a member of an enumeration shows its name, which is no source text.
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, str):
+        return str.__repr__(value)
     if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
+        text = float.__repr__(value)
+        return text if math.isfinite(value) else f"float({text!r})"
     if isinstance(value, tuple):
         return "(" + "".join(literal(item, role) + ", " for item in value) + ")"
     if isinstance(value, ModuleType) and value.__name__ in _MODULES:
@@ -205,20 +211,29 @@ def code_bytes(code: CodeType) -> bytes:
 def fingerprint(function: Callable[..., Any], role: str) -> str:
     """Return a digest of a function's code and of all that it reads, the same in any process."""
     digest = hashlib.sha256()
-    _update(digest, plain(function, role), role, ())
+    for part in _parts(plain(function, role), role, ()):
+        digest.update(len(part).to_bytes(8, "little"))  # or (1, 11) would be (11, 1)
+        digest.update(part)
     return digest.hexdigest()
 
 
-def _update(
-    digest: Any, function: FunctionType, role: str, above: tuple[FunctionType, ...]
-) -> None:
-    digest.update(code_bytes(function.__code__))
+def _parts(function: FunctionType, role: str, above: tuple[FunctionType, ...]) -> Iterator[bytes]:
+    """What tells a function from others; the number of parts follows from those before."""
+    yield code_bytes(function.__code__)
     if function in above:
         return
     outside = reads(function, role)
-    for value in (*outside.globals.items(), *enumerate((*outside.cells, *outside.defaults))):
-        digest.update(str(value[0]).encode())
-        if is_function(value[1]):
-            _update(digest, plain(value[1], role), role, (*above, function))
-        else:
-            digest.update(literal(value[1], role).encode())
+    for kind, values in (
+        ("global", outside.globals.items()),
+        ("cell", enumerate(outside.cells)),
+        ("default", enumerate(outside.defaults)),
+    ):
+        for name, value in values:
+            yield f"{kind} {name}".encode()
+            if is_function(value):
+                yield b"function"
+                yield from _parts(plain(value, role), role, (*above, function))
+            else:
+                yield b"value"
+                yield literal(value, role).encode()
+    yield b"end"

@@ -1,9 +1,18 @@
 """Plain functions taken apart."""
 
+from enum import IntEnum
+
+import numpy as np
 import pytest
 
 from dask_graphgpu.errors import ProgramError
-from dask_graphgpu.functions import computes, returned_keys, tuple_returning
+from dask_graphgpu.functions import (
+    computes,
+    fingerprint,
+    literal,
+    returned_keys,
+    tuple_returning,
+)
 
 
 def with_code(function, code):
@@ -51,3 +60,62 @@ def test_handing_on_is_no_arithmetic():
     assert computes(lambda label: label + 1)
     assert computes(lambda label: -label)
     assert computes(lambda label: max(label, 1))
+
+
+def over(a, b, call=None):
+    """A function that closes over these, in the order of their names."""
+    return lambda x: x * b + a + (0 if call is None else call(x))
+
+
+def reading(text, **values):
+    """A function of ``x`` that reads these globals."""
+    exec(f"f = lambda x: {text}", values)
+    return values["f"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (over(1, 11), over(11, 1)),
+        (over(1, 2), over(2, 1)),
+        (over(1, 1), over(1, True)),
+        (over(1, 1.0), over(1, 1)),
+        (over(1, -0.0), over(1, 0.0)),
+        (over(1, 1, over(1, 11)), over(1, 1, over(11, 1))),
+        (reading("a + b", a=1, b=11), reading("a + b", a=11, b=1)),
+        (reading("a + a0", a=0, a0=1), reading("a + a0", a=1, a0=0)),
+        (reading("a + aa", a=over(1, 2), aa=3), reading("a + aa", a=3, aa=over(1, 2))),
+        (lambda x, a=1, b=11: x, lambda x, a=11, b=1: x),
+        (lambda x, a="1": x, lambda x, a=1: x),
+    ],
+)
+def test_what_differs_has_another_fingerprint(one, other):
+    assert fingerprint(one, "compute") != fingerprint(other, "compute")
+
+
+def test_what_is_equal_has_the_same_fingerprint():
+    assert fingerprint(over(1, 2, over(3, 4)), "f") == fingerprint(over(1, 2, over(3, 4)), "f")
+
+
+class Colour(IntEnum):
+    RED = 3
+
+
+class Share(float):
+    def __repr__(self):
+        return "a share"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Colour.RED, "3"),
+        (Share(0.5), "0.5"),
+        (Share("inf"), "float('inf')"),
+        (True, "True"),
+        (np.int32(-4), "numpy.int32(-4)"),
+        ((1, Colour.RED), "(1, 3, )"),
+    ],
+)
+def test_text_of_a_number_is_its_plain_value(value, text):
+    assert literal(value, "compute") == text
