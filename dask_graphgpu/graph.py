@@ -18,6 +18,7 @@ from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import (
     ALGORITHMS,
     BFS,
+    SSNSP,
     SSSP,
     SSWP,
     Algorithm,
@@ -152,6 +153,7 @@ class Graph:
     bfs = _method(BFS)
     sssp = _method(SSSP)
     sswp = _method(SSWP)
+    ssnsp = _method(SSNSP)
     pagerank = _method(PageRank)
     weakly_connected_components = _method(WeaklyConnectedComponents)
     core_number = _method(CoreNumber)

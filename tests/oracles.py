@@ -70,6 +70,26 @@ def widest_path(n, edges, source, *, directed=True):
     return width
 
 
+def path_counts(n, edges, source, *, directed=True):
+    """Number of paths of fewest edges by vertex, for the reached vertices, as exact integers.
+
+    Walks of k edges are counted for k = 0, 1, ..: the first k with any is the distance, and walks of that length are
+    the shortest paths.
+    """
+    arcs = {(u, v) for u, v, _ in _arcs(edges, directed)}
+    found = {}
+    walks = {source: 1}
+    for _ in range(n):
+        for v, number in walks.items():
+            found.setdefault(v, number)
+        longer = defaultdict(int)
+        for u, v in arcs:
+            if u in walks:
+                longer[v] += walks[u]
+        walks = longer
+    return found
+
+
 def components(n, edges, rank=None):
     """For each vertex the member of its component that is smallest by `rank`: union-find over sets."""
     rank = range(n) if rank is None else rank

@@ -7,6 +7,7 @@ from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
+from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
@@ -15,6 +16,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "bfs": BFS,
     "sssp": SSSP,
     "sswp": SSWP,
+    "ssnsp": SSNSP,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "core_number": CoreNumber,
@@ -26,6 +28,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
 __all__ = [
     "ALGORITHMS",
     "BFS",
+    "SSNSP",
     "SSSP",
     "SSWP",
     "Algorithm",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Run
-from dask_graphgpu.algorithms.traversal import ShortestPaths
+from dask_graphgpu.algorithms.traversal import ShortestPaths, hops
 from dask_graphgpu.io.schema import EdgeSchema
 
 
@@ -61,6 +61,4 @@ class BFS(ShortestPaths):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        cutoff = None if self.cutoff is None else int(min(self.cutoff, run.view.num_vertices))
-        level = run.engine.bfs(run.view, source, cutoff=cutoff, targets=targets, report=run.report)
-        return level, level >= 0
+        return hops(run, source, self.cutoff, targets)

@@ -118,3 +118,12 @@ class ShortestPaths(Traversal):
             run.view, source, value, valid, hops=self.hops, report=run.report
         )[rows]
         return {"predecessor": Values(before, before != rows)}
+
+
+def hops(
+    run: Run, source: int, cutoff: float | None, targets: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges on a shortest path to every vertex, and which vertices are reached."""
+    most = None if cutoff is None else int(min(cutoff, run.view.num_vertices))
+    level = run.engine.bfs(run.view, source, cutoff=most, targets=targets, report=run.report)
+    return level, level >= 0

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from strategies import partitioned
 
+from dask_graphgpu import errors
+
 GRAPHS = [
     "california-road",
     "cit-hep-ph",
@@ -104,11 +106,40 @@ def test_sssp(case):
 
 
 @each_graph
+def test_sswp(case):
+    # The answers keep the lightest of repeated rows, as for shortest paths.
+    graph = case.graph(case.with_weights(), duplicates="min")
+    width = column(graph.sswp(case.source), "width", -np.inf)
+    expected = case.expected("sswp")
+    assert expected[case.source] == np.inf
+    width[case.source] = np.inf  # null over integers
+    np.testing.assert_array_equal(width, expected)
+
+
+@each_graph
+def test_ssnsp(case):
+    graph = case.graph(weight=None).persist()
+    np.testing.assert_array_equal(
+        column(graph.ssnsp(case.source, dtype="float64"), "paths"), case.expected("ssnsp")
+    )
+    if case.meta["algos"]["ssnsp"]["check"]["overflow"]:
+        with pytest.raises(errors.IntegerOverflow, match="dtype='float64'"):
+            graph.ssnsp(case.source).compute()
+    else:
+        found = graph.ssnsp(case.source).compute()
+        np.testing.assert_array_equal(found["paths"], case.expected("ssnsp"))
+        distance = found["distance"].to_numpy(dtype="int64", na_value=-1)
+        np.testing.assert_array_equal(distance, case.expected("bfs"))
+
+
+@each_graph
 def test_pagerank(case):
     graph = case.graph(partitioned(case.simple(), 3), weight=None)
     rank = column(graph.pagerank(tolerance=1e-13, max_iterations=300), "rank")
     np.testing.assert_allclose(rank, case.expected("pagerank"), rtol=1e-8)
     assert rank.sum() == pytest.approx(1, abs=1e-10)
+    delta = graph.pagerank(method="delta", tolerance=1e-11, max_iterations=300)
+    assert abs(column(delta, "rank") - case.expected("pagerank")).sum() < 1e-9
 
 
 @each_graph

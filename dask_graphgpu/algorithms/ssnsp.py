@@ -1,0 +1,88 @@
+"""Single-source number of shortest paths, by edges.
+
+c(source) = 1, c(v) = sum of c(u) over edges u -> v with d(u) + 1 = d(v), d the number of edges of a
+shortest path: the first half of Brandes' betweenness.
+
+References
+----------
+.. [1] Brandes, "A faster algorithm for betweenness centrality", J. Mathematical Sociology 2001.
+.. [2] Sabet, Zhao, Gupta, "Subway: minimizing data transfer during out-of-GPU-memory graph
+   processing", EuroSys 2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Run, check_number
+from dask_graphgpu.algorithms.traversal import Traversal, hops
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class SSNSP(Traversal):
+    """How many paths of fewest edges lead from a source to every vertex.
+
+    Parameters
+    ----------
+    source : id or list of ids
+        With a list the result has a ``source`` column and one row a source and vertex.
+    target : id or list of ids, optional
+        Stop once these are found; the result has their rows only.
+    cutoff : int, optional
+        Vertices further away than this are left unreached.
+    dtype : {"int64", "float64"}
+        Of the numbers, which may grow exponentially with the distance. int64 is exact; float64 is
+        exact up to 2**53, then rounded, and infinite beyond 1.8e308.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``distance`` (Int64, the number of edges; null: unreached), ``paths`` (of
+        ``dtype``; 1 at the source, whose path is empty, 0 where unreached). One row a vertex in
+        ascending order of ids.
+
+    Raises
+    ------
+    UnknownVertex
+        A source or target is not a vertex.
+    IntegerOverflow
+        A number of paths does not fit int64.
+
+    Notes
+    -----
+    c(source) = 1, c(v) = sum of c(u) over edges u -> v with d(u) + 1 = d(v). Repeated edges count
+    once, weights are not read. Cost: a breadth-first search, and one more look at every edge of the
+    reached vertices: O(V + E).
+    """
+
+    _: KW_ONLY
+    dtype: str = "int64"
+
+    rule = "one"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(
+            "dtype", self.dtype, "'int64' or 'float64'", self.dtype in ("int64", "float64")
+        )
+
+    def dtype_of_values(self, schema: EdgeSchema) -> str:
+        return "int64"
+
+    def values(
+        self, run: Run, source: int, targets: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return hops(run, source, self.cutoff, targets)
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {**super().columns(schema), "paths": ColumnType(self.dtype)}
+
+    def more(
+        self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
+    ) -> Table:
+        count = run.engine.path_counts(run.view, source, value, dtype=self.dtype, report=run.report)
+        return {"paths": Values(count[rows])}

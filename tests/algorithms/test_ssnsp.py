@@ -1,0 +1,116 @@
+"""Numbers of shortest paths against walks counted edge by edge."""
+
+import math
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import on_threads, small_graphs
+from strategies import KINDS, edge_lists, partitioned
+
+from dask_graphgpu import errors
+from dask_graphgpu.engine.cpu import bfs, path_counts
+from dask_graphgpu.report import Report
+
+
+@settings(max_examples=60)
+@given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
+def test_distances_and_paths(graph):
+    found = graph.graph().ssnsp(graph.ids[0]).compute()
+    hops = oracles.bfs(graph.n, graph.edges, 0, directed=graph.directed)
+    paths = oracles.path_counts(graph.n, graph.edges, 0, directed=graph.directed)
+    assert graph.answers(found, "distance") == {v: hops.get(v) for v in range(graph.n)}
+    assert graph.answers(found, "paths") == {v: paths.get(v, 0) for v in range(graph.n)}
+
+
+@settings(max_examples=150)
+@given(
+    graph=small_graphs(),
+    data=st.data(),
+    number=st.sampled_from([1, 3]),
+    into=st.booleans(),
+    little=st.sampled_from([0, 1, 1 << 14]),
+)
+def test_pushed_pulled_and_on_threads(graph, data, number, into, little):
+    source = data.draw(st.integers(0, graph.n - 1))
+    simple = {(u, v) for u, v, *_ in graph.edges}
+    if not graph.directed:
+        simple = {(min(u, v), max(u, v)) for u, v in simple}
+    graph = type(graph)(graph.n, sorted(simple), graph.directed, None, graph.rank, graph.ids)
+    view, report = graph.view(into=into), Report("ssnsp")
+    level = bfs(view, source, cutoff=None, targets=None, report=Report("bfs"))
+    with on_threads(number, little_work=max(little, 1)):
+        count = path_counts(view, source, level, dtype="int64", report=report)
+    wanted = oracles.path_counts(graph.n, graph.edges, source, directed=graph.directed)
+    assert count.tolist() == [wanted.get(v, 0) for v in range(graph.n)]
+    assert {a.direction for a in report.advances} <= {"pull" if view.has_into else "push"}
+    assert sum(a.supersteps for a in report.advances) == max(level.max(), 0)
+
+
+def layers(widths):
+    """Every vertex of a layer joined to every one of the next."""
+    bounds = np.cumsum([0, *widths])
+    pairs = [
+        (u, v)
+        for i in range(len(widths) - 1)
+        for u in range(bounds[i], bounds[i + 1])
+        for v in range(bounds[i + 1], bounds[i + 2])
+    ]
+    return pd.DataFrame(pairs, columns=["src", "dst"])
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("number", [1, 3])
+def test_large_levels(directed, number):
+    edges = layers([1, 300, 400, 300, 2])
+    with on_threads(number, little_work=100):
+        found = edges.graph(directed=directed).ssnsp(0)
+    wanted = [1] + [1] * 300 + [300] * 400 + [300 * 400] * 300 + [300 * 400 * 300] * 2
+    assert found["paths"].tolist() == wanted
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_the_largest_number_and_one_beyond(directed):
+    fits = layers([1, 1, *[2] * 62, 1])  # 2**62 paths to the last vertex
+    assert fits.graph(directed=directed).ssnsp(0)["paths"].iloc[-1] == 2**62
+    beyond = partitioned(layers([1, 1, *[2] * 63, 1]), 2).graph(directed=directed)
+    with pytest.raises(errors.IntegerOverflow, match="give dtype='float64'"):
+        beyond.ssnsp(0).compute()
+    rounded = beyond.ssnsp(0, dtype="float64").compute()["paths"]
+    assert rounded.dtype == np.float64
+    assert rounded.iloc[-1] == 2.0**63
+    without_end = layers([1, *[8] * 400]).graph(directed=directed).ssnsp(0, dtype="float64")
+    assert without_end["paths"].max() == math.inf
+
+
+def test_overflow_of_a_level_on_threads():
+    edges = layers([1, *[2] * 60, 40, 40, 1])
+    with on_threads(2), pytest.raises(errors.IntegerOverflow):
+        edges.graph().ssnsp(0)
+
+
+def test_targets_cutoff_and_several_sources():
+    edges = layers([1, 2, 2, 2])
+    graph = partitioned(edges, 3).graph().persist()
+    some = graph.ssnsp(0, target=[4, 1]).compute()
+    assert some[["vertex", "distance", "paths"]].to_numpy().tolist() == [[4, 2, 2], [1, 1, 1]]
+    near = graph.ssnsp(0, cutoff=2).compute()
+    assert near["paths"].tolist() == [1, 1, 1, 2, 2, 0, 0]
+    assert near["distance"].isna().tolist() == [False] * 5 + [True] * 2
+    both = graph.ssnsp([0, 1]).compute()
+    assert both["source"].tolist() == [0] * 7 + [1] * 7
+    assert both["paths"].tolist() == [1, 1, 1, 2, 2, 4, 4, 0, 1, 0, 1, 1, 2, 2]
+
+
+def test_repeats_and_loops_count_once():
+    edges = pd.DataFrame({"src": [0, 0, 0, 1, 1], "dst": [1, 1, 0, 1, 2]})
+    assert edges.graph().ssnsp(0)["paths"].tolist() == [1, 1, 1]
+    assert edges.graph(directed=False).ssnsp(0)["paths"].tolist() == [1, 1, 1]
+
+
+def test_other_dtypes_are_refused():
+    with pytest.raises(errors.InvalidArgument, match="dtype='int32'; allowed is 'int64' or"):
+        layers([1, 1]).graph().ssnsp(0, dtype="int32")
