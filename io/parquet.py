@@ -15,6 +15,10 @@ import pyarrow.parquet as pq
 from dask_graphgpu.errors import InvalidEdges, UnreadableParquet
 
 
+# Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
+_LARGE_DICTIONARY = 1 << 18
+
+
 @dataclass(frozen=True)
 class Piece:
     """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local."""
@@ -88,7 +92,7 @@ def read_pieces(
 ) -> Iterator[tuple[pd.DataFrame, str]]:
     """The columns of one row group after the other, as Arrow-backed frames, and where each stands.
 
-    Columns of ``strings`` come dictionary-encoded, as they are in the file.
+    Columns of ``strings`` come dictionary-encoded where they are so in the file.
 
     Raises
     ------
@@ -97,7 +101,10 @@ def read_pieces(
     InvalidEdges
         It has no such column.
     """
-    file = _open(piece, strings)
+    file = _open(piece)
+    encoded = [name for name in strings if _is_dictionary(file, name)]
+    if encoded:
+        file = _open(piece, encoded)
     missing = [name for name in columns if name not in file.schema_arrow.names]
     if missing:
         raise InvalidEdges(
@@ -115,6 +122,21 @@ def read_pieces(
             types_mapper=pd.ArrowDtype, ignore_metadata=True
         )
         yield frame, f"row group {group} of {piece.path}"
+
+
+def _is_dictionary(file: pq.ParquetFile, name: str) -> bool:
+    """Whether a column is dictionary-encoded throughout.
+
+    A writer gives up on a dictionary that grows large, and goes on in plain pages, which to read
+    into a dictionary takes several times as long as to hash them later.
+    """
+    for group in range(file.num_row_groups):
+        chunks = file.metadata.row_group(group).to_dict()["columns"]
+        for chunk in (chunk for chunk in chunks if chunk["path_in_schema"] == name):
+            start = chunk["dictionary_page_offset"]
+            if start is None or chunk["data_page_offset"] - start > _LARGE_DICTIONARY:
+                return False
+    return True
 
 
 def _groups(file: pq.ParquetFile, piece: Piece) -> Sequence[int]:

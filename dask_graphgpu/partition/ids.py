@@ -201,24 +201,31 @@ def distinct_rows(
 def _encoded(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     """Codes of some arrays into one table of their distinct values, which come in any order.
 
-    Arrays that are dictionary-encoded already are not hashed again.
+    Of arrays that are dictionary-encoded, only the dictionaries are hashed.
     """
     if any(pa.types.is_dictionary(part.type) for part in parts):
-        whole = pa.chunked_array(
-            [p if pa.types.is_dictionary(p.type) else p.dictionary_encode() for p in parts]
-        ).unify_dictionaries()
-        table, codes = whole.chunk(0).dictionary, [np.asarray(c.indices) for c in whole.chunks]
-        used = np.zeros(len(table), bool)  # a category may stand in no row
-        for code in codes:
-            used[code] = True
-        if used.all():
-            return codes, table
-        place = (np.cumsum(used) - 1).astype(np.int32)
-        return [place[code] for code in codes], table.filter(pa.array(used))
+        dictionaries = [p.dictionary if pa.types.is_dictionary(p.type) else p for p in parts]
+        codes, table = _encoded(dictionaries)
+        codes = [
+            code[np.asarray(part.indices)] if pa.types.is_dictionary(part.type) else code
+            for part, code in zip(parts, codes, strict=True)
+        ]
+        return _without_unused(codes, table)
     if pa.types.is_integer(parts[0].type):
         return _encoded_integers(parts)
     whole = pa.chunked_array(parts).dictionary_encode()
     return [np.asarray(c.indices) for c in whole.chunks], whole.chunk(0).dictionary
+
+
+def _without_unused(codes: list[np.ndarray], table: pa.Array) -> tuple[list[np.ndarray], pa.Array]:
+    """Leave out values that no code names: a category may stand in no row."""
+    used = np.zeros(len(table), bool)
+    for code in codes:
+        used[code] = True
+    if used.all():
+        return codes, table
+    place = (np.cumsum(used) - 1).astype(np.uint32)
+    return [place[code] for code in codes], table.filter(pa.array(used))
 
 
 def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:

@@ -1,4 +1,4 @@
-"""Kernel that numbers the distinct values of 64-bit integers in the order of their appearance."""
+"""Kernels that number the distinct values of 64-bit integers in the order of their appearance."""
 
 from __future__ import annotations
 
