@@ -9,8 +9,11 @@ import pyarrow.parquet as pq
 from dask.base import compute
 from dask.delayed import delayed
 
-from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.replace import replacing
+
+# In the metadata of the files that we write: only those may be replaced.
+STAMP = {b"dask_graphgpu": b"result"}
 
 
 def write_parquet(frame: Any, path: str | Path) -> Path:
@@ -21,7 +24,7 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     frame : dask.dataframe.DataFrame or pandas.DataFrame
         The result. Each partition becomes one file, ``part.00000.parquet`` and so on; the index is not written.
     path
-        Folder on a local or shared file system. It may be missing, empty, or hold an earlier Parquet result.
+        Folder on a local or shared file system. It may be missing, empty, or hold an earlier result of this function.
 
     Returns
     -------
@@ -30,17 +33,20 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
 
     Raises
     ------
+    InvalidArgument
+        ``path`` is empty or a URL.
     OutputError
         ``path`` holds something else, or cannot be written (no space, no permission). What was there is untouched.
 
     Notes
     -----
+    The files carry a stamp in the metadata of their schema, by which an earlier result is known.
+
     Needs room for the old and the new result side by side. Readers that open the folder see the old result or the new
     one, also when this process is killed at any moment; a reader that has opened half of the old files when they change
     places should open the folder again.
     """
-    destination = Path(path).resolve()  # the folder behind a link is replaced, not the link
-    _check(destination)
+    destination = check_destination(path)
     try:
         with replacing(destination) as folder:
             _write_partitions(frame, folder, destination)
@@ -51,34 +57,62 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     return destination
 
 
-def _check(destination: Path) -> None:
-    """Refuse to replace what is not a Parquet result."""
+def check_destination(path: str | Path) -> Path:
+    """The folder to write to, behind links; refused unless it is new, empty or an earlier result.
+
+    Raises
+    ------
+    InvalidArgument, OutputError
+    """
+    destination = local_path(path, "output")
     if destination == destination.parent:
         raise OutputError(f"Cannot write a result over {destination}. Name a folder of its own.")
     if not destination.exists():
-        return
+        return destination
     if not destination.is_dir():
         raise OutputError(
             f"{destination} is a file, and a result is a folder of Parquet files. Name another folder; "
             "nothing was changed."
         )
     try:
-        others = sorted(entry.name for entry in destination.iterdir() if not _is_parquet(entry))
+        others = sorted(entry.name for entry in destination.iterdir() if not _is_ours(entry))
     except OSError as error:
         raise _failed(destination, error) from error
     if others:
         raise OutputError(
-            f"{destination} is not a Parquet result: it also holds {', '.join(others[:3])}"
-            f"{' and more' if len(others) > 3 else ''}. Name a folder that is new, empty or an earlier result; "
-            "nothing was changed."
+            f"{destination} is not a result of dask_graphgpu: it holds {', '.join(others[:3])}"
+            f"{' and more' if len(others) > 3 else ''}. Name a folder that is new, empty or an earlier result, or "
+            "remove what is in this one; nothing was changed."
         )
+    return destination
 
 
-def _is_parquet(entry: Path) -> bool:
-    """Whether a file belongs to a folder of Parquet files, as Dask, pandas or Spark write it."""
-    return entry.is_file() and (
-        entry.suffix == ".parquet" or entry.name in {"_metadata", "_common_metadata", "_SUCCESS"}
-    )
+def local_path(path: str | Path, name: str) -> Path:
+    """A path to write to, behind links.
+
+    Raises
+    ------
+    InvalidArgument
+        It is empty, which would be the current folder, or a URL; ``name`` says of what.
+    """
+    if not str(path):
+        raise InvalidArgument(f"{name} is empty: give a path, such as ./{name}")
+    if "://" in str(path):
+        raise InvalidArgument(
+            f"{name} {path} is a URL: give a path on a local or shared file system, and copy what is written there"
+        )
+    return Path(path).resolve()
+
+
+def _is_ours(entry: Path) -> bool:
+    """Whether a file is one that we wrote."""
+    if entry.suffix != ".parquet" or not entry.is_file():
+        return False
+    try:
+        stamps = pq.read_metadata(entry).metadata or {}
+    except (OSError, pa.ArrowException):  # no Parquet, or not for us to read
+        return False
+    return STAMP.items() <= stamps.items()
 
 
 def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
@@ -100,6 +134,7 @@ def _write_partition(
 ) -> None:
     """Write one file. Its OSErrors are about the output, whatever else fails in the same graph."""
     table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
     try:
         pq.write_table(table, path)
     except OSError as error:

@@ -193,7 +193,7 @@ def test_report(folder):
         ("bfs empty --source 0 --output out", 1, "no file that ends in .parquet"),
         ("bfs cut.parquet --source 0 --output out", 1, "cannot read cut.parquet"),
         ("bfs folder --source 0 --output out", 1, "part.1.parquet: "),
-        ("bfs edges.parquet --source 0 --output notes", 1, "also holds thesis.tex"),
+        ("bfs edges.parquet --source 0 --output notes", 1, "it holds thesis.tex"),
         ("pagerank edges.parquet --damping 3 --output out", 2, "damping"),
         ("pagerank edges.parquet --damping x --output out", 2, "not a"),
         ("pagerank edges.parquet --damping-factor 3 --output out", 2, "No such option"),

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.output import write_parquet
 
 FRAME = pd.DataFrame(
@@ -90,15 +90,53 @@ def test_reads_the_folder_that_it_replaces(tmp_path):
 
 def test_refuses_a_folder_of_something_else(tmp_path):
     (tmp_path / "thesis.tex").write_text("ten years")
-    with pytest.raises(OutputError, match="also holds thesis"):
+    with pytest.raises(OutputError, match="it holds thesis"):
         write_parquet(FRAME, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_refuses_a_folder_of_folders(tmp_path):
     (tmp_path / "year=2026.parquet").mkdir()
-    with pytest.raises(OutputError, match="not a Parquet result"):
+    with pytest.raises(OutputError, match="not a result of dask_graphgpu"):
         write_parquet(FRAME, tmp_path)
+
+
+def foreign_parquet(folder):
+    FRAME.to_parquet(folder / "part.00000.parquet")
+
+
+def ours_among_others(folder):
+    write_parquet(FRAME, folder)
+    FRAME.to_parquet(folder / "part.00001.parquet")
+
+
+def no_parquet(folder):
+    (folder / "part.00000.parquet").write_text("ten years")
+
+
+def ours_read_and_written_by_pandas(folder):
+    write_parquet(FRAME, folder)
+    pd.read_parquet(folder).to_parquet(folder / "part.00000.parquet")
+
+
+@pytest.mark.parametrize(
+    "fill", [foreign_parquet, ours_among_others, no_parquet, ours_read_and_written_by_pandas]
+)
+def test_refuses_parquet_that_is_not_a_result(tmp_path, fill):
+    (tmp_path / "out").mkdir()
+    fill(tmp_path / "out")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    with pytest.raises(OutputError, match=r"holds part\.0000.*new, empty or an earlier result"):
+        write_parquet(FRAME.iloc[:1], tmp_path / "out")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
+
+
+@pytest.mark.parametrize("path", ["", "s3://bucket/out", "file:///tmp/out"])
+def test_refuses_no_path_and_urls(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgument, match=r"output is empty|is a URL"):
+        write_parquet(FRAME, path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_refuses_a_file(tmp_path):
