@@ -103,7 +103,8 @@ def write(
     }
     try:
         with replacing(folder) as new:
-            content["arrays"], content["files"] = files.write(new)
+            file_of, described = files.write(new)
+            content = {**_resolved(content, file_of), "files": described}
             content["fingerprint"] = manifest.fingerprint(content)
             content |= {"library": library, "npartitions": npartitions, "source_files": source}
             manifest.write(new, content)
@@ -140,19 +141,32 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
     return list(ready.values()), any(key[0] == "any" for key in ready)
 
 
+class _Role(str):
+    """Stands for an array until its file is known; a type of its own tells it from other text."""
+
+
+def _resolved(content: Any, file_of: dict[_Role, str]) -> Any:
+    """The content with every role replaced by the name of a file."""
+    if isinstance(content, dict):
+        return {name: _resolved(value, file_of) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_resolved(value, file_of) for value in content]
+    return file_of[content] if isinstance(content, _Role) else content
+
+
 class _Files:
     """Arrays to write, each under the role that it is first added for."""
 
     def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray | pa.Array] = {}
-        self._roles: dict[int, str] = {}
+        self._arrays: dict[_Role, np.ndarray | pa.Array] = {}
+        self._roles: dict[int, _Role] = {}
 
-    def add(self, role: str, array: np.ndarray | pa.Array) -> str:
-        """The role of an array, by which the manifest names it."""
+    def add(self, role: str, array: np.ndarray | pa.Array) -> _Role:
+        """What the manifest is to name the array by."""
         if id(array) not in self._roles:
             assert role not in self._arrays
-            self._roles[id(array)] = role
-            self._arrays[role] = array  # held, so that no other array gets its id
+            self._roles[id(array)] = _Role(role)
+            self._arrays[_Role(role)] = array  # held, so that no other array gets its id
         return self._roles[id(array)]
 
     def adjacency(self, role: str, rows: Adjacency) -> dict[str, Any]:
@@ -165,7 +179,7 @@ class _Files:
             },
         }
 
-    def write(self, folder: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    def write(self, folder: Path) -> tuple[dict[_Role, str], dict[str, dict[str, Any]]]:
         """Write all arrays; returns the file of each role, and what each file is.
 
         Arrays of equal content, such as the neighbours under two rules, share a file.
@@ -176,16 +190,17 @@ class _Files:
             return [_write(folder / _file(role), self._arrays[role]) for role in roles[lo:hi]]
 
         blocks = for_blocks(write_some, np.arange(len(roles) + 1))
-        arrays: dict[str, str] = {}
+        file_of: dict[_Role, str] = {}
         files: dict[str, dict[str, Any]] = {}
         first: dict[tuple[str, str], str] = {}
         for role, (made,) in zip(roles, blocks, strict=True):
-            arrays[role] = first.setdefault((made["type"], made["sha256"]), _file(role))
-            if arrays[role] == _file(role):
-                files[arrays[role]] = made
+            own = _file(role)
+            file_of[role] = first.setdefault((made["type"], made["sha256"]), own)
+            if file_of[role] == own:
+                files[own] = made
             else:
-                (folder / _file(role)).unlink()
-        return arrays, files
+                (folder / own).unlink()
+        return file_of, files
 
 
 def _file(role: str) -> str:

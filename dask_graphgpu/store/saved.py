@@ -129,7 +129,7 @@ def open_partition(path: str, fingerprint: str) -> Partition:
             f"{folder} was replaced by another graph since it was loaded; load it again"
         )
     try:
-        partition = _mapped(_Mapped(folder, content), content)
+        partition = _mapped(_Mapped(folder, content["files"]), content)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InvalidSavedGraph(f"{folder} is damaged: {error}; save the graph again") from error
     partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition)
@@ -166,33 +166,30 @@ def _mapped(arrays: _Mapped, content: dict[str, Any]) -> Partition:
 
 
 class _Mapped:
-    """The arrays of a folder by their roles; each file is mapped once."""
+    """The arrays of a folder; each file is mapped once."""
 
-    def __init__(self, folder: Path, content: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, files: dict[str, dict[str, Any]]) -> None:
         self._folder = folder
-        self._files: dict[str, dict[str, Any]] = content["files"]
-        self._arrays: dict[str, str] = content["arrays"]
+        self._files = files
         self._mapped: dict[str, np.ndarray] = {}
 
-    def column(self, role: str) -> pa.Array:
-        file = self._arrays[role]
+    def column(self, file: str) -> pa.Array:
         column = map_column(self._folder / file)
         self._check(file, len(column))
         return column
 
-    def array(self, role: str) -> np.ndarray:
-        file = self._arrays[role]
+    def array(self, file: str) -> np.ndarray:
         if file not in self._mapped:
             array = map_array(self._folder / file, self._files[file]["type"])
             self._check(file, len(array))
             self._mapped[file] = array
         return self._mapped[file]
 
-    def adjacency(self, roles: dict[str, Any]) -> Adjacency:
-        columns = {name: self.array(role) for name, role in roles["columns"].items()}
-        rows = Adjacency(self.array(roles["offsets"]), self.array(roles["neighbours"]), columns)
+    def adjacency(self, files: dict[str, Any]) -> Adjacency:
+        columns = {name: self.array(file) for name, file in files["columns"].items()}
+        rows = Adjacency(self.array(files["offsets"]), self.array(files["neighbours"]), columns)
         if rows.offsets[0] or rows.offsets[-1] != rows.num_edges:
-            raise ValueError(f"{roles['offsets']} does not fit {roles['neighbours']}")
+            raise ValueError(f"{files['offsets']} does not fit {files['neighbours']}")
         return rows
 
     def _check(self, file: str, length: int) -> None:
