@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import marshal
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -16,7 +16,11 @@ import numpy as np
 
 from dask_graphgpu.errors import ProgramError
 
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
 _MODULES = {"math": math, "numpy": np}
+
+_BITS = ("&", "|", "^", ">>")  # operators that keep integers within 64 bits
 
 
 def plain(function: Any, role: str) -> FunctionType:
@@ -55,12 +59,53 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
             yield from _instructions(constant)
 
 
-def computes(function: FunctionType) -> bool:
-    """Return whether ``function`` does arithmetic or calls anything; else it only hands on."""
+def may_overflow(function: FunctionType) -> bool:
+    """Return whether a result may lie beyond int64 although no argument does.
+
+    So if it does arithmetic or calls anything; not if it only hands on, compares and takes bits.
+    """
     return any(
-        i.opname.startswith(("BINARY", "UNARY", "INPLACE", "CALL"))
+        i.opname.startswith(("BINARY", "UNARY", "CALL")) and i.argrepr.rstrip("=") not in _BITS
         for i in _instructions(function.__code__)
+        if i.opname not in ("UNARY_INVERT", "UNARY_NOT")
     )
+
+
+def check_literals(function: FunctionType, role: str) -> None:
+    """Raise ProgramError for a whole number beyond int64 in the text of ``function``."""
+    for value in _literals(function.__code__.co_consts):
+        _check_int64(value, f"{role} ({where(function)})")
+
+
+def check_integers(function: FunctionType, role: str, above: tuple[FunctionType, ...] = ()) -> None:
+    """As `check_literals`, also for what ``function`` reads from outside and for what it calls."""
+    check_literals(function, role)
+    outside = reads(function, role)
+    for value in (*outside.globals.values(), *outside.cells, *outside.defaults):
+        if not is_function(value):
+            for number in _literals((value,)):
+                _check_int64(number, f"{role} ({where(function)})")
+        elif (helper := plain(value, role)) not in above:
+            check_integers(helper, role, (*above, function))
+
+
+def _literals(values: Iterable[Any]) -> Iterator[int]:
+    """Whole numbers among ``values``, in tuples and in nested code."""
+    for value in values:
+        if isinstance(value, CodeType):
+            yield from _literals(value.co_consts)
+        elif isinstance(value, (tuple, frozenset)):
+            yield from _literals(value)
+        elif isinstance(value, (int, np.integer)):
+            yield int(value)
+
+
+def _check_int64(value: int, role: str) -> None:
+    if not INT64_MIN <= value <= INT64_MAX:
+        raise ProgramError(
+            f"{role}: reads the number {value}, beyond int64 ({INT64_MIN} to {INT64_MAX}), in which "
+            "whole numbers are kept; write it as a float."
+        )
 
 
 # -- what a function returns ------------------------------------------------------------------

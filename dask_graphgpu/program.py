@@ -17,11 +17,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dask_graphgpu.errors import ProgramError
-from dask_graphgpu.functions import fingerprint, parameters, plain, returned_keys, where
+from dask_graphgpu.functions import (
+    INT64_MAX,
+    INT64_MIN,
+    check_literals,
+    fingerprint,
+    parameters,
+    plain,
+    returned_keys,
+    where,
+)
 
 DTYPES = ("weight", "int64", "int32", "float64", "float32", "bool", "id")
 COMBINES = ("min", "max", "sum", "any")
 EDGES = ("out", "in", "both")
+
+# Roles of functions that no engine compiles: their integers are Python's.
+IN_PYTHON = ("stop", "bound")
 
 _VERTEX = ("degree", "weighted_degree", "id")
 _RUN = ("superstep", "num_vertices")
@@ -137,7 +149,7 @@ class VertexProgram:
         Along the edges, against them, or both ways. ``degree`` counts the edges that a vertex sends
         over, ``weighted_degree`` adds up their weights.
     constants : mapping of str to number
-        Scalars of the run; another value does not compile again.
+        Scalars of the run, integers within int64; another value does not compile again.
     aggregates : mapping of str to Sum, Min or Max
         Values over all vertices, by name for all functions.
     stop : function, optional
@@ -150,8 +162,8 @@ class VertexProgram:
     message : str, optional
         Dtype of a message; default: of the first field.
     bound : function, optional
-        Of ``max_weight`` and ``num_vertices``, in exact integers: no message, sum or new value is
-        larger in magnitude. Where it fits int64 nothing is checked at run time.
+        Of ``max_weight`` and ``num_vertices``, in exact integers: no value at the start, message,
+        sum or new value is larger in magnitude. Where it fits int64 nothing is checked at run time.
 
     Raises
     ------
@@ -194,6 +206,8 @@ class VertexProgram:
     def __post_init__(self) -> None:
         for name in ("state", "constants", "aggregates"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        numbers = {name: plain_number(name, value) for name, value in self.constants.items()}
+        object.__setattr__(self, "constants", MappingProxyType(numbers))
         for name, allowed in (("combine", COMBINES), ("edges", EDGES)):
             if getattr(self, name) not in allowed:
                 raise ProgramError(
@@ -339,8 +353,6 @@ class VertexProgram:
                 f"state[{self.first!r}] has no value anywhere: give initial=, at_source= or "
                 "vertices=."
             )
-        for name, value in self.constants.items():
-            _check_number(value, f"constants[{name!r}]")
         for name, aggregate in self.aggregates.items():
             if not isinstance(aggregate, (Sum, Min, Max)):
                 raise ProgramError(
@@ -367,6 +379,8 @@ class VertexProgram:
                     "which has no initial value."
                 )
         for role, function in self.functions().items():
+            if role not in IN_PYTHON:
+                check_literals(plain(function, role), role)
             named, allowed = parameters(plain(function, role), role), self.allowed(role)
             for name, has_default in named.items():
                 edge = role == "compute" and name.startswith("edge_") and name != "edge_"
@@ -427,6 +441,20 @@ def _rebuilt(arguments: dict[str, Any]) -> VertexProgram:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names) if isinstance(names, (set, frozenset)) else names)
+
+
+def plain_number(name: str, value: Any) -> Number:
+    """A constant as a bool, int or float of Python; ProgramError if it is none or beyond int64."""
+    _check_number(value, f"constants[{name!r}]")
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    if not INT64_MIN <= value <= INT64_MAX:
+        raise ProgramError(
+            f"constants[{name!r}] is {value}, beyond int64 ({INT64_MIN} to {INT64_MAX}): give a float."
+        )
+    return int(value)
 
 
 def _check_number(value: Any, what: str) -> None:

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.functions import INT64_MAX, parameters, plain
 
 _SAMPLE = 512
-_INT64_MAX = 2**63 - 1
 _LARGEST = float(np.finfo(np.float64).max)
 
 # Mean increments a bucket. Between 0.5 and 8 the time hardly changes on a grid, a road network and an
@@ -64,7 +63,7 @@ def start_limit(
     """Upper end of the first bucket."""
     first = binding.program.first
     lowest = min((priority(binding, x) for x in state[first][start[:_SAMPLE]].tolist()), default=0)
-    return min(int(lowest) + delta, _INT64_MAX) if whole else float(lowest) + delta
+    return min(int(lowest) + delta, INT64_MAX) if whole else float(lowest) + delta
 
 
 def priority(binding: Binding, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.engine.expressions import number
-from dask_graphgpu.engine.writer import Writer, indented
+from dask_graphgpu.engine.writer import Writer, indented, outside
 
 
 def write_gather(writer: Writer, name: str, *, some: bool) -> None:
@@ -18,18 +18,18 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     summed = combine == "sum"
     # Sums of float32 are kept in float64 while a row is summed: free, and good to the last digit.
     wide = np.dtype(np.int64 if dtype.kind in "iu" else np.float64) if summed else dtype
-    checked = binding.checked("sum")
+    checked = binding.shadowed("sum")
     start = number(binding.identity(dtype) if not summed else 0, wide)
     message = (
         f"m = {writer.from_store('emitted[u]')}"
-        if writer.source_only
+        if binding.source_only
         else writer.message("u", "v", "e", "bad = 1")
     )
     lines = ["u = neighbours[e]"]
     if some:
         lines += ["if active[u] == 0: continue"]
     lines += [message]
-    if writer.needs_received and some:
+    if binding.needs_received and some:
         lines += ["got = 1"]
     if summed:
         lines += ["best += m"] + (["shadow += np.float64(m)"] if checked else [])
@@ -40,15 +40,14 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     narrow = dtype != wide
     end = ["messages[v] = " + (f"np.{dtype}(best)" if narrow else "best")]
     if checked:
-        low, high = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1)
-        outside = f" or best < {low} or best > {high}" if narrow else ""
-        end += [f"if wrapped(best, shadow){outside}: bad = 1"]
-    if writer.needs_received:
+        tests = ["wrapped(best, shadow)", *outside("best", dtype)]
+        end += [f"if {' or '.join(tests)}: bad = 1"]
+    if binding.needs_received:
         end += [f"received[v] = {'got' if some else 'end > begin'}"]
     skip = f"""\
     if marked[v] == 0:
         messages[v] = {start if not narrow else f"np.{dtype}(0)"}
-        {"received[v] = 0" if writer.needs_received else ""}
+        {"received[v] = 0" if binding.needs_received else ""}
         continue
 """ if some else ""  # fmt: skip
     body = f"""\
@@ -69,7 +68,7 @@ return bad"""
 
 def write_push(writer: Writer) -> None:
     """``push``: the rows of a list of active vertices, combined at the other end by atomics."""
-    combine = writer.program.combine
+    binding, combine = writer.binding, writer.program.combine
     meet = {
         "min": "atomic_min(messages, v, m)",
         "max": "atomic_max(messages, v, m)",
@@ -79,10 +78,10 @@ def write_push(writer: Writer) -> None:
     lines = ["v = neighbours[e]"]
     lines += [
         f"m = {writer.from_store('emitted[u]')}"
-        if writer.source_only
+        if binding.source_only
         else writer.message("u", "v", "e", "bad = 1")
     ]
-    lines += [meet] + (["received[v] = 1"] if writer.needs_received else [])
+    lines += [meet] + (["received[v] = 1"] if binding.needs_received else [])
     body = f"""\
 bad = 0
 for i in range(lo, hi):

@@ -43,7 +43,7 @@ def _priority(writer: Writer, value: str) -> str:
     program = writer.program
     names = run_names(writer.binding)
     names[program.first] = shown(value, writer.binding.dtypes[program.first])
-    convert = "to_int" if writer.whole_priorities else "to_float"
+    convert = "to_int" if writer.binding.whole_priorities else "to_float"
     return f"{convert}({call('_priority', program.priority, 'priority', names)})"
 
 
@@ -167,7 +167,7 @@ return bad"""
     writer.kernel("near_block", fixed, body)
     dtype = writer.binding.message
     none = number(writer.binding.identity(dtype), dtype)
-    step = "raised_limit(least, delta)" if writer.whole_priorities else "least + delta"
+    step = "raised_limit(least, delta)" if writer.binding.whole_priorities else "least + delta"
     priority = _priority(writer, f"state_{first}[v]")
     body = f"""\
 count = counts[0]

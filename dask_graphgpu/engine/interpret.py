@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.loop import overflow, run_supersteps
-from dask_graphgpu.engine.state import Binding, State, check_run, exact
-from dask_graphgpu.errors import ProgramError
-from dask_graphgpu.functions import parameters, plain, where
+from dask_graphgpu.engine.arguments import check_run
+from dask_graphgpu.engine.loop import run_supersteps
+from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
+from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
@@ -70,7 +71,8 @@ class _Interpreter:
         self.weighted_degree = [sum(self.weights[e] for e in row) for row in self.rows]
         self.superstep = 0
         self.aggregates: dict[str, Any] = {}
-        arrays = binding.initial(self._evaluate, sources)
+        self.given = given_columns(binding)
+        arrays = initial(binding, self.given, self._evaluate, sources)
         self.state = {name: array.tolist() for name, array in arrays.items()}
         start = set(range(self.n)) if sources is None else set(sources.tolist())
         self.reached = start if self.program.has_reached else set(range(self.n))
@@ -96,14 +98,17 @@ class _Interpreter:
         )
 
     def aggregate(self, name: str) -> Any:
-        aggregate, values = self.program.aggregates[name], []
+        aggregate, role = self.program.aggregates[name], f"aggregates[{name!r}]"
+        values: list[Any] = []
         for v in sorted(self.reached):
             arguments = self._vertex(v) | {field: self.old[field][v] for field in self.old}
             arguments |= {f"new_{field}": self.state[field][v] for field in self.program.changing}
-            values.append(self._call(f"aggregates[{name!r}]", aggregate.value, arguments))
-        if aggregate.combine == "sum":
-            return sum(values)
-        return (min if aggregate.combine == "min" else max)(values, default=None)
+            value = self._call(role, aggregate.value, arguments)
+            values.append(fitted_aggregate(self.program, role, value))
+        kinds: dict[str, Callable[..., Any]] = {"sum": sum, "min": min, "max": max}
+        if aggregate.combine != "sum" and not values:
+            return None
+        return fitted_aggregate(self.program, role, kinds[aggregate.combine](values))
 
     def commit(self) -> None:
         self.old = self.state
@@ -202,38 +207,19 @@ class _Interpreter:
 
     def _evaluate(self, role: str, function: FunctionType, dtype: np.dtype[Any]) -> np.ndarray:
         """One field at the start, from ids, degrees and the columns of the vertices frame."""
-        given = {
-            name: self.binding._vertex_column(declared.vertices, self.binding.dtypes[name])
-            for name, declared in self.program.state.items()
-            if declared.vertices is not None
-        }
         values = np.empty(self.n, dtype)
         for v in range(self.n):
-            arguments = {name: column[v].item() for name, column in given.items()}
+            arguments = {name: column[v].item() for name, column in self.given.items()}
             arguments |= {
                 "id": v,
                 "degree": self.degree[v],
                 "weighted_degree": self.weighted_degree[v],
             }
-            values[v] = exact(self._call(role, function, arguments), dtype, role)
+            values[v] = self._convert(role, self._call(role, function, arguments), dtype)
         return values
 
     def _convert(self, role: str, value: Any, dtype: np.dtype[Any]) -> Any:
-        if dtype.kind in "iu":
-            if isinstance(value, (float, np.floating)):
-                function = plain(getattr(self.program, role), role)
-                raise ProgramError(
-                    f"{role} ({where(function)}): gives {value!r} for {dtype}: give a whole number "
-                    "(int(...) rounds towards zero), or declare a float dtype."
-                )
-            value = int(value)
-            info = np.iinfo(dtype)
-            if not info.min <= value <= info.max:
-                if not self.program.wraps:
-                    raise overflow(self.program, role)
-                value = (value - int(info.min)) % 2 ** (8 * dtype.itemsize) + int(info.min)
-            return value
-        return dtype.type(value).item()
+        return fitted(self.program, role, value, dtype)
 
     def result(self) -> State:
         result = State()

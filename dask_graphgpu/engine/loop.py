@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dask_graphgpu.engine.state import Binding, State, may_end
+from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import IntegerOverflow, NotConverged
 from dask_graphgpu.functions import plain, where
 from dask_graphgpu.program import VertexProgram

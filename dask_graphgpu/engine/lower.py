@@ -93,7 +93,7 @@ def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError
         f"{' or '.join(places) or kernel} does not compile: {said.rstrip('.')}. "
         "Allowed are numbers, math and numpy functions of scalars, if, for and while, and plain "
         "Python functions of these. Integers are also worked out in floats to find overflow: what "
-        "works on integers only (bits, indices) needs wraps=True or bound=. engine='interpreted' "
+        "works on integers only (shifts, indices) needs wraps=True or bound=. engine='interpreted' "
         "runs a program without compiling it."
     )
 
@@ -116,7 +116,7 @@ def _write(writer: Writer) -> None:
         write_sweep(writer)
         if program.priority is not None:
             write_near_far(writer)
-    if writer.source_only:
+    if writer.binding.source_only:
         write_emit(writer)
     write_gather(writer, "gather_all", some=False)
     write_gather(writer, "gather_some", some=True)

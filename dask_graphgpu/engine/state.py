@@ -1,25 +1,19 @@
-"""A vertex program bound to a graph: dtypes, constants, values at the start, and what a run gives."""
+"""A vertex program bound to a graph: edges, dtypes, constants, and what a run gives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.errors import InvalidArgument, InvalidVertices, ProgramError
-from dask_graphgpu.functions import computes, parameters, plain, where
+from dask_graphgpu.errors import InvalidArgument, ProgramError
+from dask_graphgpu.functions import INT64_MAX, may_overflow, parameters, plain, where
 from dask_graphgpu.partition.csr import Adjacency, from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import VertexProgram
-
-INT64_MAX = 2**63 - 1
-
-# Fills one field: (role, function, dtype) -> array of shape (num_vertices,).
-Evaluate = Callable[[str, FunctionType, np.dtype[Any]], np.ndarray]
+from dask_graphgpu.program import VertexProgram, plain_number
 
 
 class State(dict[str, np.ndarray]):
@@ -60,7 +54,8 @@ class Binding:
                 f"constants {sorted(unknown)}: the program declares "
                 f"{sorted(self.program.constants) or 'none'}."
             )
-        return {**self.program.constants, **self.given}
+        given = {name: plain_number(name, value) for name, value in self.given.items()}
+        return {**self.program.constants, **given}
 
     # -- edges -----------------------------------------------------------------------------------
 
@@ -180,37 +175,82 @@ class Binding:
     @cached_property
     def checks_integers(self) -> bool:
         """Whether integers are watched for overflow; not so when they wrap or are bounded."""
-        program = self.program
-        kinds = [self.message, *(self.dtypes[name] for name in program.changing)]
-        integers = [dtype for dtype in kinds if dtype.kind in "iu"]
-        if program.wraps or not integers:
+        changing = (self.dtypes[name] for name in self.program.changing)
+        return any(self.checks(dtype) for dtype in (self.message, *changing))
+
+    def checks(self, dtype: np.dtype[Any]) -> bool:
+        """Whether values of ``dtype`` may overflow, and are not meant to."""
+        if dtype.kind not in "iu" or self.program.wraps:
             return False
+        return self._bound is None or not self._bound < int(np.iinfo(dtype).max)
+
+    @cached_property
+    def _bound(self) -> Any:
+        """What the program says that no value is larger than."""
+        program, largest = self.program, self.view.max_weight
         if program.bound is None:
-            return True
-        largest = self.view.max_weight
+            return None
         values = {
             "max_weight": 1 if largest is None else largest,
             "num_vertices": self.view.num_vertices,
         }
         named = parameters(plain(program.bound, "bound"), "bound")
-        bound = program.bound(**{name: values[name] for name in named if name in values})
-        return not bound < min(int(np.iinfo(dtype).max) for dtype in integers)
+        return program.bound(**{name: values[name] for name in named if name in values})
 
-    def checked(self, role: str) -> bool:
-        """Whether the integers that ``role`` (compute, apply, sum) makes are checked."""
+    def shadowed(self, role: str) -> bool:
+        """Whether ``role`` (compute, apply, sum) is worked out in floats too, to find overflow."""
         program = self.program
         if not self.checks_integers:
             return False
         if role == "sum":
             return program.combine == "sum" and self.message.kind in "iu"
         if role == "compute":
-            return self.message.kind in "iu" and computes(plain(program.compute, role))
+            return self.message.kind in "iu" and may_overflow(plain(program.compute, role))
         if program.apply is None:
             return False
         made = any(self.dtypes[name].kind in "iu" for name in program.changing)
-        return made and computes(plain(program.apply, role))
+        return made and may_overflow(plain(program.apply, role))
 
-    # -- values at the start ---------------------------------------------------------------------
+    def shadows_aggregate(self, name: str) -> bool:
+        """Whether an aggregate is worked out in floats too: one of whole numbers only."""
+        program, function = self.program, plain(self.program.aggregates[name].value, name)
+        if program.wraps or not may_overflow(function):
+            return False
+        whole = {field for field, dtype in self.dtypes.items() if dtype.kind in "iub"}
+        whole |= {f"new_{field}" for field in whole}
+        whole |= {key for key, value in self.constants.items() if isinstance(value, int)}
+        whole |= {"id", "degree", "superstep", "num_vertices"}
+        whole |= {"weighted_degree"} if self.weight_dtype.kind == "i" else set()
+        return set(parameters(function, name)) <= whole
+
+    # -- what the functions name -----------------------------------------------------------------
+
+    @cached_property
+    def source_only(self) -> bool:
+        """Whether a vertex sends the same along all its edges."""
+        named = parameters(plain(self.program.compute, "compute"), "compute")
+        return not any(p.startswith(("destination_", "edge_")) or p == "weight" for p in named)
+
+    @cached_property
+    def needs_received(self) -> bool:
+        """Whether it matters that a message came at all."""
+        named = [
+            name
+            for role in ("apply", "active")
+            if (function := getattr(self.program, role)) is not None
+            for name in parameters(plain(function, role), role)
+        ]
+        return self.program.has_reached or self.program.combine == "any" or "received" in named
+
+    @cached_property
+    def whole_priorities(self) -> bool:
+        """Whether priorities are integers: tried on the number 1."""
+        function = self.program.priority
+        if function is None or self.message.kind not in "iu":
+            return False
+        arguments = self.scalars(function, "priority", {self.program.first: 1})
+        assert arguments is not None
+        return isinstance(function(**arguments), (int, np.integer))
 
     def scalars(self, function: Any, role: str, extra: Mapping[str, Any]) -> dict[str, Any] | None:
         """Arguments of a function that reads scalars only; None if it reads more."""
@@ -219,111 +259,3 @@ class Binding:
         if any(name not in values and not has_default for name, has_default in named.items()):
             return None
         return {name: values[name] for name in named if name in values}
-
-    def initial(self, evaluate: Evaluate, sources: np.ndarray | None) -> dict[str, np.ndarray]:
-        """Fields at the start, arrays of shape (num_vertices,)."""
-        n, state = self.view.num_vertices, {}
-        ordered = sorted(self.program.state, key=lambda f: self.program.state[f].vertices is None)
-        for name in ordered:
-            declared, dtype = self.program.state[name], self.dtypes[name]
-            role = f"state[{name!r}].initial"
-            if declared.vertices is not None:
-                state[name] = self._vertex_column(declared.vertices, dtype)
-            elif declared.initial is None:
-                state[name] = np.full(n, self.identity(dtype), dtype)
-            else:
-                state[name] = self._filled(declared.initial, role, dtype, evaluate)
-            if declared.at_source is not None and sources is not None:
-                role = f"state[{name!r}].at_source"
-                values = self._filled(declared.at_source, role, dtype, evaluate)
-                if not state[name].flags.writeable:
-                    state[name] = state[name].copy()
-                state[name][sources] = values[sources]
-        return {name: state[name] for name in self.program.state}
-
-    def _filled(
-        self, value: Any, role: str, dtype: np.dtype[Any], evaluate: Evaluate
-    ) -> np.ndarray:
-        n = self.view.num_vertices
-        if callable(value):
-            arguments = self.scalars(value, role, {})
-            if arguments is None:
-                return evaluate(role, plain(value, role), dtype)
-            value = value(**arguments)
-        return np.broadcast_to(np.asarray(exact(value, dtype, role), dtype), (n,)).copy()
-
-    def _vertex_column(self, column: str, dtype: np.dtype[Any]) -> np.ndarray:
-        columns = self.view.vertex_columns
-        if column not in columns:
-            raise InvalidVertices(
-                f"the program reads column {column!r} of the vertices frame, which has "
-                f"{sorted(columns) or 'no columns besides the id'}: pass a vertices= frame with it."
-            )
-        values = np.asarray(columns[column])
-        if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and dtype.kind != "f"):
-            raise InvalidVertices(
-                f"column {column!r} of the vertices frame is {values.dtype}; the program's field is "
-                f"{dtype}: convert the column."
-            )
-        if dtype.kind in "iu" and values.size:
-            info = np.iinfo(dtype)
-            if int(values.min()) < info.min or int(values.max()) > info.max:
-                raise InvalidVertices(f"column {column!r} of the vertices frame exceeds {dtype}.")
-        return values.astype(dtype)
-
-
-def exact(value: Any, dtype: np.dtype[Any], role: str) -> Any:
-    """Convert a Python number to ``dtype``; refuses what would change it (a fraction, overflow)."""
-    if dtype.kind == "f":
-        return dtype.type(value)
-    if dtype.kind == "b":
-        return dtype.type(bool(value))
-    if not float(value).is_integer():
-        raise ProgramError(f"{role} gives {value!r} for a field of {dtype}: give a whole number.")
-    info = np.iinfo(dtype)
-    if not info.min <= int(value) <= info.max:
-        raise ProgramError(f"{role} gives {value!r}, which does not fit {dtype}.")
-    return dtype.type(int(value))
-
-
-def check_run(
-    binding: Binding,
-    sources: Any,
-    cutoff: Any,
-    targets: Any,
-    max_supersteps: int | None,
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Check the arguments of a run; return sources and targets as arrays of dense ids."""
-    program, n = binding.program, binding.view.num_vertices
-    if sources is None and program.has_reached:
-        raise InvalidArgument(
-            f"field {program.first!r} has no value but at a source: run the program with source=."
-        )
-    if (cutoff is not None or targets is not None) and program.priority is None:
-        raise InvalidArgument("cutoff and target need a program with priority=.")
-    if (cutoff is not None or targets is not None) and max_supersteps is not None:
-        raise InvalidArgument("cutoff and target do not go together with max_supersteps.")
-    if max_supersteps is not None and max_supersteps < 0:
-        raise InvalidArgument(f"max_supersteps is {max_supersteps}: give 0 or more.")
-    found: list[np.ndarray | None] = []
-    for name, ids in (("sources", sources), ("targets", targets)):
-        if ids is None:
-            found.append(None)
-            continue
-        ids = np.atleast_1d(np.asarray(ids))
-        if ids.dtype.kind not in "iu" or (
-            ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < n
-        ):
-            raise InvalidArgument(f"{name} {ids!r}: dense ids lie in 0 .. {n - 1}.")
-        found.append(np.unique(ids).astype(np.int64))
-    if program.combine == "sum" and not may_end(program) and max_supersteps is None:
-        raise InvalidArgument(
-            "every vertex stays active, and the program has neither active= nor stop=: run it with "
-            "max_supersteps=."
-        )
-    return found[0], found[1]
-
-
-def may_end(program: VertexProgram) -> bool:
-    """Whether a run can end before its limit of supersteps."""
-    return program.combine != "sum" or program.stop is not None or program.active is not None

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphgpu.engine.expressions import (
-    call,
-    in_floats,
-    run_names,
-    shown,
-    stored,
-    vertex_names,
-)
-from dask_graphgpu.engine.writer import Writer, flat, indented, outside
+from dask_graphgpu.engine.expressions import call, in_floats, run_names, shown, vertex_names
+from dask_graphgpu.engine.writer import Writer, flat, indented
+from dask_graphgpu.functions import may_overflow, plain
 
 
 def write_initial(writer: Writer, role: str, function: Any) -> None:
-    """``state_<field>_initial(lo, hi, out)`` fills a field."""
+    """``state_<field>_initial(lo, hi, out)`` fills a field; gives overflow."""
     binding, field = writer.binding, role.split("'")[1]
     names = run_names(binding) | vertex_names(binding, "v")
-    value = stored(call("_" + flat(role), function, role, names), binding.dtypes[field])
-    writer.kernel(flat(role), "lo, hi, out", f"for v in range(lo, hi):\n    out[v] = {value}")
+    dtype, name = binding.dtypes[field], "_" + flat(role)
+    shadow = ""
+    if binding.checks(dtype) and may_overflow(plain(function, role)):
+        shadow = call(name, function, role, in_floats(names))
+    value = writer.kept("out[v]", call(name, function, role, names), shadow, dtype, "bad = 1")
+    body = f"""\
+bad = 0
+for v in range(lo, hi):
+{indented(value, 4)}
+return bad"""
+    writer.kernel(flat(role), "lo, hi, out", body)
 
 
 def write_emit(writer: Writer) -> None:
@@ -43,7 +46,7 @@ def write_apply(writer: Writer) -> None:
     """``apply``: new values, who has one, who is active; gives active vertices, their edges, overflow."""
     program = writer.program
     first, changing = program.first, program.changing
-    lines = ["r = received[v] != 0"] if writer.needs_received else []
+    lines = ["r = received[v] != 0"] if writer.binding.needs_received else []
     if program.has_reached:
         lines += ["had = reached[v] != 0", "if not (had or r):", "    active[v] = 0"]
         lines += [f"    new_{name}[v] = state_{name}[v]" for name in changing]
@@ -86,22 +89,17 @@ def _users(writer: Writer) -> list[str]:
     names = run_names(binding) | vertex_names(binding, "v")
     names |= {"message": shown("m", binding.message), "received": "r"}
     lines = [f"made = {call('_apply', program.apply, 'apply', names)}"]
-    check = binding.checked("apply")
-    if check:
+    if binding.shadowed("apply"):
         lines += [f"shadow = {call('_apply', program.apply, 'apply', in_floats(names))}"]
     for i, name in enumerate(program.changing):
         dtype, place = binding.dtypes[name], f"[{i}]" if writer.returns_dict else ""
-        if check and dtype.kind in "iu":
-            lines += [
-                f"whole = to_int(made{place})",
-                f"if wrapped(whole, to_float(shadow{place})){outside('whole', dtype)}: bad = 1",
-            ]
-        lines += [f"made_{name} = {stored(f'made{place}', dtype)}"]
+        shadow = f"shadow{place}" if binding.shadowed("apply") and dtype.kind in "iu" else ""
+        lines += [writer.kept(f"made_{name}", f"made{place}", shadow, dtype, "bad = 1")]
     return lines
 
 
 def write_aggregate(writer: Writer, name: str) -> None:
-    """Over a block: the value, its sum in floats, and whether there was no vertex."""
+    """Over a block: the value, its sum in floats, whether there was no vertex, and overflow."""
     program, binding = writer.program, writer.binding
     aggregate, role = program.aggregates[name], f"aggregates[{name!r}]"
     names = run_names(binding) | vertex_names(binding, "v")
@@ -110,14 +108,20 @@ def write_aggregate(writer: Writer, name: str) -> None:
     skip = "if reached[v] == 0: continue\n    " if program.has_reached else ""
     better = {"min": "x < best", "max": "x > best"}.get(aggregate.combine)
     keep = "best + x" if better is None else f"x if none or {better} else best"
+    function, check = "_" + flat(role), ""
+    if binding.shadows_aggregate(name):
+        floats = call(function, aggregate.value, role, in_floats(names))
+        check = f"if wrapped(x, to_float({floats})): bad = 1"
     body = f"""\
 best = 0
 shadow = 0.0
 none = True
+bad = 0
 for v in range(lo, hi):
-    {skip}x = {call("_" + flat(role), aggregate.value, role, names)}
+    {skip}x = {call(function, aggregate.value, role, names)}
+    {check}
     best = {keep}
     shadow += np.float64(x)
     none = False
-return best, shadow, none"""
+return best, shadow, none, bad"""
     writer.kernel(flat(role), "lo, hi, reached", body)

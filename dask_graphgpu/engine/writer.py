@@ -18,7 +18,7 @@ from dask_graphgpu.engine.expressions import (
     vertex_names,
 )
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.functions import parameters, plain, returned_keys
+from dask_graphgpu.functions import INT64_MAX, plain, returned_keys
 
 _HEAD = """\
 # Made by dask_graphgpu from a vertex program. Never change it: Numba goes by its time and size.
@@ -72,28 +72,27 @@ class Writer:
             + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
         )
 
-    @property
-    def source_only(self) -> bool:
-        """Whether a vertex sends the same along all its edges."""
-        named = parameters(plain(self.program.compute, "compute"), "compute")
-        return not any(p.startswith(("destination_", "edge_")) or p == "weight" for p in named)
-
     def message(self, u: str, v: str, e: str, fail: str) -> str:
         """Lines that set ``m`` to the message; ``fail`` is what to do on overflow."""
         names = edge_names(self.binding, u, v, e)
         raw = call("_compute", self.program.compute, "compute", names)
-        return self.checked("compute", "m", raw, in_floats(names), self.binding.message, fail)
+        shadow = ""
+        if self.binding.shadowed("compute"):
+            shadow = call("_compute", self.program.compute, "compute", in_floats(names))
+        return self.kept("m", raw, shadow, self.binding.message, fail)
 
-    def checked(
-        self, role: str, target: str, raw: str, floats: dict[str, str], dtype: Any, fail: str
-    ) -> str:
-        if not self.binding.checked(role):
+    def kept(self, target: str, raw: str, shadow: str, dtype: np.dtype[Any], fail: str) -> str:
+        """Lines that set ``target`` to what a user function gave, in the type that is kept.
+
+        ``shadow`` is the same in floats, empty where only the range of the type is tested.
+        """
+        tests = [f"wrapped(raw, to_float({shadow}))"] if shadow else []
+        tests += outside("raw", dtype) if self.binding.checks(dtype) else []
+        if not tests:
             return f"{target} = {stored(raw, dtype)}"
-        shadow = call(f"_{role}", getattr(self.program, role), role, floats)
-        test = f"wrapped(raw, to_float({shadow}))"
         return (
             f"raw = to_int({raw})\n"
-            f"if {test}{outside('raw', dtype)}: {fail}\n"
+            f"if {' or '.join(tests)}: {fail}\n"
             f"{target} = {stored('raw', dtype)}"
         )
 
@@ -112,27 +111,6 @@ class Writer:
         return f"to_bool({call('_active', self.program.active, 'active', names)})"
 
     @property
-    def whole_priorities(self) -> bool:
-        """Whether priorities are integers: tried on the number 1."""
-        function = self.program.priority
-        if function is None or self.binding.message.kind not in "iu":
-            return False
-        arguments = self.binding.scalars(function, "priority", {self.program.first: 1})
-        assert arguments is not None
-        return isinstance(function(**arguments), (int, np.integer))
-
-    @property
-    def needs_received(self) -> bool:
-        """Whether it matters that a message came at all."""
-        named = [
-            name
-            for role in ("apply", "active")
-            if (function := getattr(self.program, role)) is not None
-            for name in parameters(plain(function, role), role)
-        ]
-        return self.program.has_reached or self.program.combine == "any" or "received" in named
-
-    @property
     def returns_dict(self) -> bool:
         assert self.program.apply is not None
         return returned_keys(plain(self.program.apply, "apply"), "apply") is not None
@@ -142,9 +120,10 @@ class Writer:
         return f"{expression} != 0" if self.binding.message.kind == "b" else expression
 
 
-def outside(value: str, dtype: np.dtype[Any]) -> str:
-    """Test, to follow another one, of an int64 for the range of a narrower type."""
+def outside(value: str, dtype: np.dtype[Any]) -> list[str]:
+    """Tests of an int64 for the range of another integer type."""
     if dtype == np.int64:
-        return ""
+        return []
     info = np.iinfo(dtype)
-    return f" or {value} < {info.min} or {value} > {min(int(info.max), 2**63 - 1)}"
+    above = [f"{value} > {info.max}"] if info.max < INT64_MAX else []
+    return [f"{value} < {info.min}", *above]

@@ -139,10 +139,14 @@ def test_a_fraction_is_not_silently_cut_off():
     assert totals(lambda source_x: int(source_x / 2 + 1), "int64") == [0, 1, 2]
 
 
-def test_bits_need_wraps_and_the_error_says_so():
+def test_shifts_need_wraps_and_the_error_says_so():
     with pytest.raises(ProgramError, match="wraps=True"):
-        totals(lambda source_x: source_x ^ 3, "int64")
-    assert totals(lambda source_x: source_x ^ 3, "int64", wraps=True) == [0, 2, 4]
+        totals(lambda source_x: source_x << 3, "int64")
+    assert totals(lambda source_x: source_x << 3, "int64", wraps=True) == [0, 8, 16]
+
+
+def test_bits_of_integers_cannot_overflow():
+    assert totals(lambda source_x: (source_x ^ 7) & ~2 | 8 >> 3, "int64") == [0, 5, 10]
 
 
 # -- the cache ---------------------------------------------------------------------------------------

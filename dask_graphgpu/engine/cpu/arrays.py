@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.lower import Lowered
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
@@ -32,12 +34,8 @@ class Arrays:
         self.superstep = 0
         self.aggregates: dict[str, Any] = {}
         self.new: dict[str, np.ndarray] = {}
-        self.state: dict[str, np.ndarray] = {
-            name: binding._vertex_column(declared.vertices, binding.dtypes[name])
-            for name, declared in binding.program.state.items()
-            if declared.vertices is not None
-        }
-        self.state = binding.initial(self._evaluate, sources)
+        self.state = given_columns(binding)  # which the others' functions may read
+        self.state = initial(binding, self.state, self._evaluate, sources)
         self.active = np.full(self.n, sources is None, np.uint8)
         if sources is not None:
             self.active[sources] = 1
@@ -45,7 +43,8 @@ class Arrays:
 
     def _evaluate(self, role: str, function: FunctionType, dtype: np.dtype[Any]) -> np.ndarray:
         out = np.empty(self.n, dtype)
-        self.run(flat(role), even_blocks(self.n), self.binding.edges, out)
+        if any(self.run(flat(role), even_blocks(self.n), self.binding.edges, out)):
+            raise overflow(self.binding.program, role)
         return out
 
     @cached_property

@@ -12,12 +12,10 @@ from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.synchronous import DENSE, configured_direction
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.engine.writer import Writer
+from dask_graphgpu.functions import INT64_MAX
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.report import Report
-
-_INT64_MAX = 2**63 - 1
 
 # Length of a list from which a round goes to the threads.
 LONG_LIST = 1 << 12
@@ -41,7 +39,7 @@ class InPlace:
         self.program = arrays.binding.program
         self.edges = self.binding.send
         self.dtype = self.edges.neighbours.dtype
-        self.whole = Writer(self.binding).whole_priorities
+        self.whole = self.binding.whole_priorities
         n = arrays.n
         self.frontier = np.empty(n, self.dtype)
         self.queue = np.empty(n, self.dtype)
@@ -71,8 +69,8 @@ class InPlace:
     def _limit(self, value: Any) -> Any:
         """A bound of priorities in their type; None: no bound."""
         if self.whole:
-            if value is None or value >= _INT64_MAX:
-                return _INT64_MAX
+            if value is None or value >= INT64_MAX:
+                return INT64_MAX
             return int(np.floor(value)) if isinstance(value, float) else int(value)
         return np.inf if value is None else float(value)
 

@@ -12,7 +12,8 @@ from dask_graphgpu import config
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.engine.writer import Writer, flat
+from dask_graphgpu.engine.values import fitted_aggregate
+from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
@@ -40,7 +41,6 @@ class Synchronous:
     def __init__(self, arrays: Arrays, report: Report) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
         self.program = arrays.binding.program
-        self.writer = Writer(arrays.binding)
         self.forced = configured_direction()
         n = arrays.n
         arrays.new = {name: np.empty_like(arrays.state[name]) for name in self.program.changing}
@@ -48,8 +48,8 @@ class Synchronous:
         kept = np.dtype(np.uint8) if arrays.binding.message.kind == "b" else arrays.binding.message
         self.identity = kept.type(arrays.binding.identity(arrays.binding.message))
         self.messages = np.full(n, self.identity, kept)
-        self.received = np.zeros(n if self.writer.needs_received else 0, np.uint8)
-        self.emitted = np.empty(n if self.writer.source_only else 0, kept)
+        self.received = np.zeros(n if self.binding.needs_received else 0, np.uint8)
+        self.emitted = np.empty(n if self.binding.source_only else 0, kept)
         self.num_active = int(arrays.active.sum())
         self.active_edges = (
             int(arrays.degree.sum())
@@ -64,7 +64,7 @@ class Synchronous:
         began, arrays = time.perf_counter(), self.arrays
         frontier_size, direction = self.num_active, self.direction()
         bad = False
-        if self.writer.source_only:
+        if self.binding.source_only:
             edges = self.binding.edges
             blocks = even_blocks(arrays.n)
             bad = any(arrays.run("emit", blocks, edges, arrays.active, self.emitted))
@@ -93,7 +93,7 @@ class Synchronous:
 
     def direction(self) -> str:
         """Choose for this superstep; a forced direction is taken where the program allows it."""
-        checked_sum = self.binding.checked("sum")
+        checked_sum = self.binding.shadowed("sum")
         if self.forced != "auto" and not (self.forced == "push" and checked_sum):
             return self.forced
         dense = self.active_edges > DENSE * self.binding.edges.num_edges
@@ -158,16 +158,15 @@ class Synchronous:
         arrays, kind = self.arrays, self.program.aggregates[name].combine
         kernel = flat(f"aggregates[{name!r}]")
         blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
-        values = [value for value, _, none in blocks if not none]
+        values = [block[0] for block in blocks if not block[2]]
+        role = f"aggregates[{name!r}]"
+        for value, shadow, none, bad in blocks:
+            far = kind == "sum" and not self.program.wraps and abs(value - shadow) > 2.0**62
+            if not none and isinstance(value, int) and (bad or far):
+                raise overflow(self.program, role)
         if kind != "sum":
             return (min if kind == "min" else max)(values, default=None)
-        for value, shadow, none in blocks:
-            if not none and isinstance(value, int) and abs(value - shadow) > 2.0**62:
-                raise overflow(self.program, f"aggregates[{name!r}]")
-        total = sum(values)
-        if isinstance(total, int) and abs(total) >= 2**63:
-            raise overflow(self.program, f"aggregates[{name!r}]")
-        return total
+        return fitted_aggregate(self.program, role, sum(values))
 
     def commit(self) -> None:
         for name in self.program.changing:
