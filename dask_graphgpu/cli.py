@@ -9,14 +9,16 @@ import sys
 import tomllib
 import traceback as tracebacks
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, get_args, get_type_hints
 
 import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.job import IDS, GraphOptions, Step, run
+from dask_graphgpu.job import run
+from dask_graphgpu.steps import FRAMES, IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
@@ -129,6 +131,8 @@ def _algorithm_options(algorithm: type) -> list[click.Parameter]:
         }
         if field.name in IDS:
             more |= {"multiple": True, "metavar": "ID", "default": None if required else ()}
+        elif field.name in FRAMES:
+            more |= {"metavar": "PATH|COL"}
         elif kinds == {bool}:
             name += f"/--no-{name[2:]}"
             more["default"] = None
@@ -158,12 +162,13 @@ class _Graph(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*sorted(ALGORITHMS), *super().list_commands(ctx)]
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _usage_in_one_line("graph"):
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _usage_in_one_line(ctx.command_path):
             return super().invoke(ctx)
-        except click.UsageError as error:
-            where = (error.ctx or ctx).command_path
-            raise _Failure(f"{error.format_message()} See {where} --help.", exit_code=2) from error
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ALGORITHMS:
@@ -311,6 +316,17 @@ def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
             tracebacks.print_exc()
         text = str(error) if isinstance(error, GraphError) else f"{type(error).__name__}: {error}"
         raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
+
+
+@contextmanager
+def _usage_in_one_line(command: str) -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:  # the help itself
+        raise
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else command
+        raise _Failure(f"{error.format_message()} See {where} --help.", exit_code=2) from error
 
 
 class _Failure(click.ClickException):

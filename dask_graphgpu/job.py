@@ -6,84 +6,33 @@ The command line is one way to describe them.
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, InvalidVertices
 from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
 from dask_graphgpu.loading import load
+from dask_graphgpu.preflight import check_paths
 from dask_graphgpu.report import last_report
+from dask_graphgpu.steps import FRAMES, IDS, GraphOptions, Step, is_path
 from dask_graphgpu.store.saved import is_saved, read
-
-# Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
-IDS = ("source", "target")
-
-
-@dataclass(frozen=True)
-class GraphOptions:
-    """The graph of a step: which edges, and how to read them. Steps with equal options share it.
-
-    Attributes
-    ----------
-    edges
-        Parquet file, folder or URL, or the folder of a saved graph.
-    columns
-        The id columns of sources, then as many of destinations; empty: by name.
-    vertices
-        Parquet file or folder of a vertices frame.
-    others
-        Further options of ``ddf.graph``, as pairs.
-    saved
-        Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
-    """
-
-    edges: str
-    columns: tuple[str, ...] = ()
-    vertices: str | None = None
-    others: tuple[tuple[str, Any], ...] = ()
-    saved: tuple[tuple[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Step:
-    """One graph method, its graph, and what becomes of the result.
-
-    Attributes
-    ----------
-    algorithm
-        Name of the method of Graph; "build" saves the graph.
-    arguments
-        Of the method; ids are text, as on the command line.
-    output
-        Folder for the result.
-    top
-        How many rows to print.
-    report
-        File for the report of the run as CSV; "-" is the standard output.
-    """
-
-    algorithm: str
-    graph: GraphOptions
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    output: str | None = None
-    top: int | None = None
-    report: str | None = None
 
 
 def run(steps: Sequence[Step], *, progress: bool = False) -> None:
-    """Run steps one after the other.
+    """Check all steps, then run one after the other.
 
     Parameters
     ----------
     steps
-        A graph that several of them use is partitioned once, for all.
+        A graph that several of them use is partitioned once, for all. The edges of a step may be
+        the output of an earlier one; what needs them is checked when it is there.
     progress
         Show a progress bar on the standard error.
 
@@ -92,15 +41,24 @@ def run(steps: Sequence[Step], *, progress: bool = False) -> None:
     GraphError
         A step failed; results of the steps before it are written.
     """
-    uses = Counter(step.graph for step in steps)
+    waiting = check_paths(steps)
     made: dict[GraphOptions, _Graph] = {}
+    for i, step in enumerate(steps):
+        if i not in waiting:
+            made[step.graph] = made.get(step.graph) or _graph(step.graph)
+            _check_step(step, made[step.graph])
+    uses = Counter(step.graph for step in steps)
+    held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
-        for step in steps:
+        for i, step in enumerate(steps):
             graph = made.get(step.graph) or _graph(step.graph)
-            if uses[step.graph] > 1 and step.graph not in made:
+            if i in waiting:
+                _check_step(step, graph)
+            if uses[step.graph] > 1 and step.graph not in held:
                 kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
-                held = graph.handle.persist(columns=sorted(kept))
-                graph = made[step.graph] = _Graph(held, graph.schema)
+                graph = _Graph(graph.handle.persist(columns=sorted(kept)), graph.schema)
+                made[step.graph] = graph
+                held.add(step.graph)
             _run_step(step, graph)
             uses[step.graph] -= 1
             if not uses[step.graph]:
@@ -137,6 +95,13 @@ def _graph(options: GraphOptions) -> _Graph:
         named = {"source": options.columns[:k], "destination": options.columns[k:]}
     named |= {name: value for name, value in options.others if name == "weight"}
     edges = read_parquet(options.edges)
+    weight = named.get("weight")
+    for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
+        for name in names:
+            if name not in edges.columns:
+                raise InvalidArgument(
+                    f"{option} names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
+                )
     schema = find_columns(edges._meta, **named)
     named |= dict(options.others)
     if options.vertices is not None:
@@ -175,23 +140,57 @@ def _edge_columns(step: Step) -> list[str]:
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
 
 
+def _result(step: Step, graph: _Graph) -> Any:
+    """The lazy result of a step's method."""
+    arguments = {
+        name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
+    }
+    try:
+        return getattr(graph.handle, step.algorithm)(**arguments)
+    except InvalidVertices as error:
+        for name in FRAMES:
+            if isinstance(arguments.get(name), str):
+                raise InvalidArgument(
+                    f"{name}: {error}; the path of a frame has a / in it or ends in .parquet, as in "
+                    f"./{arguments[name]}"
+                ) from error
+        raise
+
+
+def _check_step(step: Step, graph: _Graph) -> None:
+    """Refuse what can be refused before any work is done."""
+    if step.algorithm != "build":
+        result = _result(step, graph)
+        if step.top is not None:
+            _ranking(result.columns)
+
+
 def _run_step(step: Step, graph: _Graph) -> None:
     if step.algorithm == "build":
         assert step.output is not None
         graph.handle.save(step.output, columns=_edge_columns(step))
         return
-    arguments = {
-        name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
-    }
-    result = getattr(graph.handle, step.algorithm)(**arguments)
+    result = _result(step, graph)
     if step.output is not None:
         result = read_parquet(str(write_parquet(result, step.output)))
     if step.top is not None:
-        print(top(result, step.top).to_string(index=False))
+        _print(top(result, step.top).to_string(index=False) + "\n")
     elif step.output is None:
         result.compute()
-    if step.report is not None:
-        last_report().to_csv(sys.stdout if step.report == "-" else step.report, index=False)
+    if step.report == "-":
+        _print(last_report().to_csv(index=False))
+    elif step.report is not None:
+        last_report().to_csv(step.report, index=False)
+
+
+def _print(text: str) -> None:
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        # Whoever reads, such as head, has seen enough. What is still to be written to files is.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
 
 
 def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
@@ -199,9 +198,7 @@ def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS:
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 else ids
-    if name == "personalization" and Path(value).exists():
-        return read_parquet(value)
-    return value
+    return read_parquet(value) if name in FRAMES and is_path(value) else value
 
 
 def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
@@ -250,19 +247,28 @@ def top(result: Any, n: int) -> Any:
     InvalidArgument
         The result has no such column.
     """
-    for column, largest in _LARGEST_FIRST.items():
-        if column in result.columns:
-            first = result.nlargest if largest else result.nsmallest
-            return _computed(first(n, column))
-    component = [c for c in result.columns if str(c).split("_")[0] == "component"]
+    columns = _ranking(result.columns)
+    if columns[0] in _LARGEST_FIRST:
+        first = result.nlargest if _LARGEST_FIRST[columns[0]] else result.nsmallest
+        return _computed(first(n, columns[0]))
+    sizes = _computed(result.groupby(columns).size()).rename("vertices").reset_index()
+    return sizes.sort_values(
+        ["vertices", *columns], ascending=[False, *(True for _ in columns)]
+    ).head(n)
+
+
+def _ranking(columns: Iterable[str]) -> list[str]:
+    """The column that ranks rows, or those of components."""
+    given = list(columns)
+    for column in _LARGEST_FIRST:
+        if column in given:
+            return [column]
+    component = [c for c in given if str(c).split("_")[0] == "component"]
     if not component:
         raise InvalidArgument(
-            f"top needs a result with one of {[*_LARGEST_FIRST, 'component']}; this one has {list(result.columns)}"
+            f"top needs a result with one of {[*_LARGEST_FIRST, 'component']}; this one has {given}"
         )
-    sizes = _computed(result.groupby(component).size()).rename("vertices").reset_index()
-    return sizes.sort_values(
-        ["vertices", *component], ascending=[False, *(True for _ in component)]
-    ).head(n)
+    return component
 
 
 def _computed(frame: Any) -> Any:

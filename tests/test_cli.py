@@ -148,6 +148,25 @@ def test_personalization_from_a_file(folder):
     pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
 
 
+def test_personalization_is_a_path_or_a_column_by_its_form(folder):
+    jumps = pd.DataFrame({"vertex": [0], "p": [1.0]})
+    jumps.to_parquet("p")  # no path: the name of a column that there is too
+    vertices = pd.DataFrame({"vertex": range(-6, 4), "p": 1.0})
+    vertices.to_parquet("vertices.parquet")
+    words = ["pagerank", "edges.parquet", "--vertices", "vertices.parquet", "--output", "out"]
+    call(*words, "--personalization", "p")
+    uniform = EDGES.graph(vertices=vertices).pagerank(personalization="p")
+    pd.testing.assert_frame_equal(result(), uniform, check_dtype=False)
+    call(*words, "--personalization", "./p")
+    from_file = EDGES.graph(vertices=vertices).pagerank(personalization=jumps)
+    pd.testing.assert_frame_equal(result(), from_file, check_dtype=False)
+    assert not from_file.equals(uniform)
+    line = refused(*words, "--personalization", "missing.parquet", code=1)
+    assert "no file or folder missing.parquet" in line
+    line = refused(*words, "--personalization", "nope", code=2)
+    assert "no column 'nope'; it has ['vertex', 'p']; the path of a frame has a / in it" in line
+
+
 @pytest.mark.parametrize("output", [(), ("--output", "out")])
 def test_top(folder, output):
     lines = call("core_number", "edges.parquet", "--top", 2, *output).stdout.splitlines()
@@ -159,10 +178,40 @@ def test_top(folder, output):
     assert [line.split() for line in lines.splitlines()] == [["component", "vertices"], ["0", "4"]]
 
 
-def test_top_of_edges_is_refused(folder):
-    assert "top needs a result with" in refused(
-        "k_core", "edges.parquet", "--k", 1, "--top", 3, code=2
+def test_top_of_edges_is_refused_before_anything_is_written(folder):
+    words = ["k_core", "edges.parquet", "--k", 1, "--top", 3, "--output", "out"]
+    assert "top needs a result with" in refused(*words, code=2)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("what", [["--top", 4], ["--report", "-"]])
+def test_a_reader_that_has_gone_away(folder, what):
+    """As in ``| head -0``: the process ends well, says nothing and writes the files still to come."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    Path("job.toml").write_text(
+        'edges = "edges.parquet"\n[[step]]\nalgorithm = "degree"\n'
+        + ("top = 4\n" if what[0] == "--top" else 'report = "-"\n')
+        + '[[step]]\nalgorithm = "core_number"\ntop = 1\noutput = "out"'
     )
+    code = "from dask_graphgpu.cli import graph; graph()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words in (["run", "job.toml"], ["degree", "edges.parquet", *map(str, what)]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=120,
+            env=environment,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+    os.close(writer)
+    assert len(result()) == 6
+
+
+def test_no_arguments_show_the_help():
+    assert "Commands:" in CliRunner().invoke(graph, []).output
 
 
 def test_report(folder):
@@ -186,9 +235,10 @@ def test_report(folder):
         ),
         (
             "bfs edges.parquet --source 0 --columns src,nope --output out",
-            1,
-            "['src', 'dst', 'weight']",
+            2,
+            "columns names 'nope', and edges.parquet has ['src', 'dst', 'weight']",
         ),
+        ("sssp edges.parquet --source 0 --weight nope --output out", 2, "weight names 'nope'"),
         ("bfs missing.parquet --source 0 --output out", 1, "no file or folder missing.parquet"),
         ("bfs empty --source 0 --output out", 1, "no file that ends in .parquet"),
         ("bfs cut.parquet --source 0 --output out", 1, "cannot read cut.parquet"),
@@ -202,6 +252,8 @@ def test_report(folder):
         ("sssp edges.parquet --source 0 --unweighted --output out", 2, "weight"),
         ("shortest edges.parquet --output out", 2, "No such command 'shortest'"),
         ("run missing.toml", 2, "missing.toml"),
+        ("--bad", 2, "No such option '--bad'. See dask graph --help."),
+        ("run --bad job.toml", 2, "No such option '--bad'. See dask graph run --help."),
     ],
 )
 def test_refusals(folder, words, code, message):
@@ -317,6 +369,12 @@ def test_job_of_one_step_needs_no_table(folder):
         (JOB + 'cutoff = "far"', "step 3: Invalid value for '--cutoff': 'far' is not a number"),
         (JOB.replace('"bfs"', '"dfs"'), "step 2: algorithm is 'dfs'; allowed are bfs"),
         (JOB.replace('edges = "edges.parquet"', ""), "step 1: edges is None; give a path"),
+        (JOB.replace('"bfs"', '["bfs"]'), "step 2: algorithm is ['bfs']; allowed are bfs"),
+        (JOB.replace('"bfs"', "{a = 1}"), "step 2: algorithm is {'a': 1}; allowed are bfs"),
+        (JOB + "[[step]]\nalgorithm = 'k_core'\nk = 1\ntop = 3", "top needs a result with"),
+        (JOB + "columns = 'src,nope'", "columns names 'nope'"),
+        (JOB + "[[step]]\nalgorithm = 'pagerank'\ntop = 1\ndamping = 2", "damping"),
+        (JOB.replace("source = [0, 3]", "source = 'x'"), "'x' is not an integer"),
         ("step = 3", "has to be a list of tables"),
         ("step = [", "is not TOML"),
     ],

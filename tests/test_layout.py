@@ -31,11 +31,16 @@ ALLOWED = {
     "algorithms": {"errors", "report", "functions", "program", "partition", "io"},
     "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
+ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}
+ALLOWED["execute"] = {"errors", "report", "engine", "algorithms", "ingest", "inputs", "io", "partition"}
 ALLOWED["graph"] = set(ALLOWED)
-ALLOWED["loading"] = {"errors", "config", "engine", "graph", "store"}
+ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
+ALLOWED["steps"] = set()
+ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
-ALLOWED["cli"] = {"errors", "config", "algorithms", "job"}
+ALLOWED["job"] |= {"preflight", "steps"}
+ALLOWED["cli"] = {"errors", "config", "algorithms", "job", "steps"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.

@@ -1,0 +1,71 @@
+"""What a job is made of: steps, each a method on a graph that options describe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
+IDS = ("source", "target")
+# Those that are a frame, as its path, or a column of the vertices frame, as its name.
+FRAMES = ("personalization",)
+
+
+def is_path(value: Any) -> bool:
+    """Whether an argument of `FRAMES` is a path: it has a separator in it or ends in .parquet."""
+    return isinstance(value, str) and (
+        value.endswith(".parquet") or any(mark in value for mark in ("/", os.sep))
+    )
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """The graph of a step: which edges, and how to read them. Steps with equal options share it.
+
+    Attributes
+    ----------
+    edges
+        Parquet file, folder or URL, or the folder of a saved graph.
+    columns
+        The id columns of sources, then as many of destinations; empty: by name.
+    vertices
+        Parquet file or folder of a vertices frame.
+    others
+        Further options of ``ddf.graph``, as pairs.
+    saved
+        Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    """
+
+    edges: str
+    columns: tuple[str, ...] = ()
+    vertices: str | None = None
+    others: tuple[tuple[str, Any], ...] = ()
+    saved: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One graph method, its graph, and what becomes of the result.
+
+    Attributes
+    ----------
+    algorithm
+        Name of the method of Graph; "build" saves the graph.
+    arguments
+        Of the method; ids are text, as on the command line.
+    output
+        Folder for the result.
+    top
+        How many rows to print.
+    report
+        File for the report of the run as CSV; "-" is the standard output.
+    """
+
+    algorithm: str
+    graph: GraphOptions
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    output: str | None = None
+    top: int | None = None
+    report: str | None = None
