@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
+import dask.dataframe as dd
 import pandas as pd
-from dask.base import is_dask_collection
-from dask.dataframe.dask_expr import new_collection  # type: ignore[attr-defined]
-from dask.dataframe.extensions import register_dataframe_accessor
 
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.graph import Graph
@@ -24,18 +21,10 @@ class GraphAccessor:
     """
 
     def __init__(self, frame: Any) -> None:
-        # A frame caches its accessor: holding the frame here would be a cycle, which keeps
-        # persisted partitions alive until the garbage collector runs. Its expression is held, and
-        # the frame looked at while it lives, as frame["weight"] = 1 gives it another expression.
-        self._lazy = is_dask_collection(frame)
-        self._held = frame.expr if self._lazy else frame
-        self._frame = weakref.ref(frame)
+        self._frame = frame
 
     def __call__(self, **options: Any) -> Graph:
-        if not self._lazy:
-            return Graph(self._held, **options)
-        frame = self._frame()
-        return Graph(new_collection(self._held if frame is None else frame.expr), **options)
+        return Graph(self._frame, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name in _PASSED_ON:
@@ -49,7 +38,19 @@ class GraphAccessor:
 GraphAccessor.__call__.__doc__ = Graph.__doc__
 
 
+class _Attribute:
+    """Gives a new accessor each time.
+
+    The frames' own registration keeps the accessor on the frame, which is a cycle: it holds
+    persisted partitions until the garbage collector runs, and the columns of the time before
+    ``frame["weight"] = 1``.
+    """
+
+    def __get__(self, frame: Any, kind: type) -> Any:
+        return GraphAccessor if frame is None else GraphAccessor(frame)
+
+
 def register() -> None:
     """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them) and on pandas frames."""
-    register_dataframe_accessor("graph")(GraphAccessor)
-    pd.api.extensions.register_dataframe_accessor("graph")(GraphAccessor)
+    for kind in (dd.DataFrame, pd.DataFrame):
+        kind.graph = _Attribute()

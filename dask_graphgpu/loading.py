@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dask.base import persist
+from dask.delayed import delayed
+
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.graph import Graph
+from dask_graphgpu.ingest import Needs
+from dask_graphgpu.inputs import Built
 from dask_graphgpu.store import saved
+from dask_graphgpu.store.saved import open_partition
 
 
 def load(
@@ -56,4 +62,8 @@ def load(
     engine = config.chosen("engine", engine)
     engines.check(engine)
     found = saved.read(path, verify=verify, stale=stale)
-    return Graph._of_saved(found, npartitions, engine)
+    opened = delayed(open_partition, pure=True)(str(found.path), found.fingerprint)
+    needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
+    number = found.npartitions if npartitions is None else npartitions
+    made = Built(persist(opened)[0], needs, number, found.source, found.schema, found.layout)
+    return Graph._of(made, engine)

@@ -45,6 +45,10 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
 
+    def engine_functions(self) -> tuple[str, ...]:
+        """What an engine must have to run it."""
+        return ("run",)
+
     def reads_weight(self, schema: EdgeSchema) -> bool:
         """Whether the weight column is read. Raises InvalidArgument when it is needed and missing."""
         return False

@@ -55,6 +55,9 @@ class BFS(ShortestPaths):
     rule = "one"
     hops = True
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("bfs", *super().engine_functions()[1:])
+
     def dtype_of_values(self, schema: EdgeSchema) -> str:
         return "int64"
 

@@ -33,6 +33,9 @@ class CoreNumber(Algorithm):
 
     rule = "one"
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("core_numbers",)
+
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "core_number": ColumnType("int64")}
 

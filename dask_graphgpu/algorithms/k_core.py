@@ -46,6 +46,9 @@ class KCore(Algorithm):
         whole = isinstance(self.k, (int, np.integer)) and not isinstance(self.k, bool)
         check_number("k", self.k, "a whole number of at least 0", whole and self.k >= 0)
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("core_numbers",)
+
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
 

@@ -70,6 +70,9 @@ class SSNSP(Traversal):
             "dtype", self.dtype, "'int64' or 'float64'", self.dtype in ("int64", "float64")
         )
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("bfs", "path_counts")
+
     def dtype_of_values(self, schema: EdgeSchema) -> str:
         return "int64"
 

@@ -105,6 +105,9 @@ class ShortestPaths(Traversal):
     _: KW_ONLY
     predecessor: bool = False
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("run", "predecessors") if self.predecessor else ("run",)
+
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         last = {"predecessor": ColumnType("vertex", nullable=True)} if self.predecessor else {}
         return {**super().columns(schema), **last}

@@ -33,6 +33,9 @@ class WeaklyConnectedComponents(Algorithm):
 
     rule = "one"
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("components",)
+
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
 

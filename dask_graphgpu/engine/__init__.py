@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
 
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
@@ -10,8 +11,8 @@ from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 _ENGINES = {"cpu": "dask_graphgpu.engine.cpu", "interpreted": "dask_graphgpu.engine.interpret"}
 
 
-def check(name: str) -> None:
-    """Raise unless ``name`` is an engine that this machine can run."""
+def check(name: str, functions: Sequence[str] = ()) -> None:
+    """Raise unless ``name`` is an engine that this machine can run, and that has the functions."""
     if name == "gpu" or name == "hybrid":
         raise EngineUnavailable(
             f"engine={name!r}: this version has no GPU engine; use engine='cpu' or engine='auto'"
@@ -20,9 +21,15 @@ def check(name: str) -> None:
         raise InvalidArgument(
             f"engine={name!r}; allowed are 'auto', 'cpu' and, for vertex programs, 'interpreted'"
         )
+    if name == "interpreted":
+        missing = [function for function in functions if not hasattr(load(name), function)]
+        if missing:
+            raise EngineUnavailable(
+                f"engine='interpreted' runs vertex programs only, and this method needs "
+                f"{', '.join(missing)}; use engine='cpu'"
+            )
 
 
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
-    check(name)
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))

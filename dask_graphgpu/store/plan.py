@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,15 +75,24 @@ _RULES = {
 }
 
 
-def planned(frame: Any, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
-    """The plan of a graph that is not built: rows from Parquet footers, nothing else is read."""
-    if is_dask_collection(frame):
-        found = parquet.pieces(frame)
-        rows = None if found is None else parquet.num_rows(found)
-    else:
-        rows = len(frame)
-    vertices = None if rows is None else 2 * rows
+def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
+    """The plan of a graph that is not built: rows from Parquet footers, nothing else is read.
+
+    ``frames`` are the edge frame and, if there is one, the vertices frame.
+    """
+    rows, *others = map(_num_rows, frames)
+    vertices = None
+    if rows is not None and None not in others:
+        vertices = 2 * rows + sum(number for number in others if number is not None)
     return _plan(schema, layout, engine, layout.order, rows, vertices, None, exact=False)
+
+
+def _num_rows(frame: Any) -> int | None:
+    """Rows of a frame; None when only computing it would tell."""
+    if not is_dask_collection(frame):
+        return len(frame)
+    found = parquet.pieces(frame)
+    return None if found is None else parquet.num_rows(found)
 
 
 def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:

@@ -36,7 +36,7 @@ class Ours:
 
     def __init__(self, graph: BenchmarkGraph) -> None:
         self._graph = graph
-        built = self._lazy().persist()._built.compute()
+        built = self._lazy().persist()._input.held.compute()
         self._run = {
             "bfs": (algorithms.BFS(0), False),
             "sssp": (algorithms.SSSP(0), True),
@@ -60,7 +60,7 @@ class Ours:
         if hasattr(task, "source"):
             task = type(task)(source)
         view = self._built.view(task.rule, weight)
-        schema = self._lazy()._schema
+        schema = self._lazy()._input.schema
 
         def call() -> np.ndarray:
             run = Run(load("cpu"), view, self._built.ids, schema, Report(algorithm))

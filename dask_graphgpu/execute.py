@@ -1,0 +1,119 @@
+"""Running an algorithm on a partition, at once or as Dask tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.base import compute, is_dask_collection
+from dask.delayed import delayed
+
+from dask_graphgpu import engine as engines
+from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.algorithms.vertex_values import FrameColumns
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.ingest import Needs, vertex_frame
+from dask_graphgpu.inputs import Input, meta_of
+from dask_graphgpu.io.results import ColumnType, Table, column_names, empty_frame, to_frame
+from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.report import Report
+
+
+def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
+    """The result of an algorithm: a pandas frame, or a Dask frame when the graph is lazy."""
+    schema = graph.schema
+    columns = algorithm.columns(schema)
+    _check_names(columns, schema)
+    engines.check(engine, algorithm.engine_functions())
+    needs = Needs(
+        weight=algorithm.reads_weight(schema),
+        edge_columns=tuple(algorithm.edge_columns()),
+        vertex_columns=tuple(algorithm.vertex_columns()),
+        by=algorithm.by,
+    )
+    graph.check(needs)
+    algorithm, frames = _take_frames(algorithm, schema, lazy=graph.lazy)
+    partition = graph.partition(needs)
+    if not graph.lazy:
+        frames = {name: compute(*chunks) for name, chunks in frames.items()}
+        table, ids = execute(algorithm, partition, schema, needs, engine, frames)
+        return to_frame(table, columns, ids, schema)
+    ran = delayed(execute, pure=True, nout=2)(algorithm, partition, schema, needs, engine, frames)
+    share, of = delayed(_share, pure=True), graph.npartitions
+    parts = [share(ran, columns, schema, i, of) for i in range(of)]
+    meta = empty_frame(columns, schema)
+    return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=f"graph-{ran.key}")
+
+
+def execute(
+    algorithm: Algorithm,
+    partition: Partition,
+    schema: EdgeSchema,
+    needs: Needs,
+    engine: str,
+    frames: dict[str, Any],
+) -> tuple[Table, Any]:
+    """Run an algorithm on a partition and publish its report."""
+    name = next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
+    report = Report(name)
+    view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+    given = {argument: list(chunks) for argument, chunks in frames.items()}
+    run = Run(engines.load(engine), view, partition.ids, schema, report, given)
+    table = algorithm.run(run)
+    report.publish()
+    return table, partition.ids
+
+
+def _share(
+    ran: tuple[Table, Any], columns: dict[str, ColumnType], schema: EdgeSchema, i: int, of: int
+) -> pd.DataFrame:
+    """The i-th of ``of`` even shares of a result's rows."""
+    table, ids = ran
+    rows = len(next(iter(table.values())).data)
+    bounds = np.linspace(0, rows, of + 1).astype(np.int64)
+    return to_frame(table, columns, ids, schema, slice(bounds[i], bounds[i + 1]))
+
+
+def _check_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> None:
+    names = column_names(columns, schema)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidArgument(
+            f"the result would have two columns named {twice[0]!r}: rename the id columns "
+            f"{list(schema.source)} of the edge frame"
+        )
+
+
+def _take_frames(
+    algorithm: Algorithm, schema: EdgeSchema, *, lazy: bool
+) -> tuple[Algorithm, dict[str, Any]]:
+    """Replace frames among the arguments by the names of their columns; their chunks beside it."""
+    frames: dict[str, Any] = {}
+    changes: dict[str, FrameColumns] = {}
+    for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
+        value = getattr(algorithm, field.name)
+        if not (isinstance(value, pd.DataFrame) or is_dask_collection(value)):
+            continue
+        if not isinstance(value, (pd.DataFrame, dd.DataFrame)):
+            raise InvalidArgument(
+                f"{field.name} is a {type(value).__name__}; give a Dask or pandas DataFrame"
+            )
+        ids = find_vertex_columns(meta_of(value), schema)
+        rest = [str(c) for c in value.columns if c not in ids]
+        number = algorithm.frame_columns(field.name)
+        if len(rest) != number:
+            raise InvalidArgument(
+                f"{field.name}: a frame with the id column(s) {list(ids)} and "
+                f"{'one column' if number == 1 else f'{number} columns'} of values; it has "
+                f"{[str(c) for c in value.columns]}"
+            )
+        frames[field.name] = vertex_frame(value, ids, rest, lazy or is_dask_collection(value))
+        changes[field.name] = FrameColumns(tuple(rest))
+    if not frames:
+        return algorithm, frames
+    return dataclasses.replace(algorithm, **changes), frames  # type: ignore[type-var]

@@ -1,0 +1,167 @@
+"""What a graph is made of: frames that are read when a method asks, or a partition that is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+from dask.base import is_dask_collection, persist
+from dask.delayed import delayed
+
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.ingest import Needs, edge_frame, ingest
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.store.plan import Plan, exact_plan, planned
+from dask_graphgpu.store.source import stated
+
+
+class Input(Protocol):
+    """Either kind; ``lazy`` inputs give Delayed partitions and Dask frames."""
+
+    schema: EdgeSchema
+    layout: Layout
+
+    @property
+    def lazy(self) -> bool:
+        """Whether anything of it is Dask's."""
+
+    @property
+    def npartitions(self) -> int:
+        """Partitions of a result."""
+
+    def check(self, needs: Needs) -> None:
+        """Raise when a column that is needed is not there; reads nothing."""
+
+    def partition(self, needs: Needs) -> Any:
+        """The partition, Delayed when lazy, with at least what is needed."""
+
+    def built(self, columns: tuple[str, ...]) -> Built:
+        """The partition kept, with all that any method reads and some columns of the edges."""
+
+    def plan(self, engine: str) -> Plan:
+        """What `Graph.explain` shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Dask or pandas frames of edges and, if any, of vertices with id columns ``vertex_ids``."""
+
+    edges: Any
+    vertices: Any
+    vertex_ids: tuple[str, ...]
+    schema: EdgeSchema
+    layout: Layout
+
+    @property
+    def lazy(self) -> bool:
+        return is_dask_collection(self.edges) or is_dask_collection(self.vertices)
+
+    @property
+    def npartitions(self) -> int:
+        return int(self.edges.npartitions) if is_dask_collection(self.edges) else 1
+
+    def check(self, needs: Needs) -> None:
+        given = [name for name, _ in self.schema.dtypes]
+        for name in needs.edge_columns:
+            if name not in given:
+                raise InvalidEdges(f"there is no edge column {name!r}; the edge frame has {given}")
+        _check_edge_columns(needs.edge_columns, self.schema, self.layout)
+        columns = [] if self.vertices is None else [str(c) for c in self.vertices.columns]
+        _check_vertex_columns(needs, columns)
+
+    def partition(self, needs: Needs) -> Any:
+        return ingest(self.edges, self.schema, self.vertices, self.vertex_ids, self.layout, needs)
+
+    def built(self, columns: tuple[str, ...]) -> Built:
+        kinds = ["number", "bool"]
+        values = [] if self.vertices is None else meta_of(self.vertices).select_dtypes(kinds)
+        named = tuple(str(c) for c in values if c not in self.vertex_ids)
+        needs = Needs(self.schema.weight is not None, columns, named)
+        self.check(needs)
+        source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
+        made = self.partition(needs)
+        kept = persist(made)[0] if self.lazy else made
+        return Built(kept, needs, self.npartitions, source, self.schema, self.layout)
+
+    def plan(self, engine: str) -> Plan:
+        needs = Needs(weight=self.schema.weight is not None)
+        frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
+        return planned(frames, self.schema, self.layout, engine)
+
+    def _vertex_frames(self) -> list[Any]:
+        return [] if self.vertices is None else [self.vertices]
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A partition in memory, of a worker or mapped from a folder, that holds what ``needs`` says.
+
+    ``source`` are the Parquet files that it was built from, as `store.source.stated` gives them.
+    """
+
+    held: Any
+    needs: Needs
+    npartitions: int
+    source: dict[str, Any] | None
+    schema: EdgeSchema
+    layout: Layout
+
+    @property
+    def lazy(self) -> bool:
+        return is_dask_collection(self.held)
+
+    def check(self, needs: Needs) -> None:
+        held = {*self.needs.edge_columns, self.schema.weight}
+        missing = sorted(set(needs.edge_columns) - held)
+        if missing:
+            raise InvalidArgument(
+                f"the graph was built without the edge columns {missing}; build it from its frame "
+                f"with .persist(columns={missing}) or .save(path, columns={missing})"
+            )
+        _check_edge_columns(needs.edge_columns, self.schema, self.layout)
+        _check_vertex_columns(needs, list(self.needs.vertex_columns))
+
+    def partition(self, needs: Needs) -> Any:
+        return self.held
+
+    def built(self, columns: tuple[str, ...]) -> Built:
+        self.check(Needs(edge_columns=columns))
+        return self
+
+    def plan(self, engine: str) -> Plan:
+        describe: Any = delayed(exact_plan, pure=False) if self.lazy else exact_plan
+        plan = describe(self.held, self.schema, self.layout, engine)
+        found: Plan = plan.compute() if self.lazy else plan
+        return found
+
+
+def meta_of(frame: Any) -> pd.DataFrame:
+    """An empty frame with a Dask frame's columns, or the pandas frame itself."""
+    meta: pd.DataFrame = frame._meta if is_dask_collection(frame) else frame
+    return meta
+
+
+def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout) -> None:
+    """Raise when edge columns would have no single value, or be taken for the weight."""
+    if names and layout.duplicates not in ("auto", "keep"):
+        raise InvalidArgument(
+            f"the program reads edge columns, which have no single value where "
+            f"duplicates={layout.duplicates!r} makes repeated rows one; use duplicates='keep'"
+        )
+    if "weight" in names and schema.weight != "weight":
+        raise InvalidArgument(
+            f"edge_weight is the graph's weight, and that is {schema.weight!r} here; rename the "
+            "column 'weight' to read it"
+        )
+
+
+def _check_vertex_columns(needs: Needs, given: list[str]) -> None:
+    for name in needs.vertex_columns:
+        if name not in given:
+            raise InvalidVertices(
+                f"the vertices frame has no column {name!r}; "
+                + (f"it has {given}" if given else "the graph has none: give vertices=")
+            )
