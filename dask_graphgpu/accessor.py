@@ -53,4 +53,4 @@ class _Attribute:
 def register() -> None:
     """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them) and on pandas frames."""
     for kind in (dd.DataFrame, pd.DataFrame):
-        kind.graph = _Attribute()
+        setattr(kind, "graph", _Attribute())  # noqa: B010  the frames' types do not declare it

@@ -21,8 +21,13 @@ from dask_graphgpu.store.source import stated
 class Input(Protocol):
     """Either kind; ``lazy`` inputs give Delayed partitions and Dask frames."""
 
-    schema: EdgeSchema
-    layout: Layout
+    @property
+    def schema(self) -> EdgeSchema:
+        """Columns of the edges."""
+
+    @property
+    def layout(self) -> Layout:
+        """How the partition is, or is to be, built."""
 
     @property
     def lazy(self) -> bool:
