@@ -81,8 +81,9 @@ class Frames:
         return ingest(self.edges, self.schema, self.vertices, self.vertex_ids, self.layout, needs)
 
     def built(self, columns: tuple[str, ...]) -> Built:
-        kinds = ["number", "bool"]
-        values = [] if self.vertices is None else meta_of(self.vertices).select_dtypes(kinds)
+        values: list[Any] = []
+        if self.vertices is not None:
+            values = list(meta_of(self.vertices).select_dtypes(["number", "bool"]).columns)
         named = tuple(str(c) for c in values if c not in self.vertex_ids)
         needs = Needs(self.schema.weight is not None, columns, named)
         self.check(needs)
