@@ -117,8 +117,15 @@ def test_options_for_saved_graphs_only(words, folder):
 
 def test_build_needs_an_output_and_replaces_nothing_else(folder):
     assert "--output" in refused("build", "edges.parquet", code=2)
-    assert "not a saved graph" in refused("build", "edges.parquet", "--output", ".", code=1)
-    assert (folder / "edges.parquet").exists()
+    (folder / "other").mkdir()
+    (folder / "other" / "notes").write_text("kept")
+    assert "other" in call("build", "edges.parquet", "--output", "other", code=1).stderr
+    assert (folder / "other" / "notes").exists()
+    for _ in range(2):
+        call("build", "edges.parquet", "--output", "saved")
+    call("build", "saved", "--output", "copy")
+    call("degree", "copy", "--output", "out")
+    assert len(result()) == 4
 
 
 def test_job_that_builds_and_uses_a_graph(folder):
