@@ -1,10 +1,14 @@
 """The algorithms, one file each, by the name of the graph method."""
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
 from dask_graphgpu.algorithms.bfs import BFS
+from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
+from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.k_core import KCore
+from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.ssnsp import SSNSP
@@ -22,6 +26,10 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "core_number": CoreNumber,
     "k_core": KCore,
     "degree": Degree,
+    "belief_propagation": BeliefPropagation,
+    "neural_network": NeuralNetwork,
+    "heat_simulation": HeatSimulation,
+    "circuit_simulation": CircuitSimulation,
     "run": RunProgram,
 }
 
@@ -32,9 +40,13 @@ __all__ = [
     "SSSP",
     "SSWP",
     "Algorithm",
+    "BeliefPropagation",
+    "CircuitSimulation",
     "CoreNumber",
     "Degree",
+    "HeatSimulation",
     "KCore",
+    "NeuralNetwork",
     "PageRank",
     "RunProgram",
     "WeaklyConnectedComponents",

@@ -53,11 +53,12 @@ def vertices_columns(*values: Any) -> tuple[str, ...]:
 
 
 def read_values(
-    run: Run, name: str, value: Any, *, add: bool = False
+    run: Run, name: str, value: Any, *, add: bool = False, gaps: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values in dense order, float64 of shape (num_vertices, columns), and which vertices have some.
 
-    Vertices that a frame does not name hold 0. Rows of the same vertex add up where ``add``.
+    Vertices that a frame does not name hold 0. Rows of the same vertex add up where ``add``. Where
+    ``gaps``, a column of the vertices frame may have nulls.
 
     Raises
     ------
@@ -69,6 +70,9 @@ def read_values(
     n = run.view.num_vertices
     if isinstance(value, int | float | np.number):
         return np.full((n, 1), float(value)), np.ones(n, bool)
+    if gaps and isinstance(value, str):
+        column, known = run.view.vertex_columns.with_gaps(value)  # type: ignore[attr-defined]
+        return np.where(known, column, 0).astype(np.float64)[:, None], known
     if not isinstance(value, FrameColumns):
         columns = [run.view.vertex_columns[column] for column in vertices_columns(value)]
         return np.stack(columns, axis=1).astype(np.float64), np.ones(n, bool)

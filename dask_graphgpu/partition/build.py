@@ -184,6 +184,7 @@ def _vertex_columns(
     """The vertices frame's columns in dense order, with how many vertices have no value."""
     columns: dict[str, np.ndarray] = {}
     missing: dict[str, int] = {}
+    gaps: dict[str, np.ndarray] = {}
     for name in chunks[0].columns if chunks else ():
         kinds = {chunk.columns[name].dtype for chunk in chunks}
         columns[name] = np.zeros(num_vertices, np.result_type(*kinds))
@@ -193,9 +194,11 @@ def _vertex_columns(
             columns[name][rows] = chunk.columns[name]
             known[rows] = ~chunk.nulls[name] if name in chunk.nulls else True
         missing[name] = int(num_vertices - known.sum())
+        if missing[name]:
+            gaps[name] = known
     rows = [table[chunk.vertex] for chunk, table in zip(chunks, tables, strict=True)]
     repeated = sum(map(len, rows)) - len(np.unique(np.concatenate(rows))) if rows else 0
-    return VertexColumns(columns, missing, repeated)
+    return VertexColumns(columns, missing, repeated, gaps)
 
 
 def _dense_dtype(num_vertices: int) -> type:

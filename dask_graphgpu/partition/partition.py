@@ -24,13 +24,39 @@ Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge
 
 @dataclass(frozen=True, eq=False)
 class VertexColumns(Mapping[str, np.ndarray]):
-    """Columns of the vertices frame in dense order; reading one with gaps is an error."""
+    """Columns of the vertices frame in dense order; reading one with gaps is an error.
+
+    ``known`` holds, of columns with gaps, which vertices have a value.
+    """
 
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
+    known: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def with_gaps(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A column, and which vertices have a value in it; the others hold anything."""
+        self._check(name)
+        if not self.missing[name]:
+            return self.columns[name], np.ones(len(self.columns[name]), bool)
+        if name not in self.known:
+            raise InvalidVertices(
+                f"column {name!r} of the vertices frame has no value for {self.missing[name]} "
+                "vertices, and a saved graph does not hold for which: give a frame"
+            )
+        return self.columns[name], self.known[name]
 
     def __getitem__(self, name: str) -> np.ndarray:
+        self._check(name)
+        if self.missing[name]:
+            raise InvalidVertices(
+                f"column {name!r} of the vertices frame has no value for {self.missing[name]} of "
+                f"{len(self.columns[name])} vertices; give one row with a value for every id of "
+                "the edges"
+            )
+        return self.columns[name]
+
+    def _check(self, name: str) -> None:
         if name not in self.columns:
             raise InvalidVertices(
                 f"the vertices frame has no numeric column {name!r} that was read; it has "
@@ -41,13 +67,6 @@ class VertexColumns(Mapping[str, np.ndarray]):
                 f"the vertices frame gives {self.repeated} ids more than once, so column {name!r} "
                 "has no single value for them; drop the repeats"
             )
-        if self.missing[name]:
-            raise InvalidVertices(
-                f"column {name!r} of the vertices frame has no value for {self.missing[name]} of "
-                f"{len(self.columns[name])} vertices; give one row with a value for every id of "
-                "the edges"
-            )
-        return self.columns[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

@@ -67,6 +67,13 @@ class View:
         other.vertex_columns = columns
         return other
 
+    def with_edge_column(self, name: str, column: str) -> View:
+        """The same edges with one column only, ``column``, under another name."""
+        given = self._given()
+        edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
+        rows = Rows(edges, by=self._rows.by, directed=self.directed)
+        return View(rows, vertex_columns=self.vertex_columns, user_rank=self.user_rank)
+
     @property
     def out(self) -> Adjacency:
         """Rows by source (CSR)."""
