@@ -71,6 +71,18 @@ def read(folder: Path) -> dict[str, Any]:
     return content
 
 
+def listed(folder: Path) -> set[str]:
+    """The files of a folder that are a saved graph's; none where its manifest is not ours."""
+    try:
+        content = json.loads((folder / NAME).read_text())
+    except (OSError, ValueError):
+        return set()
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        return set()
+    files = content.get("files")
+    return {NAME, *files} if isinstance(files, dict) else set()
+
+
 def _without_manifest(folder: Path) -> str:
     if not folder.exists():
         return f"there is no folder {folder}; Graph.save and `dask graph build` write one"

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io.output import local_path
 from dask_graphgpu.io.replace import replacing
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
@@ -30,7 +31,7 @@ _READY = (
 
 def check_destination(path: str | Path) -> Path:
     """The folder to save to, behind links; refused when it holds anything but a saved graph."""
-    folder = Path(path).resolve()
+    folder = local_path(path, "path")
     if folder == folder.parent:
         raise OutputError(f"cannot save a graph over {folder}: name a folder of its own")
     if not folder.exists():
@@ -44,11 +45,12 @@ def check_destination(path: str | Path) -> Path:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError as error:
         raise _failed(folder, error) from error
-    others = [n for n in names if n != manifest.NAME and not n.endswith(manifest.SUFFIX)]
-    if others or (names and manifest.NAME not in names):
+    listed = manifest.listed(folder)
+    others = [name for name in names if name not in listed]
+    if others:
         raise OutputError(
-            f"{folder} is not a saved graph: it holds {', '.join((others or names)[:3])}; name a "
-            "folder that is new, empty or a saved graph; nothing was changed"
+            f"{folder} is not a saved graph: it holds {', '.join(others[:3])}; name a folder that "
+            "is new, empty or a saved graph; nothing was changed"
         )
     return folder
 

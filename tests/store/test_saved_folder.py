@@ -285,18 +285,24 @@ def test_anything_else_is_not_replaced(saved, tmp_path):
     EDGES.to_parquet(tmp_path / "results" / "part.0.parquet")
     (tmp_path / "arrow").mkdir()
     (tmp_path / "arrow" / "mine.arrow").write_text("kept")
-    (saved / "notes.txt").write_text("kept")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "manifest.json").write_text('{"format": "of another program"}')
+    (saved / "notes.arrow").write_text("kept")
     before = sorted(str(path) for path in tmp_path.rglob("*"))
     for name, what in [
         ("file", "is a file"),
         ("results", "not a saved graph: it holds part.0.parquet"),
         ("arrow", "not a saved graph: it holds mine.arrow"),
-        ("saved", "not a saved graph: it holds notes.txt"),
+        ("foreign", "not a saved graph: it holds manifest.json"),
+        ("saved", "not a saved graph: it holds notes.arrow"),
     ]:
         with pytest.raises(errors.OutputError, match=what):
             EDGES.graph().save(tmp_path / name)
     with pytest.raises(errors.OutputError, match="folder of its own"):
         EDGES.graph().save("/")
+    for path in ("", "s3://bucket/saved"):
+        with pytest.raises(errors.InvalidArgument, match="give a path"):
+            EDGES.graph().save(path)
     assert sorted(str(path) for path in tmp_path.rglob("*")) == before
 
 
