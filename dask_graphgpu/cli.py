@@ -18,7 +18,7 @@ import click
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.job import run
-from dask_graphgpu.steps import FRAMES, IDS, GraphOptions, Step
+from dask_graphgpu.steps import IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
@@ -36,6 +36,13 @@ def _number(text: str) -> int | float:
         except ValueError:
             continue
     raise click.BadParameter(f"{text!r} is not a number.")
+
+
+def _number_or_text(text: str) -> int | float | str:
+    try:
+        return _number(text)
+    except click.BadParameter:
+        return text
 
 
 def _graph_options() -> list[click.Parameter]:
@@ -131,8 +138,9 @@ def _algorithm_options(algorithm: type) -> list[click.Parameter]:
         }
         if field.name in IDS:
             more |= {"multiple": True, "metavar": "ID", "default": None if required else ()}
-        elif field.name in FRAMES:
-            more |= {"metavar": "PATH|COL"}
+        elif Any in kinds:  # a frame, a column of the vertices frame, and where it says so a number
+            more["metavar"] = "NUMBER|PATH|COL" if float in kinds else "PATH|COL"
+            more["type"] = _number_or_text if float in kinds else str
         elif kinds == {bool}:
             name += f"/--no-{name[2:]}"
             more["default"] = None

@@ -21,7 +21,7 @@ from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
 from dask_graphgpu.loading import load
 from dask_graphgpu.preflight import check_paths
 from dask_graphgpu.report import last_report
-from dask_graphgpu.steps import FRAMES, IDS, GraphOptions, Step, is_path
+from dask_graphgpu.steps import IDS, GraphOptions, Step, is_path
 from dask_graphgpu.store.saved import is_saved, read
 
 
@@ -148,11 +148,11 @@ def _result(step: Step, graph: _Graph) -> Any:
     try:
         return getattr(graph.handle, step.algorithm)(**arguments)
     except InvalidVertices as error:
-        for name in FRAMES:
-            if isinstance(arguments.get(name), str):
+        for name, value in arguments.items():
+            if isinstance(value, str) and f"no column {value!r}" in str(error):
                 raise InvalidArgument(
                     f"{name}: {error}; the path of a frame has a / in it or ends in .parquet, as in "
-                    f"./{arguments[name]}"
+                    f"./{value}"
                 ) from error
         raise
 
@@ -198,7 +198,7 @@ def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS:
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 else ids
-    return read_parquet(value) if name in FRAMES and is_path(value) else value
+    return read_parquet(value) if is_path(value) else value
 
 
 def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
@@ -230,7 +230,18 @@ def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
 
 
 # Columns that rank the rows of a result: whether the largest come first.
-_LARGEST_FIRST = {"rank": True, "core_number": True, "degree": True, "distance": False}
+_LARGEST_FIRST = {
+    "rank": True,
+    "core_number": True,
+    "degree": True,
+    "paths": True,
+    "width": True,
+    "belief": True,
+    "activation": True,
+    "heat": True,
+    "potential": True,
+    "distance": False,
+}
 
 
 def top(result: Any, n: int) -> Any:

@@ -12,7 +12,7 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
-from dask_graphgpu.steps import FRAMES, Step, is_path
+from dask_graphgpu.steps import Step, is_path
 from dask_graphgpu.store import save
 
 
@@ -80,9 +80,9 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
 
 def _read(step: Step, number: int) -> Iterator[_Place]:
     """The local files and folders that a step reads."""
-    frames = {name: step.arguments.get(name) for name in FRAMES}
     given = {"edges": step.graph.edges, "vertices": step.graph.vertices}
-    given |= {name: value for name, value in frames.items() if is_path(value)}
+    if step.algorithm != "build":
+        given |= {name: value for name, value in step.arguments.items() if is_path(value)}
     for what, text in given.items():
         protocol, path = split_protocol(text or "")
         if not path or protocol not in (None, "file", "local"):

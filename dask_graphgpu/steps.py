@@ -9,12 +9,13 @@ from typing import Any
 
 # Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
 IDS = ("source", "target")
-# Those that are a frame, as its path, or a column of the vertices frame, as its name.
-FRAMES = ("personalization",)
 
 
 def is_path(value: Any) -> bool:
-    """Whether an argument of `FRAMES` is a path: it has a separator in it or ends in .parquet."""
+    """Whether an argument is the path of a frame: a text with a separator, or that ends in .parquet.
+
+    Other texts name a column of the vertices frame or one of several choices.
+    """
     return isinstance(value, str) and (
         value.endswith(".parquet") or any(mark in value for mark in ("/", os.sep))
     )
