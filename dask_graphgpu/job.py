@@ -245,7 +245,7 @@ _LARGEST_FIRST = {
 
 
 def top(result: Any, n: int) -> Any:
-    """The ``n`` first rows of a result: the largest ranks, degrees or core numbers, the shortest distances.
+    """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
     Of components, the ``n`` with the most vertices.
 

@@ -28,6 +28,7 @@ References
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -64,14 +65,15 @@ class BeliefPropagation(Iterated):
     ----------
     priors : frame or str or list of str
         What is known: a frame with the id column(s) and the chance of the first of two classes, or
-        with a column a class, that sum to 1; or the names of such columns of the vertices frame.
+        with a column a class, that sum to 1; or the names of such columns of the vertices frame, as
+        a list or one text with commas.
         Of vertices that are not in the frame nothing is known: all classes are equally likely.
     homophily : float or str, optional
         Two classes: the chance that the ends of an edge are of the same class, between 0 and 1;
         1/2 says nothing. A number for all edges, or the name of an edge column.
     coupling : K x K numbers, optional
         How much more (or less) likely than 1/K the neighbour of a vertex of one class is of another:
-        symmetric, rows that sum to 0.
+        symmetric, rows that sum to 0. Also as a text of JSON.
     weighted : bool, optional
         Multiply the coupling by an edge's weight. Default: with ``coupling``, when the graph has
         weights.
@@ -113,7 +115,7 @@ class BeliefPropagation(Iterated):
 
     priors: Any
     _: KW_ONLY
-    homophily: float | str | None = None
+    homophily: float | str | Any = None
     coupling: Any = None
     weighted: bool | None = None
     echo_cancellation: bool = True
@@ -125,6 +127,8 @@ class BeliefPropagation(Iterated):
                 "give homophily= (two classes) or coupling= (a matrix, any number of classes), one "
                 "of them"
             )
+        if self.coupling is not None and isinstance(self.priors, str):
+            object.__setattr__(self, "priors", self.priors.split(","))
         check_values("priors", self.priors, several=self.coupling is not None)
         if self.coupling is not None:
             object.__setattr__(self, "coupling", _checked_coupling(self.coupling))
@@ -238,8 +242,8 @@ class BeliefPropagation(Iterated):
 
 def _checked_coupling(given: Any) -> tuple[tuple[float, ...], ...]:
     try:
-        matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        matrix = np.array(json.loads(given) if isinstance(given, str) else given, dtype=np.float64)
+    except (TypeError, ValueError):  # also what is no JSON
         raise InvalidArgument(f"coupling={given!r}; give K rows of K numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgument(f"coupling has shape {matrix.shape}; give K rows of K numbers, K > 1")

@@ -1,0 +1,75 @@
+"""The algorithms from the command line give what the methods give."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from dask_graphgpu.cli import graph
+
+EDGES = pd.DataFrame(
+    {
+        "src": [0, 0, 1, 2, 3],
+        "dst": [1, 2, 3, 3, 4],
+        "weight": [0.25, 0.5, 0.25, 0.125, 0.25],
+        "alike": [0.55, 0.5, 0.45, 0.55, 0.5],
+    }
+)
+VALUES = pd.DataFrame({"vertex": [0, 4], "value": [0.75, 0.25]})
+VERTICES = pd.DataFrame({"vertex": range(5), "p": [0.5, 0.75, 0.5, 0.25, 0.5], "volt": [1, *[None] * 3, 0]})  # fmt: skip
+VERTICES["q"] = 1 - VERTICES["p"]
+COUPLING = [[0.125, -0.125], [-0.125, 0.125]]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    EDGES.to_parquet("edges.parquet")
+    VALUES.to_parquet("values.parquet")
+    VERTICES.to_parquet("vertices.parquet")
+
+
+CALLS = {
+    "sswp": ("sswp --source 0 --source 1 --cutoff 0.2", {"source": [0, 1], "cutoff": 0.2}),
+    "ssnsp": ("ssnsp --source 0 --target 3 --dtype float64", {"source": 0, "target": 3, "dtype": "float64"}),
+    "delta": ("pagerank --method delta", {"method": "delta"}),
+    "number": (
+        "belief_propagation --priors values.parquet --homophily 0.55",
+        {"priors": VALUES, "homophily": 0.55},
+    ),
+    "edge column": (
+        "belief_propagation --priors p --homophily alike --no-echo-cancellation",
+        {"priors": "p", "homophily": "alike", "echo_cancellation": False},
+    ),
+    "coupling": (
+        ["belief_propagation", "--priors", "p,q", "--coupling", json.dumps(COUPLING)],
+        {"priors": ["p", "q"], "coupling": COUPLING},
+    ),
+    "network": (
+        "neural_network --initial values.parquet --bias 0.1 --strength alike --tolerance 0 --max-iterations 10",
+        {"initial": VALUES, "bias": 0.1, "strength": "alike", "tolerance": 0, "max_iterations": 10},
+    ),
+    "heat": (
+        "heat_simulation --initial values.parquet --step 0.5 --tolerance 0 --max-iterations 3",
+        {"initial": VALUES, "step": 0.5, "tolerance": 0, "max_iterations": 3},
+    ),
+    "circuit": (
+        "circuit_simulation --terminals volt --initial 0.5",
+        {"terminals": "volt", "initial": 0.5},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "arguments"), CALLS.values(), ids=CALLS)
+def test_result_is_that_of_the_method(folder, words, arguments):
+    words = words.split() if isinstance(words, str) else words
+    words = [words[0], "edges.parquet", *words[1:], "--vertices", "vertices.parquet"]
+    top = [] if "--coupling" in words else ["--top", "2"]  # several beliefs: no order
+    done = CliRunner().invoke(graph, [*words, "--output", "out", *top])
+    assert done.exit_code == 0, (done.stderr, done.exception)
+    method = getattr(EDGES.graph(vertices=VERTICES), words[0])
+    expected = method(**arguments)
+    found = pd.read_parquet("out").reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert not top or expected.columns[-1] in done.stdout
