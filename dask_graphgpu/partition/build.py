@@ -55,27 +55,54 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     if not edges and not vertices:
         raise InvalidEdges("the edge frame is empty: a graph needs an edge, or a vertices= frame")
     edges, vertices = _same_types(edges, vertices)
-    columns, bases, tables, degrees = _number(edges, vertices)
+    numbering = _number(edges, vertices)
+    columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
     position = None
     if layout.order == "degree" or (
-        layout.order == "auto" and is_skewed(degrees) and not _has_locality(edges, tables, degrees)
+        layout.order == "auto"
+        and is_skewed(numbering.degrees())
+        and not _has_locality(edges, tables, num_vertices)
     ):
-        position = falling_degree(degrees, bases[0].dtype.type)
-        for base in bases:
+        position = falling_degree(numbering.degrees(), tables[0].dtype.type)
+        for base in numbering.bases:
             base[:] = position[base]
-    del bases, degrees
+    balanced = bool(np.array_equal(*numbering.ends))
+    del numbering
     runs = [_coo(chunk, table, layout.by) for chunk, table in zip(edges, tables, strict=False)]
-    given = _vertex_columns(vertices, tables[len(edges) :], len(columns[0]))
+    given = _vertex_columns(vertices, tables[len(edges) :], num_vertices)
     dtype = tables[0].dtype
     if not runs:  # vertices only
         none = np.empty(0, dtype)
         runs = [Coo(none, none, none, carried)]
     del edges, tables
     num_rows = sum(map(len, runs))
-    # An undirected graph may be given with each edge once or in both directions.
-    both = not layout.directed and not mirrored(runs)
-    rows = from_coo(len(columns[0]), runs, dtype, both=both)
+    # An undirected graph may be given with each edge once or in both directions; only in both is
+    # every vertex as often a source as a destination, which is cheaper to see.
+    both = not layout.directed and not (balanced and mirrored(runs))
+    rows = from_coo(num_vertices, runs, dtype, both=both)
     return Partition(VertexIds(columns, position), rows, layout, given, num_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbering:
+    """The distinct ids and their numbers, in ascending order.
+
+    Attributes
+    ----------
+    ids : Arrow arrays, one an id column
+    bases : the arrays that hold vertex numbers
+    tables : for every chunk, edges first, code to vertex: windows of the bases
+    ends : shape (2, num_vertices), how often each vertex is a source and a destination
+    """
+
+    ids: list[pa.Array]
+    bases: list[np.ndarray]
+    tables: list[np.ndarray]
+    ends: np.ndarray
+
+    def degrees(self) -> np.ndarray:
+        degrees: np.ndarray = self.ends.sum(axis=0)
+        return degrees
 
 
 def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:
@@ -100,15 +127,8 @@ def _same_types(
     return [cast(chunk) for chunk in edges], [cast(chunk) for chunk in vertices]
 
 
-def _number(
-    edges: list[EdgeChunk], vertices: list[VertexChunk]
-) -> tuple[list[pa.Array], list[np.ndarray], list[np.ndarray], np.ndarray]:
-    """Find the distinct ids.
-
-    Returns them in ascending order (a column each); the arrays that hold vertex numbers; for every
-    chunk, edges first, its table from code to vertex, a window of one of those arrays; and the
-    number of edge ends at each vertex. Chunks are replaced in the lists where their codes change.
-    """
+def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
+    """Find the distinct ids; chunks are replaced in the lists where their codes change."""
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     ends = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
@@ -123,30 +143,31 @@ def _number(
         table, (vertex,) = rows.names.as_table([rows.vertex])
         vertices[i] = replace(rows, names=table, vertex=vertex)
     columns, rows_of = unite([c.names for c in edges] + [c.names for c in vertices])
-    degrees = np.zeros(len(columns[0]), np.int64)
+    ends: np.ndarray = np.zeros((2, len(columns[0])), np.int64)
     for chunk, row in zip(edges, rows_of, strict=False):
-        degrees[row] += _counts(chunk)
-    tables: list[np.ndarray] = [
-        row.astype(_dense_dtype(len(degrees)), copy=False) for row in rows_of
-    ]
-    return columns, tables, tables, degrees
+        ends[:, row] += _counts(chunk)
+    dtype = _dense_dtype(len(columns[0]))
+    bases: dict[int, np.ndarray] = {}  # chunks may share a table, which is to be changed once
+    for row in rows_of:
+        bases.setdefault(id(row), row.astype(dtype, copy=False))
+    return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
 
 
 def _number_range(
     edges: list[EdgeChunk], vertices: list[VertexChunk], first: int, size: int
-) -> tuple[list[pa.Array], list[np.ndarray], list[np.ndarray], np.ndarray]:
+) -> _Numbering:
     """`_number` for integers of a range that is small enough for a table over it."""
-    degrees = np.zeros(size, np.int64)
+    ends: np.ndarray = np.zeros((2, size), np.int64)
     for chunk in edges:
-        degrees[_window(chunk.names, first)] += _counts(chunk)
-    present = degrees > 0
+        ends[:, _window(chunk.names, first)] += _counts(chunk)
+    present = ends.any(axis=0)
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
     base: np.ndarray = (np.cumsum(present) - 1).astype(_dense_dtype(len(ids)))
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     tables = [base[_window(n, first)] for n in names]
-    return [ids], [base], tables, degrees[present]
+    return _Numbering([ids], [base], tables, ends[:, present])
 
 
 def _window(names: Any, first: int) -> slice:
@@ -154,16 +175,16 @@ def _window(names: Any, first: int) -> slice:
 
 
 def _counts(chunk: EdgeChunk) -> np.ndarray:
-    """How many edge ends each code of the chunk has."""
+    """How often each code of the chunk is a source and a destination, shape (2, size)."""
     from dask_graphgpu.kernels.cpu import csr
 
-    counts = np.zeros(chunk.names.size, np.int64)
-    for codes in (chunk.source, chunk.destination):
-        csr.count(0, len(codes), codes, counts)
+    counts: np.ndarray = np.zeros((2, chunk.names.size), np.int64)
+    for codes, held in zip((chunk.source, chunk.destination), counts, strict=True):
+        csr.count(0, len(codes), codes, held)
     return counts
 
 
-def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], degrees: np.ndarray) -> bool:
+def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices: int) -> bool:
     """Whether the ends of a sample of edges lie close in the order of the user's ids."""
     from dask_graphgpu.kernels.cpu import naming
 
@@ -172,7 +193,7 @@ def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], degrees: np.
     for chunk, table in zip(edges, tables, strict=False):
         step = max(len(chunk) // share, 1)
         source, destination = chunk.source[::step].copy(), chunk.destination[::step].copy()
-        gap = len(degrees) // NEAR_WINDOW
+        gap = num_vertices // NEAR_WINDOW
         near += naming.near(0, len(source), table, source, destination, gap)
         sampled += len(source)
     return has_locality(near, sampled)

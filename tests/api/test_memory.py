@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 ROWS = 10_000_000
+FEW = 20_000
 
 CHILD = """
 import resource, sys
@@ -39,13 +40,19 @@ def files(tmp_path_factory):
     """Random edges over integers, with weights, as Parquet: many rows, and few of the same types."""
     folder = tmp_path_factory.mktemp("rows")
     rng = np.random.default_rng(20)
-    for name, number in (("many", ROWS), ("few", 20_000)):
+    for name, number in (("many", ROWS), ("few", FEW)):
         ends = rng.integers(0, number // 10, (2, number))
         table = pa.table({"src": ends[0], "dst": ends[1], "weight": rng.random(number)})
         pq.write_table(table, folder / f"{name}.parquet", row_group_size=1 << 20)
     yield folder
     for file in folder.iterdir():
         file.unlink()
+
+
+def child(*words):
+    """What a process of its own prints."""
+    command = [sys.executable, "-c", CHILD, *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
 
 
 @pytest.mark.parametrize(
@@ -55,14 +62,10 @@ def files(tmp_path_factory):
 )
 @pytest.mark.parametrize("directed", ["directed"])
 def test_peak_while_building(files, columns, kind, directed):
-    many = files / "many.parquet"
+    few, many = files / "few.parquet", files / "many.parquet"
     size = ROWS * 8 * len(columns)
-    run = subprocess.run(
-        [sys.executable, "-c", CHILD, many, kind, directed, files / "few.parquet", str(ROWS)],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    extra = int(run.stdout)
+    # What is measured is the peak of the process so far, and compiling kernels has one of its own:
+    # a first process leaves them to the second in the cache.
+    child(few, kind, directed, few, FEW)
+    extra = int(child(many, kind, directed, few, ROWS))
     assert size / 4 < extra <= 3 * size, f"{extra / size:.2f} times the bytes of the columns"
