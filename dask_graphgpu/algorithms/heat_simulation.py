@@ -91,7 +91,9 @@ class HeatSimulation(Iterated):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_values("initial", self.initial, number=True)
-        positive = isinstance(self.step, int | float | np.number) and 0 < float(self.step) < float("inf")
+        positive = isinstance(self.step, int | float | np.number) and 0 < float(self.step) < float(
+            "inf"
+        )
         check_number("step", self.step, "a positive number", positive)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:

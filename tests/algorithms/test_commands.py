@@ -17,7 +17,8 @@ EDGES = pd.DataFrame(
     }
 )
 VALUES = pd.DataFrame({"vertex": [0, 4], "value": [0.75, 0.25]})
-VERTICES = pd.DataFrame({"vertex": range(5), "p": [0.5, 0.75, 0.5, 0.25, 0.5], "volt": [1, *[None] * 3, 0]})  # fmt: skip
+VERTICES = pd.DataFrame({"vertex": range(5), "p": [0.5, 0.75, 0.5, 0.25, 0.5]})
+VERTICES["volt"] = [1, None, None, None, 0]
 VERTICES["q"] = 1 - VERTICES["p"]
 COUPLING = [[0.125, -0.125], [-0.125, 0.125]]
 

@@ -86,6 +86,26 @@ def test_the_largest_number_and_one_beyond(directed):
     assert without_end["paths"].max() == math.inf
 
 
+def test_grid():
+    """Closed form: right and down in any order. From 36 x 36 on the numbers are beyond int64."""
+    side = 40
+    ids = np.arange(side * side).reshape(side, side)
+    ends = [(ids[:, :-1], ids[:, 1:]), (ids[:-1], ids[1:])]
+    edges = pd.DataFrame(
+        np.concatenate([np.stack([a.ravel(), b.ravel()], 1) for a, b in ends]),
+        columns=["src", "dst"],
+    )
+    graph = partitioned(edges, 3).graph(directed=False).persist()
+    wanted = [math.comb(i + j, i) for i in range(side) for j in range(side)]
+    found = graph.ssnsp(0, dtype="float64").compute()["paths"]
+    np.testing.assert_allclose(found, np.array(wanted, float), rtol=1e-12)
+    with pytest.raises(errors.IntegerOverflow, match="give dtype='float64'"):
+        graph.ssnsp(0).compute()
+    near = graph.ssnsp(0, cutoff=66).compute()["paths"]
+    assert near.max() == math.comb(66, 33)
+    assert math.comb(68, 34) > 2**63
+
+
 def test_overflow_of_a_level_on_threads():
     edges = layers([1, *[2] * 60, 40, 40, 1])
     with on_threads(2), pytest.raises(errors.IntegerOverflow):
