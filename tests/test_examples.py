@@ -41,7 +41,7 @@ def imports(tmp_path_factory):
 
 
 def test_every_example_has_a_test():
-    tested = {"imports.py", "quickstart.py", "custom_program.py", "job.toml"}
+    tested = {"imports.py", "quickstart.py", "custom_program.py", "saved_graph.py", "job.toml"}
     assert {p.name for p in EXAMPLES.iterdir() if p.is_file()} == tested
 
 
@@ -72,6 +72,14 @@ def test_quickstart(imports):
     ranks = text.split("Most central modules")[1].splitlines()
     assert "sys" in [line.split()[0] for line in ranks[2:7]]
     assert "core_number" in text
+
+
+def test_saved_graph(imports):
+    text = example("saved_graph.py", imports / "imports.parquet", imports / "saved")
+    assert "mapped from" in text
+    edges = pd.read_parquet(imports / "imports.parquet")
+    number = (edges["source"] == "asyncio").sum()
+    assert f"asyncio imports {number} modules" in text
 
 
 def test_custom_program():
