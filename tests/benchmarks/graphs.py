@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +20,16 @@ class BenchmarkGraph:
     name: str
     path: Path
     directed: bool
+    start: int | None = None  # where traversals start; None: the vertex with most out-edges
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         table = pq.read_table(self.path)
         return tuple(table[name].to_numpy() for name in ("src", "dst", "weight"))
 
     def source(self) -> int:
-        """The vertex with most out-edges (most edges, when undirected)."""
+        """Where traversals start."""
+        if self.start is not None:
+            return self.start
         src, dst, _ = self.arrays()
         return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
 
@@ -61,7 +65,9 @@ def real(source: Path, *, directed: bool, folder: Path) -> BenchmarkGraph:
         edges = edges[edges.src != edges.dst].drop_duplicates(["src", "dst"])
         weight = edges["weight"].to_numpy() if "weight" in edges else None
         _write(path, edges["src"].to_numpy(), edges["dst"].to_numpy(), weight)
-    return BenchmarkGraph(source.stem, path, directed)
+    answers = source.parent / "expected" / source.stem / "meta.json"
+    start = json.loads(answers.read_text())["source"] if answers.exists() else None
+    return BenchmarkGraph(source.stem, path, directed, start)
 
 
 def _write(path: Path, src: np.ndarray, dst: np.ndarray, weight: np.ndarray | None = None) -> None:

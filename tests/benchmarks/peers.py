@@ -74,6 +74,7 @@ class NetworKit:
         "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), 50 iterations",
         "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
         "core numbers": "centrality.CoreDecomposition(undirected G)",
+        "path counts": "distance.BFS(G, source, storePaths=True), counts not read out",
     }
 
     def __init__(self, graph: BenchmarkGraph) -> None:
@@ -94,6 +95,10 @@ class NetworKit:
         if algorithm == "bfs":
             return lambda: (
                 nk.distance.BFS(plain, source, storePaths=False).run().getDistances(asarray=True)
+            )
+        if algorithm == "path counts":
+            return lambda: (
+                nk.distance.BFS(plain, source, storePaths=True).run().getDistances(asarray=True)
             )
         if algorithm == "sssp":
             weighted = self._weighted()
@@ -118,6 +123,44 @@ class NetworKit:
             return np.asarray(ranks.run().scores())
 
         return pagerank
+
+    @classmethod
+    def end_to_end(
+        cls, graph: BenchmarkGraph, algorithm: str, source: int, out: Path
+    ) -> Callable[[], None]:
+        return lambda: _write(out, cls(graph).kernel(algorithm, source)())
+
+
+class IGraph:
+    """python-igraph; its algorithms use one thread."""
+
+    name = "igraph"
+    calls: ClassVar = {
+        "bfs": "G.distances(source, mode='out')",
+        "components": "G.connected_components(mode='weak')",
+        "core numbers": "G.coreness() of the simple undirected graph",
+    }
+
+    def __init__(self, graph: BenchmarkGraph) -> None:
+        import igraph
+
+        src, dst, _ = graph.arrays()
+        n = int(max(src.max(), dst.max())) + 1
+        self._graph = igraph.Graph(n, np.column_stack([src, dst]), directed=graph.directed)
+
+    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+        graph = self._graph
+        if algorithm == "bfs":
+            return lambda: np.array(graph.distances(source, mode="out")[0])
+        if algorithm == "core numbers":
+            simple = graph.as_undirected().simplify()
+            return lambda: np.array(simple.coreness())
+
+        def components() -> np.ndarray:
+            getattr(graph, "__invalidate_cache")()  # it remembers the components of the last call
+            return np.array(graph.connected_components(mode="weak").membership)
+
+        return components
 
     @classmethod
     def end_to_end(
