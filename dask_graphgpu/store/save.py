@@ -27,6 +27,7 @@ _READY = (
     ("min", True, False, False),
     ("sum", True, True, False),
 )
+_PIECE = 1 << 20  # values compared at a time
 
 
 def check_destination(path: str | Path) -> Path:
@@ -105,8 +106,7 @@ def write(
     }
     try:
         with replacing(folder) as new:
-            file_of, described = files.write(new)
-            content = {**_resolved(content, file_of), "files": described}
+            content["files"] = files.write(new)
             content["fingerprint"] = manifest.fingerprint(content)
             content |= {"library": library, "npartitions": npartitions, "source_files": source}
             manifest.write(new, content)
@@ -143,33 +143,22 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
     return list(ready.values()), any(key[0] == "any" for key in ready)
 
 
-class _Role(str):
-    """Stands for an array until its file is known; a type of its own tells it from other text."""
-
-
-def _resolved(content: Any, file_of: dict[_Role, str]) -> Any:
-    """The content with every role replaced by the name of a file."""
-    if isinstance(content, dict):
-        return {name: _resolved(value, file_of) for name, value in content.items()}
-    if isinstance(content, list):
-        return [_resolved(value, file_of) for value in content]
-    return file_of[content] if isinstance(content, _Role) else content
-
-
 class _Files:
-    """Arrays to write, each under the role that it is first added for."""
+    """Arrays to write, each once, and the names of their files."""
 
     def __init__(self) -> None:
-        self._arrays: dict[_Role, np.ndarray | pa.Array] = {}
-        self._roles: dict[int, _Role] = {}
+        self._arrays: dict[str, np.ndarray | pa.Array] = {}
+        self._names: dict[int, str] = {}
+        self._held: list[np.ndarray | pa.Array] = []  # so that no other array gets the id of one
 
-    def add(self, role: str, array: np.ndarray | pa.Array) -> _Role:
-        """What the manifest is to name the array by."""
-        if id(array) not in self._roles:
-            assert role not in self._arrays
-            self._roles[id(array)] = _Role(role)
-            self._arrays[_Role(role)] = array  # held, so that no other array gets its id
-        return self._roles[id(array)]
+    def add(self, role: str, array: np.ndarray | pa.Array) -> str:
+        """The file of an array; that of an equal one, such as the neighbours under another rule."""
+        if id(array) not in self._names:
+            equal = (name for name, other in self._arrays.items() if _equal(array, other))
+            self._names[id(array)] = name = next(equal, f"{role}{manifest.SUFFIX}")
+            self._held.append(array)
+            self._arrays.setdefault(name, array)
+        return self._names[id(array)]
 
     def adjacency(self, role: str, rows: Adjacency) -> dict[str, Any]:
         return {
@@ -181,32 +170,26 @@ class _Files:
             },
         }
 
-    def write(self, folder: Path) -> tuple[dict[_Role, str], dict[str, dict[str, Any]]]:
-        """Write all arrays; returns the file of each role, and what each file is.
-
-        Arrays of equal content, such as the neighbours under two rules, share a file.
-        """
-        roles = list(self._arrays)
+    def write(self, folder: Path) -> dict[str, dict[str, Any]]:
+        """Write all arrays; returns what each file is."""
+        names = list(self._arrays)
 
         def write_some(lo: int, hi: int) -> list[dict[str, Any]]:
-            return [_write(folder / _file(role), self._arrays[role]) for role in roles[lo:hi]]
+            return [_write(folder / name, self._arrays[name]) for name in names[lo:hi]]
 
-        blocks = for_blocks(write_some, np.arange(len(roles) + 1))
-        file_of: dict[_Role, str] = {}
-        files: dict[str, dict[str, Any]] = {}
-        first: dict[tuple[str, str], str] = {}
-        for role, (made,) in zip(roles, blocks, strict=True):
-            own = _file(role)
-            file_of[role] = first.setdefault((made["type"], made["sha256"]), own)
-            if file_of[role] == own:
-                files[own] = made
-            else:
-                (folder / own).unlink()
-        return file_of, files
+        blocks = for_blocks(write_some, np.arange(len(names) + 1))
+        return {name: described for name, (described,) in zip(names, blocks, strict=True)}
 
 
-def _file(role: str) -> str:
-    return f"{role}{manifest.SUFFIX}"
+def _equal(one: np.ndarray | pa.Array, other: np.ndarray | pa.Array) -> bool:
+    """Whether two NumPy arrays are the same, bit by bit; compared in pieces, up to a difference."""
+    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
+        return False
+    if one.dtype != other.dtype or len(one) != len(other):
+        return False
+    bits = np.dtype(f"u{one.dtype.itemsize}")
+    pieces = (slice(i, i + _PIECE) for i in range(0, len(one), _PIECE))
+    return all(np.array_equal(one[p].view(bits), other[p].view(bits)) for p in pieces)
 
 
 def _write(path: Path, array: np.ndarray | pa.Array) -> dict[str, Any]:

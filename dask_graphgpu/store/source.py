@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
 
     None where a frame is anything but bare local Parquet: what made it cannot be looked at again.
     """
-    folders: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = {}
     files: dict[str, list[int]] = {}
     for frame in frames:
         found = parquet.pieces(frame) if is_dask_collection(frame) else None
@@ -26,9 +28,10 @@ def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
             path = Path(piece.path).resolve()
             files[str(path)] = _state(path) or [0, 0]
         given = frame.expr.simplify().operand("path")
-        if isinstance(given, (str, Path)) and Path(given).is_dir():
-            folders[str(Path(given).resolve())] = _names(Path(given))
-    return {"folders": folders, "files": files}
+        if isinstance(given, (str, Path)):
+            path_or_pattern = os.path.abspath(given)
+            listed[path_or_pattern] = _listed(path_or_pattern)
+    return {"listed": listed, "files": files}
 
 
 def changed(source: dict[str, Any]) -> str | None:
@@ -37,17 +40,18 @@ def changed(source: dict[str, Any]) -> str | None:
     Nothing is known, and nothing reported, when all files are gone.
     """
     now = {path: _state(Path(path)) for path in source["files"]}
-    if not any(now.values()) and not any(Path(folder).is_dir() for folder in source["folders"]):
+    listed = {given: _listed(given) for given in source["listed"]}
+    if not any(now.values()) and not any(listed.values()):
         return None
     for path, state in source["files"].items():
         if now[path] is None:
             return f"{path} is gone"
         if now[path] != state:
             return f"{path} was written again"
-    for folder, names in source["folders"].items():
-        more = sorted(set(_names(Path(folder))) - set(names))
+    for given, names in listed.items():
+        more = sorted(set(names) - set(source["listed"][given]))
         if more:
-            return f"{folder} has a new file {more[0]}"
+            return f"{more[0]} is new"
     return None
 
 
@@ -60,5 +64,9 @@ def _state(path: Path) -> list[int] | None:
     return [state.st_size, state.st_mtime_ns]
 
 
-def _names(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))
+def _listed(given: str) -> list[str]:
+    """The files that a folder holds or a pattern matches now; none for a single file."""
+    entries = glob(given) if "*" in given else [given]
+    folders = [Path(entry) for entry in entries if Path(entry).is_dir()]
+    inside = [str(path) for folder in folders for path in folder.rglob("*.parquet")]
+    return sorted(inside + ([entry for entry in entries if "*" in given]))

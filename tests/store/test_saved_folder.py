@@ -188,7 +188,7 @@ def parquet(tmp_path):
 
 def add_a_file(folder):
     OTHERS.to_parquet(folder / "c.parquet")
-    return "has a new file c.parquet"
+    return "c.parquet is new"
 
 
 def write_again(folder):
@@ -220,6 +220,21 @@ def test_parquet_that_changed(change, persisted, parquet, tmp_path):
     pd.testing.assert_frame_equal(distances(path, stale="ignore"), wanted)
     copy = load(path, stale="ignore").save(tmp_path / "copy")
     refused(copy, "stale")  # a copy is not newer
+
+
+def test_new_file_of_a_pattern(parquet, tmp_path):
+    path = dd.read_parquet(str(parquet / "*.parquet")).graph().save(tmp_path / "saved")
+    assert_holds(path, EDGES)
+    refused(path, add_a_file(parquet))
+
+
+def test_new_file_beside_those_that_were_named(parquet, tmp_path):
+    files = [str(parquet / "a.parquet"), str(parquet / "b.parquet")]
+    path = dd.read_parquet(files).graph().save(tmp_path / "saved")
+    one = dd.read_parquet(files[0]).graph().save(tmp_path / "one")
+    add_a_file(parquet)
+    assert_holds(path, EDGES)
+    assert_holds(one, EDGES[:30])
 
 
 def test_parquet_that_changed_between_persist_and_save(parquet, tmp_path):
