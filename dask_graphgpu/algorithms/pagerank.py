@@ -157,9 +157,9 @@ class PageRank(Algorithm):
         Follow edges by their weight. Default: when the graph has weights.
     dtype : {"float64", "float32"}
     method : {"power", "delta"}
-        How: "power" has all vertices send in every iteration, "delta" those with something left to
-        hand out, fewer and fewer. Where ids reach few others, as in graphs without cycles, that
-        ends long before power iteration does.
+        How: "power" has all vertices send in every iteration, "delta" only those with something to
+        hand out. Delta pays where these are few, as with a personalization of few vertices; else
+        an iteration of it costs more, and it takes about as many.
 
     Returns
     -------

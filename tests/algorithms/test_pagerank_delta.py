@@ -53,6 +53,20 @@ def test_vertices_fall_silent():
     assert "notify-pull" in set(report["direction"])
 
 
+def test_few_vertices_send_where_ranks_stay_near():
+    """A long ring, and all jumps to one vertex of it: power iteration reads every edge in each iteration."""
+    n = 5000
+    ring = pd.DataFrame({"src": range(n), "dst": np.roll(range(n), -1)}).graph(directed=False)
+    home = pd.DataFrame({"vertex": [17], "jump": [1.0]})
+    delta = ring.pagerank(method="delta", personalization=home)["rank"]
+    report = dg.last_report()
+    assert report["frontier"].iloc[1:].max() < n / 20
+    assert report["edges"].iloc[1:].sum() < 10 * n  # the first has everybody active
+    power = ring.pagerank(personalization=home)["rank"]
+    assert abs(delta - power).sum() < 2e-5
+    assert dg.last_report()["edges"].sum() > 100 * n
+
+
 def test_a_graph_without_cycles_ends_after_its_longest_path():
     path = pd.DataFrame({"src": range(9), "dst": range(1, 10)})
     found = path.graph().pagerank(method="delta", tolerance=1e-15)
