@@ -42,7 +42,7 @@ from dask_graphgpu.io.schema import (
     find_vertex_columns,
     holding_vertices,
 )
-from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.plan import Plan
 

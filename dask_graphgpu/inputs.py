@@ -13,7 +13,7 @@ from dask.delayed import delayed
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.ingest import Needs, edge_frame, ingest
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.store.plan import Plan, exact_plan, planned
 from dask_graphgpu.store.source import stated
 

@@ -14,6 +14,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 
@@ -21,19 +22,6 @@ from dask_graphgpu.partition.partition import Partition, VertexColumns
 # many times the edge ends; beyond, through a hash of the distinct ones.
 _SPARSE = 8
 _SAMPLE = 1 << 16  # edges looked at to judge an order
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a partition is to be built.
-
-    ``by``: rows by "source" or "destination"; ``order``: "auto", "input" or "degree".
-    """
-
-    directed: bool = True
-    duplicates: str = "auto"
-    order: str = "auto"
-    by: str = "source"
 
 
 def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
@@ -130,11 +118,11 @@ def _same_types(
 def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
     """Find the distinct ids; chunks are replaced in the lists where their codes change."""
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
-    ends = 2 * sum(map(len, edges)) + sum(map(len, vertices))
+    occurrences = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
         first = min(n.first for n in names if n.first is not None)
         last = max(n.first + n.size for n in names if n.first is not None)
-        if last - first <= max(_SPARSE * ends, 1 << 20):
+        if last - first <= max(_SPARSE * occurrences, 1 << 20):
             return _number_range(edges, vertices, first, last - first)
     for i, chunk in enumerate(edges):
         table, (source, destination) = chunk.names.as_table([chunk.source, chunk.destination])
@@ -160,7 +148,7 @@ def _number_range(
     ends: np.ndarray = np.zeros((2, size), np.int64)
     for chunk in edges:
         ends[:, _window(chunk.names, first)] += _counts(chunk)
-    present = ends.any(axis=0)
+    present: np.ndarray = ends.sum(axis=0) > 0
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])

@@ -1,4 +1,4 @@
-"""Rows of neighbours (CSR and CSC): built by counting sort, turned over, merged."""
+"""Rows of neighbours (CSR and CSC): built by counting sort, and turned over."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.errors import IntegerOverflow
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 
 # Each block of a counting sort holds a counter a row; more blocks than this cost more than they win.
 _MAX_SORT_BLOCKS = 8
@@ -109,7 +108,7 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
             csr.count_edges(0, *coo.ends(), both, counts[block])
 
     _each(count, len(blocks))
-    offsets = _offsets(counts.sum(axis=0))
+    offsets = offsets_of(counts.sum(axis=0))
     for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
 
     def place_column(name: str) -> np.ndarray:
@@ -208,7 +207,7 @@ def _turned(
 
     _each(count, num_blocks)
     if offsets is None:
-        offsets = _offsets(counts.sum(axis=0))
+        offsets = offsets_of(counts.sum(axis=0))
     for_blocks(csr.cursors, even_blocks(adjacency.num_vertices), counts, offsets)
     return bounds, offsets, counts
 
@@ -229,157 +228,13 @@ def _carried(
     return out
 
 
-def repeats(adjacency: Adjacency) -> bool:
-    """Whether some edge stands more than once."""
-    return bool(_distinct_offsets(adjacency)[-1] != adjacency.num_edges)
-
-
-def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
-    """Make repeated edges one.
-
-    ``rule``: "min", "max" or "sum" of the weights (an unweighted sum becomes a weight that counts
-    the repeats), or "one" (columns are dropped). The same object comes back when nothing repeats
-    and nothing is dropped.
-    """
-    from dask_graphgpu.kernels.cpu import csr
-
-    old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
-    if rule == "one" and adjacency.columns:
-        adjacency = Adjacency(old, neighbours)
-    offsets = _distinct_offsets(adjacency)
-    if offsets[-1] == old[-1]:
-        return adjacency
-    rows = edge_blocks(old)
-    merged = np.empty(offsets[-1], neighbours.dtype)
-    given, made = _weights(weight, rule, len(merged))
-    bad = for_blocks(
-        csr.merge_repeats, rows, old, neighbours, given, _CODES[rule], offsets, merged, made
-    )
-    _refuse_overflow(bad, "repeated")
-    return Adjacency(offsets, merged, {"weight": made} if made.size else {})
-
-
-def union(a: Adjacency, b: Adjacency) -> Adjacency:
-    """The edges of either of two adjacencies without repeats, without their columns."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    lengths = np.empty(a.num_vertices, np.int64)
-    rows = edge_blocks(a.offsets + b.offsets)
-    given = (a.offsets, a.neighbours, b.offsets, b.neighbours)
-    for_blocks(csr.union_lengths, rows, *given, lengths)
-    offsets = _offsets(lengths)
-    neighbours = np.empty(offsets[-1], a.neighbours.dtype)
-    for_blocks(csr.union_rows, rows, *given, offsets, neighbours)
-    return Adjacency(offsets, neighbours)
-
-
-def count_loops(adjacency: Adjacency) -> np.ndarray:
-    """Number of self-loops in each row, int64."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    others = np.empty(adjacency.num_vertices, np.int64)
-    offsets, neighbours = adjacency.offsets, adjacency.neighbours
-    for_blocks(csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, others)
-    return adjacency.degrees - others
-
-
-def count_neighbours(adjacency: Adjacency) -> np.ndarray:
-    """How often each vertex is a neighbour, int64."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    counts = np.zeros(adjacency.num_vertices, np.int64)
-    csr.count(0, adjacency.num_edges, adjacency.neighbours, counts)
-    return counts
-
-
-def sum_rows(adjacency: Adjacency) -> np.ndarray:
-    """Weight of each row, int64 or float64."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    assert adjacency.weight is not None
-    sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
-    offsets = adjacency.offsets
-    bad = for_blocks(csr.sum_rows, edge_blocks(offsets), offsets, adjacency.weight, sums)
-    _refuse_overflow(bad, "a vertex's")
-    return sums
-
-
-def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
-    """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    weight = adjacency.weight
-    assert weight is not None
-    sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
-    bad = csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
-    _refuse_overflow([bad], "a vertex's")
-    return sums
-
-
-def without_loops(adjacency: Adjacency) -> Adjacency:
-    """The edges that join two different vertices, without columns."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    old, neighbours = adjacency.offsets, adjacency.neighbours
-    lengths = np.empty(adjacency.num_vertices, np.int64)
-    rows = edge_blocks(old)
-    for_blocks(csr.without_loops_lengths, rows, old, neighbours, lengths)
-    offsets = _offsets(lengths)
-    if offsets[-1] == old[-1]:
-        return Adjacency(old, neighbours)
-    kept = np.empty(offsets[-1], neighbours.dtype)
-    for_blocks(csr.without_loops, rows, old, neighbours, offsets, kept)
-    return Adjacency(offsets, kept)
-
-
-_CODES = {"min": 0, "max": 1, "sum": 2, "one": 0}
-
-
 def _bits(column: np.ndarray) -> np.ndarray:
     """A column as unsigned integers of the same width."""
     return column.view(f"u{column.dtype.itemsize}")
 
 
-def _weights(weight: np.ndarray | None, rule: str, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The weights to merge and the array to merge them into; an empty one means there are none."""
-    none = np.empty(0, np.int64)
-    if rule == "one" or (weight is None and rule != "sum"):
-        return none, none
-    if weight is None:
-        return none, np.empty(size, np.int64)
-    if rule == "sum":
-        weight = _widened(weight)
-    return weight, np.empty(size, weight.dtype)
-
-
-def _widened(weight: np.ndarray) -> np.ndarray:
-    return weight.astype(_wide(weight.dtype), copy=False)
-
-
-def _wide(dtype: Any) -> Any:
-    """The type in which weights of a type are summed."""
-    return np.float64 if dtype.kind == "f" else np.int64
-
-
-def _refuse_overflow(bad: list[int], which: str) -> None:
-    if sum(bad):
-        raise IntegerOverflow(
-            f"the summed weights of {which} edges do not fit int64 ({sum(bad)} times); give the "
-            "weights as float64"
-        )
-
-
-def _distinct_offsets(adjacency: Adjacency) -> np.ndarray:
-    """Offsets of the rows with every neighbour once."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    lengths = np.empty(adjacency.num_vertices, np.int64)
-    old = adjacency.offsets
-    for_blocks(csr.distinct, edge_blocks(old), old, adjacency.neighbours, lengths)
-    return _offsets(lengths)
-
-
-def _offsets(lengths: np.ndarray) -> np.ndarray:
+def offsets_of(lengths: np.ndarray) -> np.ndarray:
+    """Where rows of these lengths start, and where the last one ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

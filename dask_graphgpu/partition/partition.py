@@ -5,19 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.errors import InvalidVertices
-from dask_graphgpu.partition.csr import Adjacency, merge_repeats, repeats
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.rowwise import merge_repeats, repeats
 from dask_graphgpu.partition.view import View
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.build import Layout
-
 
 Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge columns
 

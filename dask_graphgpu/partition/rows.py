@@ -7,14 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dask_graphgpu.partition.csr import (
-    Adjacency,
-    merge_repeats,
-    transpose,
-    transpose_column,
-    union,
-    without_loops,
-)
+from dask_graphgpu.partition.csr import Adjacency, transpose, transpose_column
+from dask_graphgpu.partition.rowwise import merge_repeats, union, without_loops
 
 
 class Rows:

@@ -7,14 +7,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dask_graphgpu.partition.csr import (
-    Adjacency,
-    count_loops,
-    count_neighbours,
-    sum_neighbours,
-    sum_rows,
-)
+from dask_graphgpu.partition.csr import Adjacency, from_edges
 from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.rowwise import count_loops, count_neighbours, sum_neighbours, sum_rows
 
 
 class View:
@@ -73,6 +68,27 @@ class View:
         edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
         rows = Rows(edges, by=self._rows.by, directed=self.directed)
         return View(rows, vertex_columns=self.vertex_columns, user_rank=self.user_rank)
+
+    def undirected(self) -> View:
+        """Every edge in both directions, made anew; a self-loop is in its vertex's row twice.
+
+        An undirected view is given back as it is.
+        """
+        if not self.directed:
+            return self
+        given = self._given()
+        rows = np.repeat(np.arange(given.num_vertices, dtype=given.neighbours.dtype), given.degrees)
+        both = from_edges(
+            given.num_vertices,
+            np.concatenate([rows, given.neighbours]),
+            np.concatenate([given.neighbours, rows]),
+            {name: np.concatenate([column, column]) for name, column in given.columns.items()},
+        )
+        return View(
+            Rows(both, directed=False),
+            vertex_columns=self.vertex_columns,
+            user_rank=self.user_rank,
+        )
 
     @property
     def out(self) -> Adjacency:

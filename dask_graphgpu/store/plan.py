@@ -10,7 +10,7 @@ from dask.base import is_dask_collection
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.build import Layout
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Partition
 
 

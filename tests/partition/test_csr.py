@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.errors import IntegerOverflow
-from dask_graphgpu.partition import csr
+from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency, Coo
 
 
@@ -59,7 +59,7 @@ def test_transpose_turns_every_edge_and_back(edges):
 @given(edges=coo())
 def test_merged_weights(rule, edges):
     n, src, dst, weight = edges
-    merged = csr.merge_repeats(csr.from_edges(n, src, dst, {"weight": weight}), rule)
+    merged = rowwise.merge_repeats(csr.from_edges(n, src, dst, {"weight": weight}), rule)
     expected: dict[tuple[int, int], int] = {}
     best = {"min": min, "max": max, "sum": lambda a, b: a + b}[rule]
     for u, v, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True):
@@ -68,27 +68,29 @@ def test_merged_weights(rule, edges):
 
 
 def test_unweighted_sum_counts_the_repeats():
-    merged = csr.merge_repeats(csr.from_edges(2, np.array([0, 0, 1]), np.array([1, 1, 0])), "sum")
+    merged = rowwise.merge_repeats(
+        csr.from_edges(2, np.array([0, 0, 1]), np.array([1, 1, 0])), "sum"
+    )
     assert pairs(merged) == [(0, 1, 2), (1, 0, 1)]
 
 
 def test_without_repeats_nothing_is_copied():
     rows = csr.from_edges(3, np.array([0, 1]), np.array([1, 2]))
-    assert csr.merge_repeats(rows, "sum") is rows
+    assert rowwise.merge_repeats(rows, "sum") is rows
 
 
 def test_overflowing_sum_is_an_error():
     big = np.array([2**62, 2**62, 1])
     rows = csr.from_edges(2, np.array([0, 0, 1]), np.array([1, 1, 0]), {"weight": big})
     with pytest.raises(IntegerOverflow, match="float64"):
-        csr.merge_repeats(rows, "sum")
+        rowwise.merge_repeats(rows, "sum")
 
 
 @given(coo())
 def test_union_is_every_edge_of_either_once(edges):
     n, src, dst, _ = edges
-    rows = csr.merge_repeats(csr.from_edges(n, src, dst), "one")
-    both = csr.union(rows, csr.transpose(rows))
+    rows = rowwise.merge_repeats(csr.from_edges(n, src, dst), "one")
+    both = rowwise.union(rows, csr.transpose(rows))
     ends = set(zip(src.tolist(), dst.tolist(), strict=True))
     assert pairs(both) == sorted(ends | {(v, u) for u, v in ends})
     assert_rows_ascend(both)
@@ -123,10 +125,12 @@ def test_mirrored_edges_are_told(edges, random):
 def test_sums_over_rows_and_neighbours(edges):
     n, src, dst, weight = edges
     rows = csr.from_edges(n, src, dst, {"weight": weight})
-    np.testing.assert_array_equal(csr.sum_rows(rows), np.bincount(src, weight, n))
-    np.testing.assert_array_equal(csr.sum_neighbours(rows), np.bincount(dst, weight, n))
-    np.testing.assert_array_equal(csr.count_neighbours(rows), np.bincount(dst, minlength=n))
-    np.testing.assert_array_equal(csr.count_loops(rows), np.bincount(src[src == dst], minlength=n))
+    np.testing.assert_array_equal(rowwise.sum_rows(rows), np.bincount(src, weight, n))
+    np.testing.assert_array_equal(rowwise.sum_neighbours(rows), np.bincount(dst, weight, n))
+    np.testing.assert_array_equal(rowwise.count_neighbours(rows), np.bincount(dst, minlength=n))
+    np.testing.assert_array_equal(
+        rowwise.count_loops(rows), np.bincount(src[src == dst], minlength=n)
+    )
 
 
 def test_many_blocks_give_the_rows_of_one():
@@ -137,7 +141,7 @@ def test_many_blocks_give_the_rows_of_one():
     for threads in (1, 4):
         with dask.config.set({"graphgpu.threads": threads}):
             rows = csr.from_edges(n, src, dst, {"weight": weight})
-            found.append((rows, csr.transpose(rows), csr.merge_repeats(rows, "min")))
+            found.append((rows, csr.transpose(rows), rowwise.merge_repeats(rows, "min")))
     for one, many in zip(*found, strict=True):
         np.testing.assert_array_equal(one.offsets, many.offsets)
         np.testing.assert_array_equal(one.neighbours, many.neighbours)

@@ -1,15 +1,17 @@
 """Views: one rule for repeats, each direction on demand."""
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from dask_graphgpu.partition.build import Layout, build
+from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk
-from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.csr import from_edges, transpose
 from dask_graphgpu.partition.ids import Names
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
 
@@ -83,3 +85,31 @@ def test_views_with_and_without_weights_share_their_rows():
     assert weighted.into.neighbours is bare.into.neighbours
     assert weighted.into.weight.tolist() == [4, 5]
     assert weighted.into is weighted.into
+
+
+@pytest.mark.parametrize("by", ["source", "destination"])
+def test_undirected(by):
+    """Both directions of every edge with its columns; a self-loop is in its row twice."""
+    given = from_edges(3, [0, 1, 2], [1, 2, 2], {"weight": np.array([5, 6, 7])})
+    rows = Rows(given if by == "source" else transpose(given), by=by)
+    view = View(rows, user_rank=np.array([2, 0, 1]))
+    both = view.undirected()
+    assert not both.directed
+    assert both.undirected() is both
+    assert both.user_rank is view.user_rank
+    neighbours = [both.out.neighbours[a:b].tolist() for a, b in pairwise(both.out.offsets)]
+    assert neighbours == [[1], [0, 2], [1, 2, 2]]
+    assert both.out.weight.tolist() == [5, 5, 6, 6, 7, 7]
+    assert both.degrees("out").tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("by", ["source", "destination"])
+def test_one_edge_column_under_another_name(by):
+    columns = {"weight": np.array([5, 6]), "toll": np.array([0.5, 0.25])}
+    given = from_edges(3, [0, 1], [2, 0], columns)
+    view = View(Rows(given if by == "source" else transpose(given), by=by))
+    other = view.with_edge_column("price", "toll")
+    assert not other.is_weighted
+    assert {name: c.tolist() for name, c in other.out.columns.items()} == {"price": [0.5, 0.25]}
+    assert other.into.columns["price"].tolist() == [0.25, 0.5]
+    assert other.directed
