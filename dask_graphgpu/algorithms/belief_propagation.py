@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,7 +138,7 @@ class BeliefPropagation(Iterated):
             )
         elif not isinstance(self.homophily, str):
             number = isinstance(self.homophily, int | float | np.number)
-            inside = number and 0 < self.homophily < 1  # type: ignore[operator]
+            inside = number and 0 < self.homophily < 1
             check_number("homophily", self.homophily, "a number between 0 and 1", inside)
 
     @property
@@ -167,6 +167,7 @@ class BeliefPropagation(Iterated):
 
     def run(self, run: Run) -> Table:
         priors = self._priors(run)
+        run = replace(run, view=run.view.undirected())  # once, for all programs
         beliefs = self._two(run, priors) if self.coupling is None else self._several(run, priors)
         rows = run.ids.in_user_order()
         named = zip(self._names(run.schema), beliefs.T, strict=True)

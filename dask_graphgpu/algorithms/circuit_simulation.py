@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,7 @@ class CircuitSimulation(Iterated):
         return {"vertex": ColumnType("vertex"), "potential": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
+        run = replace(run, view=run.view.undirected())  # once, for both programs
         view = run.view
         held, terminal = read_values(run, "terminals", self.terminals, gaps=True)
         check_finite("terminals", held)

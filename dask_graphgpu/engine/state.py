@@ -11,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import INT64_MAX, may_overflow, parameters, plain, where
-from dask_graphgpu.partition.csr import Adjacency, from_edges
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import VertexProgram, plain_number
 
@@ -108,15 +108,7 @@ class Binding:
 
     @cached_property
     def _both(self) -> Adjacency:
-        """Every edge in both directions; a self-loop sends twice, as it is in two rows."""
-        out = self.view.out if self._has_out else self.view.into
-        rows = np.repeat(np.arange(out.num_vertices, dtype=out.neighbours.dtype), out.degrees)
-        return from_edges(
-            out.num_vertices,
-            np.concatenate([rows, out.neighbours]),
-            np.concatenate([out.neighbours, rows]),
-            {name: np.concatenate([column, column]) for name, column in out.columns.items()},
-        )
+        return self.view.undirected().out
 
     def edge_column(self, adjacency: Adjacency, name: str) -> np.ndarray:
         """A column of the edges, "weight" or one that compute names as ``edge_<name>``."""

@@ -90,7 +90,7 @@ def test_views_with_and_without_weights_share_their_rows():
 @pytest.mark.parametrize("by", ["source", "destination"])
 def test_undirected(by):
     """Both directions of every edge with its columns; a self-loop is in its row twice."""
-    given = from_edges(3, [0, 1, 2], [1, 2, 2], {"weight": np.array([5, 6, 7])})
+    given = from_edges(3, np.array([0, 1, 2]), np.array([1, 2, 2]), {"weight": np.array([5, 6, 7])})
     rows = Rows(given if by == "source" else transpose(given), by=by)
     view = View(rows, user_rank=np.array([2, 0, 1]))
     both = view.undirected()
@@ -106,7 +106,7 @@ def test_undirected(by):
 @pytest.mark.parametrize("by", ["source", "destination"])
 def test_one_edge_column_under_another_name(by):
     columns = {"weight": np.array([5, 6]), "toll": np.array([0.5, 0.25])}
-    given = from_edges(3, [0, 1], [2, 0], columns)
+    given = from_edges(3, np.array([0, 1]), np.array([2, 0]), columns)
     view = View(Rows(given if by == "source" else transpose(given), by=by))
     other = view.with_edge_column("price", "toll")
     assert not other.is_weighted
