@@ -12,7 +12,7 @@ DEFAULTS: dict[str, Any] = {
     "direction": "auto",  # auto | push | pull | notify-pull
     "threads": None,  # threads of the CPU engine; None: what this process may use
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
-    "cache-directory": None,  # compiled programs; None: the user's cache folder
+    "cache-directory": None,  # compiled code; None: the user's cache folder
 }
 
 dask.config.update_defaults({"graphgpu": DEFAULTS})

@@ -21,7 +21,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, plain, returned_keys
 
 _HEAD = """\
-# Made by dask_graphgpu from a vertex program. Never change it: Numba goes by its time and size.
+# Made by dask_graphgpu from a vertex program.
 import marshal
 import math
 import types
@@ -30,6 +30,7 @@ import numpy
 import numpy as np
 from numba import njit
 
+from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_max, atomic_min
 from dask_graphgpu.kernels.cpu.convert import raised_limit, to_bool, to_float, to_int, wrapped
 
@@ -68,7 +69,7 @@ class Writer:
         names = tuple(sorted(set(_ARRAYS.findall(body))))
         self.arguments[name] = names
         self.parts.append(
-            f"\n@njit(nogil=True, cache=True)\ndef {name}({', '.join((fixed, *names))}):\n"
+            f"\n@jit\ndef {name}({', '.join((fixed, *names))}):\n"
             + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
         )
 

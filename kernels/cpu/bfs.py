@@ -9,15 +9,15 @@ bitmaps : uint64 words, vertex v is bit ``v & 63`` of word ``v >> 6``. `frontier
 """
 
 import numpy as np
-from numba import njit
 
+from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_compare_exchange
 from dask_graphgpu.kernels.cpu.bits import lowest_bit
 
 _BUFFER = 1024
 
 
-@njit(nogil=True, cache=True)
+@jit
 def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, missing, limit):
     """Push level after level on one thread, until a level is large or the search ends.
 
@@ -63,7 +63,7 @@ def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, 
     return head, tail, depth, missing, read, 0
 
 
-@njit(nogil=True, cache=True)
+@jit
 def push_block(lo, hi, offsets, neighbours, level, queue, depth, tail):
     """Push the part ``queue[lo:hi]`` of a level, while other threads push other parts.
 
@@ -87,7 +87,7 @@ def push_block(lo, hi, offsets, neighbours, level, queue, depth, tail):
     queue[start : start + filled] = buffer[:filled]
 
 
-@njit(nogil=True, cache=True)
+@jit
 def running_degrees(lo, hi, queue, offsets, first, total):
     """``total[i - first]`` = degrees of ``queue[first:i]``, for one block: the whole level."""
     edges = 0
@@ -98,7 +98,7 @@ def running_degrees(lo, hi, queue, offsets, first, total):
     total[hi - first] = edges
 
 
-@njit(nogil=True, cache=True)
+@jit
 def mark(lo, hi, queue, frontier):
     """Set the bits of ``queue[lo:hi]``; `frontier` is zero before. On one thread."""
     for i in range(lo, hi):
@@ -106,7 +106,7 @@ def mark(lo, hi, queue, frontier):
         frontier[v >> np.uint64(6)] |= np.uint64(1) << (v & np.uint64(63))
 
 
-@njit(nogil=True, cache=True)
+@jit
 def pull_block(
     lo, hi, offsets, neighbours, out_offsets, level, depth, frontier, found, done, first_pull
 ):
@@ -155,7 +155,7 @@ def pull_block(
     return count, read, ahead
 
 
-@njit(nogil=True, cache=True)
+@jit
 def collect(lo, hi, frontier, queue, tail):
     """Append the vertices of the words `lo` to `hi` to the queue. Returns where it ends. On one thread."""
     for w in range(lo, hi):

@@ -7,8 +7,7 @@ parent : id of each vertex's parent in its tree, never larger than the vertex; a
     more. Reads that others may be changing are `atomic_load`, else the compiler could keep a value in a register.
 """
 
-from numba import njit
-
+from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import (
     atomic_compare_exchange,
     atomic_load,
@@ -17,7 +16,7 @@ from dask_graphgpu.kernels.cpu.atomics import (
 )
 
 
-@njit(nogil=True, cache=True, inline="always")
+@jit(inline="always")
 def link(parent, u, v):
     """Join the trees of `u` and `v`: the larger root becomes a child of a smaller vertex."""
     a = atomic_load(parent, u)
@@ -34,7 +33,7 @@ def link(parent, u, v):
         b = atomic_load(parent, low)
 
 
-@njit(nogil=True, cache=True)
+@jit
 def compress(lo, hi, parent):
     """Make every vertex of a block a child of its root."""
     for v in range(lo, hi):
@@ -46,7 +45,7 @@ def compress(lo, hi, parent):
             top = atomic_load(parent, up)
 
 
-@njit(nogil=True, cache=True)
+@jit
 def link_sampled(lo, hi, offsets, neighbours, parent, place):
     """Link every vertex of a block with the neighbour at one place of its row."""
     for v in range(lo, hi):
@@ -55,7 +54,7 @@ def link_sampled(lo, hi, offsets, neighbours, parent, place):
             link(parent, v, neighbours[e])
 
 
-@njit(nogil=True, cache=True)
+@jit
 def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
     """Link every vertex of a block with its neighbours from `place` on, but for those in the tree of `skipped`.
 
@@ -75,14 +74,14 @@ def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
     return read
 
 
-@njit(nogil=True, cache=True)
+@jit
 def smallest_rank(lo, hi, parent, rank, best):
     """``best[r]`` = the smallest rank in the tree of root r; `best` starts with each vertex's own rank."""
     for v in range(lo, hi):
         atomic_min(best, parent[v], rank[v])
 
 
-@njit(nogil=True, cache=True)
+@jit
 def holder_of_rank(lo, hi, parent, rank, best, holder):
     """``holder[r]`` = the vertex that has the smallest rank in the tree of root r."""
     for v in range(lo, hi):
@@ -91,7 +90,7 @@ def holder_of_rank(lo, hi, parent, rank, best, holder):
             holder[root] = v
 
 
-@njit(nogil=True, cache=True)
+@jit
 def relabel(lo, hi, parent, holder, labels):
     """``labels[v]`` = the holder of the tree of v."""
     for v in range(lo, hi):

@@ -3,9 +3,11 @@
 They refuse, while a program is compiled, what would silently lose a fraction.
 """
 
-from numba import njit, types
+from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload
+
+from dask_graphgpu.kernels.compile import jit
 
 
 def to_int(value):
@@ -44,7 +46,7 @@ def _to_bool(value):
     raise TypingError(f"returns {value} where True or False is declared")
 
 
-@njit(inline="never")
+@jit(inline="never")
 def wrapped(value, shadow):
     """Whether int64 arithmetic that gave ``value`` has wrapped around.
 
@@ -54,7 +56,7 @@ def wrapped(value, shadow):
     return not (abs(types.float64(value) - shadow) <= 4611686018427387904.0)
 
 
-@njit(inline="never")
+@jit(inline="never")
 def raised_limit(least, delta):
     """``least + delta`` without passing the end of int64; ``delta`` is at least 1 there."""
     if least > 9223372036854775807 - delta:

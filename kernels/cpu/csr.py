@@ -6,19 +6,20 @@ Every kernel works on a block ``[lo, hi)`` and holds no lock, so blocks run on t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dask_graphgpu.kernels.compile import jit
 
 MERGE_MIN, MERGE_MAX, MERGE_SUM = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@jit
 def count(lo, hi, keys, counts):
     """Add to ``counts[k]`` how often key k stands in ``keys[lo:hi]``."""
     for i in range(lo, hi):
         counts[keys[i]] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def cursors(lo, hi, counts, offsets):
     """Turn per-block counts into each block's first free place in rows ``lo..hi`` of ``offsets``."""
     for v in range(lo, hi):
@@ -29,7 +30,7 @@ def cursors(lo, hi, counts, offsets):
             place += here
 
 
-@njit(nogil=True, cache=True)
+@jit
 def scatter(lo, hi, keys, cursor, values, out):
     """Write ``values[i]`` into the next free place of row ``keys[i]``."""
     for i in range(lo, hi):
@@ -38,7 +39,7 @@ def scatter(lo, hi, keys, cursor, values, out):
         cursor[k] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def count_edges(lo, hi, table, rows, neighbours, both, counts):
     """Count how often each vertex is a neighbour; ``both``: each edge but a loop both ways."""
     for i in range(lo, hi):
@@ -47,7 +48,7 @@ def count_edges(lo, hi, table, rows, neighbours, both, counts):
             counts[table[rows[i]]] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def scatter_edges(lo, hi, table, rows, neighbours, both, cursor, out):
     """Write each edge's row into the next free place under its neighbour."""
     for i in range(lo, hi):
@@ -60,7 +61,7 @@ def scatter_edges(lo, hi, table, rows, neighbours, both, cursor, out):
             cursor[u] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def scatter_column(lo, hi, table, rows, neighbours, both, cursor, values, out):
     """Write what each edge carries where `scatter_edges` writes the edge."""
     for i in range(lo, hi):
@@ -73,7 +74,7 @@ def scatter_column(lo, hi, table, rows, neighbours, both, cursor, values, out):
             cursor[u] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def _mixed(x):
     """The finalizer of splitmix64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -81,7 +82,7 @@ def _mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@jit
 def hash_edges(lo, hi, table, rows, neighbours, bits):
     """Sum of hashes of the edges, minus that of their mirror images: 0 if these are the same edges.
 
@@ -97,14 +98,14 @@ def hash_edges(lo, hi, table, rows, neighbours, bits):
     return total
 
 
-@njit(nogil=True, cache=True)
+@jit
 def transpose_count(lo, hi, offsets, neighbours, counts):
     """Count the neighbours in rows ``lo..hi``."""
     for e in range(offsets[lo], offsets[hi]):
         counts[neighbours[e]] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def transpose_rows(lo, hi, offsets, neighbours, cursor, out):
     """Write the row id of every edge in rows ``lo..hi`` under its neighbour."""
     for v in range(lo, hi):
@@ -114,7 +115,7 @@ def transpose_rows(lo, hi, offsets, neighbours, cursor, out):
             cursor[k] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def distinct(lo, hi, offsets, neighbours, lengths):
     """Number of different neighbours of each row."""
     for v in range(lo, hi):
@@ -125,7 +126,7 @@ def distinct(lo, hi, offsets, neighbours, lengths):
         lengths[v] = k
 
 
-@njit(nogil=True, cache=True)
+@jit
 def merge_repeats(
     lo, hi, offsets, neighbours, weight, rule, new_offsets, new_neighbours, new_weight
 ):
@@ -156,7 +157,7 @@ def merge_repeats(
     return bad
 
 
-@njit(nogil=True, cache=True)
+@jit
 def union_lengths(lo, hi, offsets_a, a, offsets_b, b, lengths):
     """Length of each row of the union of two adjacencies whose rows ascend without repeats."""
     for v in range(lo, hi):
@@ -172,7 +173,7 @@ def union_lengths(lo, hi, offsets_a, a, offsets_b, b, lengths):
         lengths[v] = k + offsets_a[v + 1] - i + offsets_b[v + 1] - j
 
 
-@njit(nogil=True, cache=True)
+@jit
 def union_rows(lo, hi, offsets_a, a, offsets_b, b, offsets, neighbours):
     """Merge the rows of two adjacencies; neighbours that both have come once."""
     for v in range(lo, hi):
@@ -188,7 +189,7 @@ def union_rows(lo, hi, offsets_a, a, offsets_b, b, offsets, neighbours):
                 j += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def without_loops_lengths(lo, hi, offsets, neighbours, lengths):
     """Row lengths without self-loops."""
     for v in range(lo, hi):
@@ -199,7 +200,7 @@ def without_loops_lengths(lo, hi, offsets, neighbours, lengths):
         lengths[v] = k
 
 
-@njit(nogil=True, cache=True)
+@jit
 def without_loops(lo, hi, offsets, neighbours, new_offsets, new_neighbours):
     """Copy rows without self-loops."""
     for v in range(lo, hi):
@@ -210,7 +211,7 @@ def without_loops(lo, hi, offsets, neighbours, new_offsets, new_neighbours):
                 q += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def sum_rows(lo, hi, offsets, weight, sums):
     """``sums[v]``: weight of row v; returns how many integer sums overflowed."""
     bad = 0
@@ -224,7 +225,7 @@ def sum_rows(lo, hi, offsets, weight, sums):
     return bad
 
 
-@njit(nogil=True, cache=True)
+@jit
 def sum_neighbours(lo, hi, neighbours, weight, sums):
     """``sums[v]``: weight of the edges whose neighbour is v; returns as `sum_rows`."""
     bad = 0

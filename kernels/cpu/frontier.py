@@ -1,12 +1,13 @@
 """Kernels over frontiers: who is told, and lists from marks."""
 
 import numpy as np
-from numba import njit
+
+from dask_graphgpu.kernels.compile import jit
 
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@jit
 def notify(lo, hi, frontier, offsets, neighbours, marked):
     """Mark every neighbour of the vertices frontier[lo:hi]. Threads write the same value: no race."""
     for i in range(lo, hi):
@@ -15,7 +16,7 @@ def notify(lo, hi, frontier, offsets, neighbours, marked):
             marked[neighbours[e]] = 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def count_stamped(lo, hi, stamp, now):
     """Number of vertices in [lo, hi) with stamp ``now``."""
     count = 0
@@ -24,7 +25,7 @@ def count_stamped(lo, hi, stamp, now):
     return count
 
 
-@njit(nogil=True, cache=True)
+@jit
 def list_stamped(lo, hi, stamp, now, out, place):
     """Write the vertices in [lo, hi) with stamp ``now`` to ``out[place:]``."""
     for v in range(np.uint64(lo), np.uint64(hi)):
@@ -33,7 +34,7 @@ def list_stamped(lo, hi, stamp, now, out, place):
             place += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def append_marked(in_far, far, length):
     """Append the vertices marked 2 to the list, mark them 1, and return its new length."""
     for v in range(np.uint64(in_far.size)):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dask_graphgpu.kernels.compile import jit
 
 
-@njit(nogil=True, cache=True)
+@jit
 def _slot(key, mask):
     """Where a key belongs in a table of ``mask + 1`` slots: the finalizer of splitmix64."""
     h = np.uint64(key)
@@ -15,7 +16,7 @@ def _slot(key, mask):
     return (h ^ (h >> np.uint64(31))) & mask
 
 
-@njit(nogil=True, cache=True)
+@jit
 def number(keys, codes, slots, values, known):
     """Give each of ``keys`` the number of its value.
 
@@ -40,7 +41,7 @@ def number(keys, codes, slots, values, known):
     return keys.size, known
 
 
-@njit(nogil=True, cache=True)
+@jit
 def rebuild(slots, values, known):
     """Fill an empty table with the known values."""
     mask = np.uint64(slots.size - 1)

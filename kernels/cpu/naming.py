@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from dask_graphgpu.kernels.compile import jit
 
 
-@njit(nogil=True, cache=True)
+@jit
 def near(lo, hi, table, source, destination, gap):
     """How many of the edges ``lo..hi`` join vertices whose places are at most ``gap`` apart."""
     k = 0

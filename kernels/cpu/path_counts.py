@@ -9,12 +9,12 @@ levels at once when it is the only one that runs: it goes through them in order.
 """
 
 import numpy as np
-from numba import njit
 
+from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add
 
 
-@njit(nogil=True, cache=True)
+@jit
 def by_level(level, starts, order):
     """Counting sort of the reached vertices; ``starts[l]`` becomes where level l starts. One thread."""
     for v in range(level.size):
@@ -30,7 +30,7 @@ def by_level(level, starts, order):
             place[depth] += 1
 
 
-@njit(nogil=True, cache=True)
+@jit
 def running_degrees(lo, hi, order, offsets, total):
     """``total[i]`` = degrees of ``order[:i]``, for one block: all of it."""
     edges = 0
@@ -41,7 +41,7 @@ def running_degrees(lo, hi, order, offsets, total):
     total[hi] = edges
 
 
-@njit(nogil=True, cache=True)
+@jit
 def pull(lo, hi, order, offsets, neighbours, level, count):
     """The vertices ``order[lo:hi]`` add up their in-neighbours. Returns a negative number on overflow.
 
@@ -61,7 +61,7 @@ def pull(lo, hi, order, offsets, neighbours, level, count):
     return signs
 
 
-@njit(nogil=True, cache=True)
+@jit
 def push(lo, hi, order, offsets, neighbours, level, count):
     """The vertices ``order[lo:hi]`` add their count to their out-neighbours'; returns as `pull`. One thread."""
     signs = count[0] - count[0]
@@ -78,7 +78,7 @@ def push(lo, hi, order, offsets, neighbours, level, count):
     return signs
 
 
-@njit(nogil=True, cache=True)
+@jit
 def push_block(lo, hi, order, offsets, neighbours, level, count):
     """As `push`, for a part of one level, while other threads push other parts of it."""
     signs = count[0] - count[0]

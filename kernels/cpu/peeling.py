@@ -7,10 +7,11 @@ alive : the vertices that are not peeled, compacted from time to time.
 """
 
 import numpy as np
-from numba import njit
+
+from dask_graphgpu.kernels.compile import jit
 
 
-@njit(nogil=True, cache=True)
+@jit
 def peel(offsets, neighbours, degree, alive):
     """Peel everything on one thread.
 

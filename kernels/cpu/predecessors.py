@@ -11,12 +11,12 @@ so the answer depends on nothing else.
 """
 
 import numpy as np
-from numba import njit
 
+from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_compare_exchange, atomic_load
 
 
-@njit(nogil=True, cache=True, inline="always")
+@jit(inline="always")
 def better(u, other, degree, rank):
     """Whether `u` is preferred to `other`."""
     if degree[u] != degree[other]:
@@ -26,7 +26,7 @@ def better(u, other, degree, rank):
     return rank[u] < rank[other]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@jit(inline="always")
 def length(distance, weight, e):
     """Length of an edge in the type of the distances, so that the sum is the one that the search made."""
     if weight.size == 0:
@@ -34,14 +34,14 @@ def length(distance, weight, e):
     return distance.dtype.type(weight[e])
 
 
-@njit(nogil=True, cache=True)
+@jit
 def in_degrees(lo, hi, neighbours, degree):
     """Add the number of edges into each vertex, over a block of edges."""
     for e in range(lo, hi):
         atomic_add(degree, neighbours[e], 1)
 
 
-@njit(nogil=True, cache=True)
+@jit
 def in_order(lo, hi, degree, rank):
     """Whether the dense ids of a block, and the one after it, stand in the order of preference."""
     for v in range(lo, min(hi, degree.size - 1)):
@@ -50,7 +50,7 @@ def in_order(lo, hi, degree, rank):
     return True
 
 
-@njit(nogil=True, cache=True)
+@jit
 def pull(
     lo, hi, offsets, neighbours, weight, distance, reached, degree, rank, first_is_best, predecessor
 ):
@@ -88,7 +88,7 @@ def pull(
     return without, read
 
 
-@njit(nogil=True, cache=True)
+@jit
 def push(lo, hi, offsets, neighbours, weight, distance, reached, degree, rank, predecessor):
     """Each vertex of a block offers itself to its out-neighbours. Returns the edges read."""
     read = 0
@@ -115,7 +115,7 @@ def push(lo, hi, offsets, neighbours, weight, distance, reached, degree, rank, p
     return read
 
 
-@njit(nogil=True, cache=True)
+@jit
 def count_without(lo, hi, reached, predecessor):
     """Reached vertices of a block that have no predecessor."""
     without = 0
@@ -125,7 +125,7 @@ def count_without(lo, hi, reached, predecessor):
     return without
 
 
-@njit(nogil=True, cache=True)
+@jit
 def cross_plateaus(
     source, offsets, neighbours, weight, distance, reached, degree, rank, predecessor
 ):

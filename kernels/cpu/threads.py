@@ -1,9 +1,9 @@
 """Threads of the CPU engine: kernels over blocks, run by one pool of our own.
 
-A kernel is a function ``kernel(lo, hi, *args)`` that releases the GIL (``@njit(nogil=True,
-cache=True)``). The thread that calls `for_blocks` works as well, so a call can always finish by
-itself: calls from several threads at once, and calls from inside a block, share the helpers and
-never wait for a free one.
+A kernel is a function ``kernel(lo, hi, *args)`` that releases the GIL (by `compile.jit`).
+The thread that calls `for_blocks` works as well, so a call can always finish by itself: calls from
+several threads at once, and calls from inside a block, share the helpers and never wait for a free
+one.
 
 Numba's own ``parallel=True`` is not used: its portable threading layer aborts the process on
 concurrent calls, and a process forked after an OpenMP kernel dies at its next one.
@@ -20,11 +20,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import dask
 import dask.system
 import numpy as np
 from numpy.typing import NDArray
 
+from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument
 
 # Several blocks a thread, so that a thread with cheap blocks takes over some of its neighbour's.
@@ -50,7 +50,7 @@ def num_threads() -> int:
     InvalidArgument
         The configured value is not a positive integer.
     """
-    configured = dask.config.get("graphgpu.threads", None)
+    configured = config.get("threads")
     if configured is not None:
         if isinstance(configured, bool) or not isinstance(configured, int) or configured < 1:
             raise InvalidArgument(

@@ -1,0 +1,120 @@
+"""The folder of compiled code: where it may lie, who may write it, and what leaves it again.
+
+The folder has one entry, a folder as well, for the kernels of this package and one for each vertex
+program. Compiled code is code that is run: a folder that somebody else may write is never used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from dask_graphgpu import config
+from dask_graphgpu.errors import EngineUnavailable
+
+KERNELS, PROGRAM = "dask_graphgpu_kernels_", "dask_graphgpu_program_"
+
+_ENTRY = re.compile(rf"({KERNELS}|{PROGRAM})[0-9a-f]{{24}}")
+_MARK = "dask_graphgpu_swept"  # its time is that of the last sweep
+_DAY = 24 * 60 * 60
+_UNUSED = 90 * _DAY
+
+
+def folder() -> Path | None:
+    """Return the folder of compiled code, made if need be.
+
+    ``graphgpu.cache-directory`` of Dask's configuration; else ``dask-graphgpu`` in
+    ``$XDG_CACHE_HOME`` or ``~/.cache``; where that cannot be used, in the folder for temporary
+    files, with the user's number in its name. None, with a warning, where neither can.
+
+    Raises
+    ------
+    EngineUnavailable
+        The configured folder cannot be written, or somebody else can write it.
+    """
+    configured = config.get("cache-directory")
+    if configured is not None:
+        try:
+            return _private(Path(configured).expanduser())
+        except (OSError, RuntimeError) as error:  # no permission; nobody's home
+            raise EngineUnavailable(
+                f"graphgpu.cache-directory is {str(configured)!r}: {error}. Set it to a folder of "
+                "your own (mode 0700), or to null for the default."
+            ) from error
+    with contextlib.suppress(OSError):
+        for path in _defaults():
+            with contextlib.suppress(OSError):
+                return _private(path)
+    warn_not_kept("neither the cache folder of the user nor one for temporary files can be used")
+    return None
+
+
+def entry(name: str) -> Path | None:
+    """Return the folder of one entry, made if need be and marked as used; None: there is none.
+
+    Entries that were not used for 90 days are removed, at most once a day.
+    """
+    base = folder()
+    if base is None:
+        return None
+    now = time.time()
+    path = base / name
+    path.mkdir(mode=0o700, exist_ok=True)
+    if now - path.stat().st_mtime > _DAY:
+        os.utime(path)
+    _sweep(base, now)
+    return path
+
+
+def warn_not_kept(reason: str) -> None:
+    """Warn that every process compiles anew."""
+    warnings.warn(
+        f"compiled code is not kept for the next run: {reason}; set graphgpu.cache-directory to a "
+        "folder of your own (mode 0700).",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _defaults() -> Iterator[Path]:
+    """Folders to try, best first."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(cache):
+        cache = os.path.join(os.path.expanduser("~"), ".cache")
+    if os.path.isabs(cache):  # else there is no home
+        yield Path(cache) / "dask-graphgpu"
+    temporary = Path(tempfile.gettempdir()) / f"dask-graphgpu-{os.getuid()}"
+    if not temporary.is_symlink():  # anybody may put one there
+        yield temporary
+
+
+def _private(path: Path) -> Path:
+    """Make a folder; PermissionError unless only this user may write it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = path.stat()
+    others = stat.S_IWGRP | stat.S_IWOTH
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & others):
+        raise PermissionError(f"{path} can be written by somebody else; it holds code that is run")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(f"{path} cannot be written")
+    return path
+
+
+def _sweep(base: Path, now: float) -> None:
+    mark = base / _MARK
+    with contextlib.suppress(OSError):
+        if now - mark.stat().st_mtime < _DAY:
+            return
+    with contextlib.suppress(OSError):  # another process may sweep as well
+        mark.touch()
+        for found in list(os.scandir(base)):
+            if _ENTRY.fullmatch(found.name) and now - found.stat().st_mtime > _UNUSED:
+                shutil.rmtree(found.path, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""The only way in to Numba: kernels that release the GIL, compiled once for all processes.
+
+Numba's own cache goes by the file that a function stands in, so it does not see that another file
+changed whose functions were inlined; it leaves what it has compiled for an old file beside the new;
+and where it finds no folder to write, or a torn file, every call fails. Here the key covers every
+kernel source, files of another key are never touched, and a cache that cannot be used means no more
+than compiling again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    NullCache,
+    _Cache,
+    _CacheLocator,
+)
+
+from dask_graphgpu.kernels import cache_folder
+
+
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile ``function`` with Numba, without the GIL, and keep the result.
+
+    Parameters
+    ----------
+    function : function
+        A kernel, at the top level of its module. Given without parentheses or, with ``options``,
+        by the decorator that the call returns.
+    **options
+        As of ``numba.njit``.
+    """
+    if function is None:
+        return functools.partial(jit, **options)
+    kernel = numba.njit(nogil=True, **options)(function)
+    if hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT leaves the function
+        kernel._cache = _KernelCache(function)
+    return kernel
+
+
+def sources_stamp(folder: Path) -> str:
+    """Digest of Python, Numba and every source in ``folder``; empty where there are no sources."""
+    digest = hashlib.sha256(f"{sys.version}\n{numba.__version__}\n".encode())
+    paths = sorted(folder.rglob("*.py"))
+    for path in paths:
+        name, text = path.relative_to(folder).as_posix().encode(), path.read_bytes()
+        digest.update(b"%d %d\n" % (len(name), len(text)) + name + text)
+    return digest.hexdigest()[:24] if paths else ""
+
+
+# Now, before a source may change under a process that has imported it.
+STAMP = sources_stamp(Path(__file__).parent)
+
+
+class _Locator(_CacheLocator):
+    """The entry of a function in the folder of compiled code: the kernels', or its program's."""
+
+    def __init__(self, function: Any) -> None:
+        module = function.__module__
+        own = module.startswith(cache_folder.PROGRAM)
+        path = cache_folder.entry(module if own else cache_folder.KERNELS + STAMP)
+        if path is None:
+            raise FileNotFoundError("the folder of compiled code is gone")
+        self._path = str(path)
+        self._py_file = function.__code__.co_filename  # for Numba's warnings
+        self._line = function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return self._path
+
+    def get_source_stamp(self) -> str:
+        return STAMP
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _Files(CompileResultCacheImpl):
+    """Names of the files of a function, by its full name: two modules may have the same last one."""
+
+    def __init__(self, function: Any) -> None:
+        # Not Numba's, which looks for a locator among classes of its own.
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = _Locator(function)
+        name = f"{function.__module__}.{function.__qualname__}"
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+
+class _OwnFolder(FunctionCache):
+    _impl_class = _Files
+
+
+class _KernelCache(_Cache):
+    """Numba's cache of one function, opened when the function is first called."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._opened: Any = None
+
+    def _open(self) -> Any:
+        if self._opened is None:
+            self._opened = NullCache()
+            if STAMP and cache_folder.folder() is not None:
+                try:
+                    self._opened = _OwnFolder(self._function)
+                except OSError as error:
+                    cache_folder.warn_not_kept(str(error))
+        return self._opened
+
+    @property
+    def cache_path(self) -> Any:
+        return self._open().cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        cache = self._open()
+        try:
+            return cache.load_overload(sig, target_context)
+        except Exception:
+            # Torn by a loss of power: there is no saying what reading it raises. Compiled again.
+            with contextlib.suppress(OSError):
+                cache.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._open().save_overload(sig, data)
+        except OSError as error:  # a full disk
+            cache_folder.warn_not_kept(str(error))
+
+    def enable(self) -> None:
+        self._open().enable()
+
+    def disable(self) -> None:
+        self._open().disable()
+
+    def flush(self) -> None:
+        self._open().flush()

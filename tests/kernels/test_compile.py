@@ -1,0 +1,130 @@
+"""Compiled kernels are kept where that can be, and go by every source."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import dask
+import pytest
+from numba.core.caching import FunctionCache
+
+from dask_graphgpu.kernels.compile import jit, sources_stamp
+
+ROOT = Path(__file__).parents[2]
+
+
+def child(code, **settings):
+    """What a new interpreter prints."""
+    arguments = {"cwd": settings.pop("cwd", ROOT), "env": os.environ | settings}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, **arguments
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+COUNT = """
+import json
+import numpy as np
+from dask_graphgpu.kernels.cpu.predecessors import in_degrees
+
+degree = np.zeros(3, np.int64)
+in_degrees(0, 4, np.array([0, 2, 2, 1], np.uint32), degree)
+print(json.dumps([degree.tolist(), sum(in_degrees.stats.cache_hits.values())]))
+"""
+
+
+def test_a_change_in_a_file_whose_functions_are_inlined_is_seen(tmp_path):
+    package, folder = tmp_path / "dask_graphgpu", str(tmp_path / "cache")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "dask_graphgpu", package, ignore=ignored)
+    settings = {"cwd": tmp_path, "DASK_GRAPHGPU__CACHE_DIRECTORY": folder}
+    assert child(COUNT, **settings) == [[1, 1, 2], 0]
+    atomics = package / "kernels" / "cpu" / "atomics.py"
+    text = atomics.read_text()
+    assert '_modify("add")' in text
+    atomics.write_text(text.replace('_modify("add")', '_modify("sub")'))
+    assert child(COUNT, **settings) == [[-1, -1, -2], 0]
+    atomics.write_text(text)
+    assert child(COUNT, **settings) == [[1, 1, 2], 1]
+    assert not list(package.rglob("*.nb?"))
+
+
+NOWHERE = """
+import json, sys, tempfile, warnings
+import numpy as np
+tempfile.tempdir = sys.executable
+from dask_graphgpu.engine.cpu import bfs, run
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+view = View.of(from_edges(3, np.array([0, 1]), np.array([1, 2]), {}))
+program = VertexProgram(
+    state={"x": Field("int64", initial=1)}, compute=lambda source_x: source_x, combine="sum"
+)
+with warnings.catch_warnings(record=True) as said:
+    level = bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
+    state = run(program, view, max_supersteps=1, report=Report("test"))
+print(json.dumps([level.tolist(), state["x"].tolist(), sorted({str(w.message)[:33] for w in said})]))
+"""
+
+
+def test_without_any_folder_to_write_kernels_and_programs_run():
+    settings = {"XDG_CACHE_HOME": sys.executable, "NUMBA_CACHE_DIR": sys.executable}
+    level, x, said = child(NOWHERE, **settings)
+    assert (level, x) == ([0, 1, 2], [0, 1, 1])
+    assert said == ["compiled code is not kept for the"]
+
+
+def test_a_full_disk_is_no_error(tmp_path, monkeypatch):
+    def full(self, sig, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(FunctionCache, "save_overload", full)
+
+    @jit
+    def doubled(x):
+        return 2 * x
+
+    with (
+        dask.config.set({"graphgpu.cache-directory": str(tmp_path)}),
+        pytest.warns(RuntimeWarning, match="not kept.*No space left"),
+    ):
+        assert doubled(4) == 8
+
+
+def test_kernels_of_one_name_in_two_modules_keep_apart(tmp_path):
+    spaces = [{"__name__": f"{letter}.kernels"} for letter in "ab"]
+    for k, space in enumerate(spaces):
+        exec(f"c = {k + 1}\ndef kernel(x): return x + c", space)
+    with dask.config.set({"graphgpu.cache-directory": str(tmp_path)}):
+        assert [jit(space["kernel"])(1) for space in spaces] == [2, 3]
+        assert [jit(space["kernel"])(1) for space in spaces] == [2, 3]
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+
+
+def test_the_stamp_covers_every_source_with_its_name(tmp_path):
+    def stamp(**files):
+        shutil.rmtree(tmp_path / "k", ignore_errors=True)
+        (tmp_path / "k" / "cpu").mkdir(parents=True)
+        for file, text in files.items():
+            (tmp_path / "k" / "cpu" / f"{file}.py").write_text(text)
+        return sources_stamp(tmp_path / "k")
+
+    stamps = [
+        stamp(a="x", b="y"),
+        stamp(a="x", b="z"),
+        stamp(a="xy", b=""),
+        stamp(a="y", b="x"),
+        stamp(a="x", c="y"),
+        stamp(a="x"),
+        stamp(),
+    ]
+    assert len(set(stamps)) == len(stamps)
+    assert stamps[-1] == ""
+    assert stamp(b="y", a="x") == stamps[0]
