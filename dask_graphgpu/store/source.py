@@ -16,14 +16,15 @@ from dask_graphgpu.io import parquet
 def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
     """The local Parquet files behind some frames, with sizes and times of change.
 
-    None where a frame is anything but bare local Parquet: what made it cannot be looked at again.
+    Frames that are anything but bare local Parquet are left out, as what made them cannot be looked
+    at again; None where no frame is left.
     """
     listed: dict[str, list[str]] = {}
     files: dict[str, list[int]] = {}
     for frame in frames:
         found = parquet.pieces(frame) if is_dask_collection(frame) else None
         if found is None or any(piece.filesystem is not None for piece in found):
-            return None
+            continue
         for piece in found:
             path = Path(piece.path).resolve()
             files[str(path)] = _state(path) or [0, 0]
@@ -31,7 +32,7 @@ def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
         if isinstance(given, (str, Path)):
             path_or_pattern = os.path.abspath(given)
             listed[path_or_pattern] = _listed(path_or_pattern)
-    return {"listed": listed, "files": files}
+    return {"listed": listed, "files": files} if files else None
 
 
 def changed(source: dict[str, Any]) -> str | None:

@@ -252,6 +252,12 @@ def test_parquet_of_vertices_that_changed(parquet, tmp_path):
     refused(path, "vertices.parquet was written again")
 
 
+def test_parquet_beside_a_frame_in_memory(parquet, tmp_path):
+    path = dd.read_parquet(parquet).graph(vertices=VERTICES).save(tmp_path / "saved")
+    assert_holds(path, EDGES, vertices=VERTICES)
+    refused(path, write_again(parquet))
+
+
 def test_parquet_that_is_gone_is_not_missed(parquet, tmp_path):
     path = dd.read_parquet(parquet).graph().save(tmp_path / "saved")
     parquet.rename(tmp_path / "elsewhere")
