@@ -16,8 +16,8 @@ from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import build
-from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Partition
 
 

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import InvalidEdges, UnreadableParquet
 
-
 # Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
 _LARGE_DICTIONARY = 1 << 18
 

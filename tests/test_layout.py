@@ -32,7 +32,16 @@ ALLOWED = {
     "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
 ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}
-ALLOWED["execute"] = {"errors", "report", "engine", "algorithms", "ingest", "inputs", "io", "partition"}
+ALLOWED["execute"] = {
+    "errors",
+    "report",
+    "engine",
+    "algorithms",
+    "ingest",
+    "inputs",
+    "io",
+    "partition",
+}
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}

@@ -12,9 +12,9 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
-from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.store import manifest
