@@ -35,6 +35,7 @@ class Rows:
         self._bare = {by: Adjacency(given.offsets, given.neighbours)}
         self._shown: dict[tuple[str, tuple[str, ...]], Adjacency] = {}
         self._symmetric: Adjacency | None = None
+        self._missed = 0.0
         self._lock = threading.RLock()
 
     @classmethod
@@ -57,6 +58,12 @@ class Rows:
     def has(self, by: str) -> bool:
         """Whether this direction is there already."""
         return not self.directed or by in self._bare
+
+    def note_missed(self, edges: float) -> float:
+        """Add reads of edges that the other direction would have saved; return their sum so far."""
+        with self._lock:
+            self._missed += edges
+            return self._missed
 
     def adjacency(self, by: str, names: tuple[str, ...]) -> Adjacency:
         """Rows by "source" or "destination" with some columns; the same object every time."""

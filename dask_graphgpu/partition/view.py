@@ -105,6 +105,10 @@ class View:
         """Whether `into` is there already."""
         return self._rows.has("destination")
 
+    def note_missed(self, edges: float) -> float:
+        """Add reads of edges that `into` would have saved; return their sum over all views of the rows."""
+        return self._rows.note_missed(edges)
+
     @property
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns."""

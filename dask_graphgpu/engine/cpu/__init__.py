@@ -1,10 +1,10 @@
 """The CPU engine: Numba kernels over blocks of a partition, on the threads of this process."""
 
+from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
-from dask_graphgpu.engine.cpu.traversal import bfs
 
 __all__ = ["bfs", "components", "core_numbers", "path_counts", "predecessors", "run"]

@@ -69,11 +69,12 @@ def run(
     notify-pull or push as ``f``, the share of edges that active vertices send over, and the
     adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it.
     """
-    # Building a partition imports this package for its threads: no partition and no Numba before a run.
+    # No Numba before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.cpu.direction import configured_direction
     from dask_graphgpu.engine.cpu.in_place import InPlace
-    from dask_graphgpu.engine.cpu.synchronous import Synchronous, configured_direction
+    from dask_graphgpu.engine.cpu.synchronous import Synchronous
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.state import Binding

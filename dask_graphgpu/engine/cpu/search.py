@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,9 @@ PUSH_COST = 4
 # A pull looks at every vertex, which costs as much as this many reads of an edge.
 VERTEX_COST = 0.5
 
-# Reads of an edge that making the in-edges costs, for each edge. A view that has none pushes, until what pulls would
-# have saved its searches adds up to that.
+# Reads of an edge that making the in-edges costs, for each edge. Where there are none searches push, until what pulls
+# would have saved them adds up to that.
 INTO_COST = 32
-_savings_missed: weakref.WeakKeyDictionary[View, float] = weakref.WeakKeyDictionary()
 
 
 @dataclass
@@ -93,9 +91,7 @@ class Search:
         """Whether to pull the next level, which has `ahead` edges if pushed."""
         saving = self._saving(ahead)
         if saving > 0 and not self.view.has_into:
-            saving += _savings_missed.get(self.view, 0.0)
-            _savings_missed[self.view] = saving
-            return saving > INTO_COST * self.view.num_edges
+            return self.view.note_missed(saving) > INTO_COST * self.view.num_edges
         return saving > 0
 
     def _saving(self, ahead: int) -> float:

@@ -8,31 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu import config
 from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.direction import configured_direction
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.values import fitted_aggregate
 from dask_graphgpu.engine.writer import flat
-from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.report import Report
 
-DIRECTIONS = ("auto", "push", "pull", "notify-pull")
-
 # Share of the edges that active vertices send over, above which everybody looks at all in-edges.
 DENSE = 0.5
-
-
-def configured_direction() -> str:
-    """The direction that Dask's configuration asks for."""
-    direction = config.get("direction")
-    if direction not in DIRECTIONS:
-        raise InvalidArgument(
-            f"graphgpu.direction is {direction!r}: allowed are {', '.join(DIRECTIONS)}."
-        )
-    return str(direction)
 
 
 class Synchronous:

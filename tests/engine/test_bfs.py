@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import oracles
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,12 @@ from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine.cpu import bfs
 from dask_graphgpu.engine.cpu.search import INTO_COST
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.build import build
+from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.ids import Names
+from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -114,7 +120,7 @@ def test_a_skewed_graph_is_pushed_then_pulled(number):
 def test_large_levels_are_pushed_by_all_threads():
     view, edges = skewed(directed=True)
     report = Report("bfs")
-    with dask.config.set({"graphgpu.threads": 2}):
+    with on_threads(2, little_work=1 << 10):
         level = search(view, 0, report=report)
     assert {advance.direction for advance in report.advances} == {"push"}
     assert any(
@@ -126,6 +132,7 @@ def test_large_levels_are_pushed_by_all_threads():
     assert level.tolist() == as_levels(view.num_vertices, hops)
 
 
+@on_threads(2, little_work=1 << 10)
 def test_in_edges_are_made_once_searches_have_pushed_enough():
     view, _ = skewed(directed=True)
     first = search(view, 0)
@@ -138,3 +145,26 @@ def test_in_edges_are_made_once_searches_have_pushed_enough():
     report = Report("bfs")
     assert (search(view, 0, report=report) == first).all()
     assert "pull" in {advance.direction for advance in report.advances}
+
+
+@on_threads(2, little_work=1 << 10)
+def test_searches_of_several_views_of_a_partition_add_up():
+    n, rng = 20_000, np.random.default_rng(3)
+    ends = (n * rng.random((2, 400_000)) ** 3).astype(np.uint32)
+    chunk = EdgeChunk(*ends, Names((pa.int64(),), n, first=0), {})
+    partition = build([chunk], [], Layout(directed=True))
+    first = search(partition.view("one"), 0)
+    for _ in range(3 * INTO_COST):
+        assert (search(partition.view("one"), 0) == first).all()
+        if partition.view("one").has_into:
+            break
+    assert partition.view("one").has_into
+
+
+@pytest.mark.parametrize("direction", ["sideways", None])
+def test_an_unknown_direction_is_refused(direction):
+    with (
+        dask.config.set({"graphgpu.direction": direction}),
+        pytest.raises(InvalidArgument, match="allowed are auto, push, pull, notify-pull"),
+    ):
+        search(chain(3), 0)
