@@ -83,6 +83,20 @@ def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
         )
 
 
+def as_python(algorithm: Algorithm, *names: str) -> None:
+    """Make Python numbers and lists of those arguments that are NumPy's or pandas'.
+
+    Raises InvalidArgument for an empty list.
+    """
+    for name in names:
+        value = getattr(algorithm, name)
+        if hasattr(value, "tolist"):
+            value = value.tolist()
+            object.__setattr__(algorithm, name, value)
+        if isinstance(value, list) and not value:
+            raise InvalidArgument(f"{name}=[]; give at least one vertex id")
+
+
 def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
     """Raise InvalidArgument unless ``ok``."""
     if not ok:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run, as_python
+from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.program import VertexProgram, plain_number
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RunProgram(Algorithm):
     Parameters
     ----------
     program : VertexProgram
-    source : id or list of ids, optional
+    source : id, list or array of ids, optional
         The vertices that start active with the fields' ``at_source``. Default: all are active.
     max_supersteps : int, optional
         Raise NotConverged when the program has not ended by then.
@@ -58,20 +58,23 @@ class RunProgram(Algorithm):
                 f"run takes a VertexProgram, not {type(self.program).__name__}; make one with "
                 "dask_graphgpu.VertexProgram(state=..., compute=..., combine=...)"
             )
+        as_python(self, "source", "max_supersteps")
         unknown = set(self.constants or {}) - set(self.program.constants)
         if unknown:
             raise InvalidArgument(
                 f"constants={sorted(unknown)} are not declared by the program; it has "
                 f"{sorted(self.program.constants)}"
             )
+        for name, value in (self.constants or {}).items():
+            plain_number(name, value)
         steps = self.max_supersteps
         if steps is not None and (not isinstance(steps, int) or steps < 1):
             raise InvalidArgument(f"max_supersteps={steps!r}; allowed is a whole number from 1")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         named = any(name == "weight" or name.endswith("weighted_degree") for name in self._read())
-        typed = any(field.dtype == "weight" for field in self.program.state.values())
-        return schema.weight is not None and (named or typed)
+        dtypes = {self.program.message, *(field.dtype for field in self.program.state.values())}
+        return schema.weight is not None and (named or "weight" in dtypes)
 
     def edge_columns(self) -> Sequence[str]:
         return sorted(p.removeprefix("edge_") for p in self._read() if p.startswith("edge_"))
@@ -100,10 +103,22 @@ class RunProgram(Algorithm):
             max_supersteps=self.max_supersteps,
             report=run.report,
         )
+        self._check_ids(state, run.view.num_vertices)
         rows = run.ids.in_user_order()
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
         fields = {name: Values(state[name][rows], reached) for name in self._shown()}
         return {"vertex": Values(rows), **fields}
+
+    def _check_ids(self, state: Any, n: int) -> None:
+        """Raise ProgramError for a field of dtype "id" that holds what is no vertex."""
+        for name, field in self._shown().items():
+            values = state[name] if state.reached is None else state[name][state.reached]
+            if field.dtype == "id" and values.size and int(values.max()) >= n:
+                raise ProgramError(
+                    f"field {name!r} is of dtype 'id' and holds {int(values.max())} at the end, "
+                    f"which is no vertex: ids lie in 0 .. {n - 1} and are handed on, not worked "
+                    "with. Declare an integer dtype for other numbers."
+                )
 
     def _read(self) -> set[str]:
         """Every parameter that a function of the program names."""

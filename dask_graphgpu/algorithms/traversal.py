@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm, Run, as_python, check_number
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -33,13 +33,7 @@ class Traversal(Algorithm):
     hops: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for name in ("source", "target", "cutoff"):
-            value = getattr(self, name)
-            if hasattr(value, "tolist"):  # a NumPy scalar, an array or a pandas Series
-                value = value.tolist()
-                object.__setattr__(self, name, value)
-            if isinstance(value, list) and not value:
-                raise InvalidArgument(f"{name}=[]; give at least one vertex id")
+        as_python(self, "source", "target", "cutoff")
         if self.source is None:
             raise InvalidArgument("source=None; give a vertex id, or a list of them")
         if self.cutoff is not None:

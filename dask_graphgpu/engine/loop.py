@@ -87,8 +87,9 @@ def run_supersteps(
 def overflow(program: VertexProgram, role: str) -> IntegerOverflow:
     """Error of a message, sum, new value or aggregate that does not fit its integer type."""
     function = program.functions().get(role, program.compute)
+    of = f" (a new value of {', '.join(map(repr, program.changing))})" if role == "apply" else ""
     return IntegerOverflow(
-        f"{role} ({where(plain(function, role))}): an integer result does not fit its type; give "
+        f"{role} ({where(plain(function, role))}): an integer result{of} does not fit its type; give "
         "float weights (or declare a float dtype), or wraps=True if wrapping around is meant."
     )
 
