@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -24,15 +24,22 @@ from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import Field, VertexProgram
 
+# What travels along an edge, by what its strength is.
+_COMPUTE: Mapping[str, Any] = {
+    "one": lambda source_x: source_x,
+    "weight": lambda source_x, weight: source_x * weight,
+    "strength": lambda source_x, edge_strength: source_x * edge_strength,
+}
 
-def program(compute: Callable[..., Any]) -> VertexProgram:
+
+def program(kind: str) -> VertexProgram:
     """The vertex program; vertices have columns ``initial`` and ``bias``."""
     return VertexProgram(
         state={
             "x": Field("float64", vertices="initial"),
             "bias": Field("float64", vertices="bias"),
         },
-        compute=compute,
+        compute=_COMPUTE[kind],
         combine="sum",
         apply=lambda message, bias: math.tanh(message + bias),
         constants={"tolerance": 0.0},
@@ -109,13 +116,9 @@ class NeuralNetwork(Iterated):
             "initial": finite_values(run, "initial", self.initial, missing=0.0),
             "bias": finite_values(run, "bias", self.bias, missing=0.0),
         }
+        kind = "weight" if view.is_weighted else "one"
         if self.strength is not None:
-            view = view.with_edge_column("strength", self.strength)
-            compute: Callable[..., Any] = lambda source_x, edge_strength: source_x * edge_strength  # noqa: E731
-        elif view.is_weighted:
-            compute = lambda source_x, weight: source_x * weight  # noqa: E731
-        else:
-            compute = lambda source_x: source_x  # noqa: E731
-        activation = self.iterate(run, view, program(compute), columns)
+            view, kind = view.with_edge_column("strength", self.strength), "strength"
+        activation = self.iterate(run, view, program(kind), columns)
         rows = run.ids.in_user_order()
         return {"vertex": Values(rows), "activation": Values(activation[rows])}
