@@ -42,7 +42,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
         raise InvalidEdges("the edge frame is empty: a graph needs an edge, or a vertices= frame")
-    edges, vertices = _same_types(edges, vertices)
+    edges, vertices = _same_types(_same_columns(edges), vertices)
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
     position = None
@@ -96,6 +96,24 @@ class _Numbering:
 def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:
     ends = chunk.source, chunk.destination
     return Coo(*(ends if by == "source" else ends[::-1]), table, chunk.columns)
+
+
+def _same_columns(edges: list[EdgeChunk]) -> list[EdgeChunk]:
+    """Give what edges carry the types that hold every chunk's values."""
+    kinds = {
+        name: np.result_type(*(chunk.columns[name].dtype for chunk in edges))
+        for name in (edges[0].columns if edges else ())
+    }
+    return [
+        replace(
+            chunk,
+            columns={
+                name: column.astype(kinds[name], copy=False)
+                for name, column in chunk.columns.items()
+            },
+        )
+        for chunk in edges
+    ]
 
 
 def _same_types(
