@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
@@ -15,11 +16,6 @@ from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threa
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
-
-
-# Edges of a level, in units of little work, from which it goes to the threads: most edges lead to other levels and
-# take a nanosecond.
-LARGE_LEVEL = 32
 
 
 def path_counts(
