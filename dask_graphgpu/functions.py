@@ -71,6 +71,17 @@ def may_overflow(function: FunctionType) -> bool:
     )
 
 
+def handed_on(function: FunctionType) -> str | None:
+    """Name of the only parameter of a function that gives it back as it is; else None."""
+    steps = [i for i in dis.get_instructions(function.__code__) if i.opname != "RESUME"]
+    if function.__code__.co_argcount != 1 or len(steps) != 2:
+        return None
+    name: str = function.__code__.co_varnames[0]
+    load, leave = steps
+    given_back = load.opname.startswith("LOAD_FAST") and leave.opname == "RETURN_VALUE"
+    return name if given_back and load.argval == name else None
+
+
 def check_literals(function: FunctionType, role: str) -> None:
     """Raise ProgramError for a whole number beyond int64 in the text of ``function``."""
     for value in _literals(function.__code__.co_consts):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument, ProgramError
-from dask_graphgpu.functions import INT64_MAX, may_overflow, parameters, plain, where
+from dask_graphgpu.functions import INT64_MAX, handed_on, may_overflow, parameters, plain, where
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import VertexProgram, plain_number
@@ -222,6 +222,13 @@ class Binding:
         """Whether a vertex sends the same along all its edges."""
         named = parameters(plain(self.program.compute, "compute"), "compute")
         return not any(p.startswith(("destination_", "edge_")) or p == "weight" for p in named)
+
+    @cached_property
+    def sent_field(self) -> str | None:
+        """The field that is itself the message along every edge, if that is all compute says."""
+        name = (handed_on(plain(self.program.compute, "compute")) or "").removeprefix("source_")
+        same = name in self.dtypes and self.dtypes[name] == self.message
+        return name if same and self.message.kind != "b" else None
 
     @cached_property
     def needs_received(self) -> bool:

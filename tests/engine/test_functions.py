@@ -8,6 +8,7 @@ import pytest
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.functions import (
     fingerprint,
+    handed_on,
     literal,
     may_overflow,
     returned_keys,
@@ -121,3 +122,16 @@ class Share(float):
 )
 def test_text_of_a_number_is_its_plain_value(value, text):
     assert literal(value, "compute") == text
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda source_share: source_share, "source_share"),
+        (lambda source_share: source_share + 0.0, None),
+        (lambda source_share, weight: source_share, None),
+        (lambda source_share: 1.0, None),
+    ],
+)
+def test_what_a_function_hands_on(function, name):
+    assert handed_on(function) == name

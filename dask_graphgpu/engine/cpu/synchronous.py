@@ -36,7 +36,7 @@ class Synchronous:
         self.identity = kept.type(arrays.binding.identity(arrays.binding.message))
         self.messages = np.full(n, self.identity, kept)
         self.received = np.zeros(n if self.binding.needs_received else 0, np.uint8)
-        self.emitted = np.empty(n if self.binding.source_only else 0, kept)
+        self._emitted = np.empty(n if self._emits else 0, kept)
         self.num_active = int(arrays.active.sum())
         self.active_edges = (
             int(arrays.degree.sum())
@@ -51,10 +51,10 @@ class Synchronous:
         began, arrays = time.perf_counter(), self.arrays
         frontier_size, direction = self.num_active, self.direction()
         bad = False
-        if self.binding.source_only:
+        if self._emits:
             edges = self.binding.edges
             blocks = even_blocks(arrays.n)
-            bad = any(arrays.run("emit", blocks, edges, arrays.active, self.emitted))
+            bad = any(arrays.run("emit", blocks, edges, arrays.active, self._emitted))
         read, found = self._push() if direction == "push" else self._gather(direction)
         if bad or found:
             raise overflow(self.program, "compute")
@@ -77,6 +77,17 @@ class Synchronous:
             + arrays.n * (2 * item + 2 * arrays.state_bytes() + 1),
             seconds=time.perf_counter() - began,
         )
+
+    @property
+    def _emits(self) -> bool:
+        """Whether what a vertex sends is worked out before the edges are looked at."""
+        return self.binding.source_only and self.binding.sent_field is None
+
+    @property
+    def emitted(self) -> np.ndarray:
+        """What each vertex sends, where it sends the same along all edges."""
+        field = self.binding.sent_field
+        return self._emitted if field is None else self.arrays.state[field]
 
     def direction(self) -> str:
         """Choose for this superstep; a forced direction is taken where the program allows it."""
