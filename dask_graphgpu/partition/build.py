@@ -192,7 +192,7 @@ def _counts(chunk: EdgeChunk) -> np.ndarray:
 
 def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices: int) -> bool:
     """Whether the ends of a sample of edges lie close in the order of the user's ids."""
-    from dask_graphgpu.kernels.cpu import naming
+    from dask_graphgpu.kernels.cpu import locality
 
     near = sampled = 0
     share = -(-_SAMPLE // len(edges))
@@ -200,7 +200,7 @@ def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices
         step = max(len(chunk) // share, 1)
         source, destination = chunk.source[::step].copy(), chunk.destination[::step].copy()
         gap = num_vertices // NEAR_WINDOW
-        near += naming.near(0, len(source), table, source, destination, gap)
+        near += locality.near(0, len(source), table, source, destination, gap)
         sampled += len(source)
     return has_locality(near, sampled)
 

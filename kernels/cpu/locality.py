@@ -1,4 +1,4 @@
-"""Kernels between ids, codes and dense ids."""
+"""Kernel that judges how close the ends of edges stand in an order."""
 
 from __future__ import annotations
 
