@@ -21,6 +21,7 @@ from graphs import BenchmarkGraph, grid, real, rmat
 from ours import CALLS, Ours
 from peers import IGraph, NetworKit, SciPy
 
+PEERS = {peer.name: peer for peer in (SciPy, NetworKit, IGraph)}
 UNDIRECTED = {"ego-twitter", "email-enron", "california-road", "luxembourg-osm"}
 SHORTEST = 1.0  # seconds of repeats at least
 REPEATS = 5
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=Path, help="folder with Parquet files of real graphs")
     parser.add_argument("--names", nargs="*", default=[], help="which of them")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "graph-cache")
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
     options = parser.parse_args()
     graphs = [rmat(scale, 16, options.cache) for scale in options.scale]
     graphs += [grid(side, options.cache) for side in options.grid]
@@ -93,7 +95,7 @@ def main() -> None:
         for name in options.names
     ]
     print(f"{platform.machine()}, Python {platform.python_version()}; milliseconds, medians")
-    for line in table(graphs, [SciPy, NetworKit, IGraph]):
+    for line in table(graphs, [PEERS[name] for name in options.peers]):
         print(line, flush=True)
 
 
