@@ -289,7 +289,9 @@ def test_weights_are_needed_for_paths():
 
 
 def test_an_unknown_method():
-    with pytest.raises(AttributeError, match="no graph method 'shortest'; there are belief_propagation, bfs, "):
+    with pytest.raises(
+        AttributeError, match="no graph method 'shortest'; there are belief_propagation, bfs, "
+    ):
         GOOD.graph.shortest  # noqa: B018
 
 
