@@ -292,7 +292,7 @@ def test_threads_of_the_quota(monkeypatch):
 
 @pytest.mark.cluster
 def test_threads_of_the_worker_whose_task_this_is():
-    distributed = pytest.importorskip("distributed")
+    import distributed
     with (
         dask.config.set({"graphgpu.threads": None}),
         distributed.LocalCluster(
