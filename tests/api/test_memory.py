@@ -12,7 +12,7 @@ ROWS = 10_000_000
 FEW = 20_000
 
 CHILD = """
-import resource, sys
+import sys
 import dask.dataframe as dd
 import pandas as pd
 import dask_graphgpu
@@ -25,11 +25,16 @@ def graph(path):
     return dd.read_parquet(path).graph(weight=weight, directed=directed)
 
 
+def kilobytes(name):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(name))
+
+
 graph(sys.argv[4]).persist()  # the same types: compiles the kernels
-with open("/proc/self/status") as status:
-    (resident,) = (int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+resident = kilobytes("VmRSS")
 kept = graph(path).persist()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# Not ru_maxrss, which a process has from the one that started it.
+peak = kilobytes("VmHWM")
 assert kept.explain().rows == int(sys.argv[5])
 print((peak - resident) * 1024)
 """
