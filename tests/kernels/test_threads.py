@@ -293,6 +293,7 @@ def test_threads_of_the_quota(monkeypatch):
 @pytest.mark.cluster
 def test_threads_of_the_worker_whose_task_this_is():
     import distributed
+
     with (
         dask.config.set({"graphgpu.threads": None}),
         distributed.LocalCluster(
