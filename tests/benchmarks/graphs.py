@@ -22,15 +22,16 @@ class BenchmarkGraph:
     directed: bool
     start: int | None = None  # where traversals start; None: the vertex with most out-edges
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        table = pq.read_table(self.path)
-        return tuple(table[name].to_numpy() for name in ("src", "dst", "weight"))
+    def arrays(self, *names: str) -> tuple[np.ndarray, ...]:
+        """Columns of the file."""
+        table = pq.read_table(self.path, columns=list(names))
+        return tuple(table[name].to_numpy() for name in names)
 
     def source(self) -> int:
         """Where traversals start."""
         if self.start is not None:
             return self.start
-        src, dst, _ = self.arrays()
+        src, dst = self.arrays("src", "dst")
         return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
 
 

@@ -21,13 +21,23 @@ PAGERANK_ITERATIONS = 50
 CALLS: dict[str, Callable[[Graph, int], Any]] = {
     "bfs": lambda g, source: g.bfs(source),
     "sssp": lambda g, source: g.sssp(source),
+    "sswp": lambda g, source: g.sswp(source),
+    "ssnsp": lambda g, source: g.ssnsp(source),
     "pagerank": lambda g, source: g.pagerank(
         tolerance=0, max_iterations=PAGERANK_ITERATIONS, weighted=False
     ),
+    "pagerank float32": lambda g, source: g.pagerank(
+        tolerance=0, max_iterations=PAGERANK_ITERATIONS, weighted=False, dtype="float32"
+    ),
     "components": lambda g, source: g.weakly_connected_components(),
     "core numbers": lambda g, source: g.core_number(),
-    "path counts": lambda g, source: g.ssnsp(source),
 }
+
+
+def _pagerank(dtype: str) -> algorithms.PageRank:
+    return algorithms.PageRank(
+        tolerance=0, max_iterations=PAGERANK_ITERATIONS, weighted=False, dtype=dtype
+    )
 
 
 class Ours:
@@ -41,15 +51,12 @@ class Ours:
         self._run = {
             "bfs": (algorithms.BFS(0), False),
             "sssp": (algorithms.SSSP(0), True),
-            "pagerank": (
-                algorithms.PageRank(
-                    tolerance=0, max_iterations=PAGERANK_ITERATIONS, weighted=False
-                ),
-                False,
-            ),
+            "sswp": (algorithms.SSWP(0), True),
+            "ssnsp": (algorithms.SSNSP(0), False),
+            "pagerank": (_pagerank("float64"), False),
+            "pagerank float32": (_pagerank("float32"), False),
             "components": (algorithms.WeaklyConnectedComponents(), False),
             "core numbers": (algorithms.CoreNumber(), False),
-            "path counts": (algorithms.SSNSP(0), False),
         }
         self._built = built
 

@@ -1,0 +1,140 @@
+"""python-graphblas on SuiteSparse:GraphBLAS, all threads: algorithms are loops of its products.
+
+The loops are LAGraph's: levels behind a complemented mask, Bellman-Ford over the vertices that
+improved, and FastSV [1]_, whose hooking is NumPy's because a scatter with a minimum is no product.
+
+References
+----------
+.. [1] Zhang, Azad, Hu. FastSV: a distributed-memory connected component algorithm with fast
+   convergence. SIAM PP 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar
+
+import graphblas as gb
+import numpy as np
+from graphblas import Matrix, Vector, binary, monoid, semiring
+from ours import PAGERANK_ITERATIONS
+
+from peers.peer import WEIGHTED, Peer, num_vertices
+
+# Share of the vertices in a level from which to pull: sparse vectors are pushed.
+_PULL = 1 / 16
+
+
+class GraphBLAS(Peer):
+    """``A`` is ``Matrix.from_coo(src, dst, weight)``, of an undirected graph both ways."""
+
+    name = "GraphBLAS"
+    calls: ClassVar = {
+        "bfs": "levels q(~level.S, replace) << any_pair(q @ A), A.T @ q where a level is large",
+        "sssp": "f(~worse.V, replace) << min_plus(f @ A) until f is empty",
+        "sswp": "the same with max_min",
+        "ssnsp": "levels q(~paths.S, replace) << plus_first(q @ A), int64",
+        "pagerank": "50 times rank(plus) << plus_second(A.T @ share) in float64, dangling spread",
+        "pagerank float32": "the same in float32",
+        "components": "FastSV: min_second(A | A.T @ grandparents), hooking by np.minimum.at",
+    }
+
+    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+        matrix = self._weighted if algorithm in WEIGHTED else self._plain
+        if algorithm == "bfs":
+            turned = self._turned
+            return lambda: _levels(matrix, turned, source)
+        if algorithm == "ssnsp":
+            return lambda: _path_counts(matrix, source)
+        if algorithm == "sssp":
+            return lambda: _best(matrix, source, 0.0, semiring.min_plus, binary.ge)
+        if algorithm == "sswp":
+            return lambda: _best(matrix, source, np.inf, semiring.max_min, binary.le)
+        if algorithm == "components":
+            either = matrix if not self.directed else binary.pair(matrix | self._turned).new()
+            return lambda: _components(either)
+        turned, degree = self._turned, _dense(matrix.reduce_rowwise(monoid.plus[int]).new(), 0)
+        kind = gb.dtypes.FP32 if algorithm.endswith("float32") else gb.dtypes.FP64
+        return lambda: _pagerank(turned, degree, kind)
+
+    @cached_property
+    def _plain(self) -> Any:
+        src, dst = self.ends
+        n = num_vertices(src, dst)
+        return Matrix.from_coo(*self.both_ways(src, dst), True, nrows=n, ncols=n)
+
+    @cached_property
+    def _weighted(self) -> Any:
+        src, dst, weight = self.weighted_ends
+        n = num_vertices(src, dst)
+        values = self.both_weights(weight).astype(float)
+        return Matrix.from_coo(*self.both_ways(src, dst), values, nrows=n, ncols=n)
+
+    @cached_property
+    def _turned(self) -> Any:
+        return self._plain.T.new() if self.directed else self._plain
+
+
+def _dense(vector: Any, missing: Any) -> np.ndarray:
+    return vector.to_dense(fill_value=missing)
+
+
+def _levels(matrix: Any, turned: Any, source: int) -> np.ndarray:
+    n = matrix.nrows
+    level, q, depth = Vector(int, n), Vector(bool, n), 0
+    q[source] = True
+    while q.nvals:
+        level(q.S) << depth
+        step = turned @ q if q.nvals > _PULL * n else q @ matrix
+        q(~level.S, replace=True) << semiring.any_pair(step)
+        depth += 1
+    return _dense(level, -1)
+
+
+def _path_counts(matrix: Any, source: int) -> np.ndarray:
+    paths, q = Vector(int, matrix.nrows), Vector(int, matrix.nrows)
+    q[source] = 1
+    while q.nvals:
+        paths(binary.plus) << q
+        q(~paths.S, replace=True) << semiring.plus_first(q @ matrix)
+    return _dense(paths, 0)
+
+
+def _best(matrix: Any, source: int, start: float, product: Any, no_better: Any) -> np.ndarray:
+    best, f = Vector(float, matrix.nrows), Vector(float, matrix.nrows)
+    best[source] = f[source] = start
+    while f.nvals:
+        found = product(f @ matrix).new()
+        worse = no_better(found & best).new()
+        f(~worse.V, replace=True) << found
+        best(f.S) << f
+    return _dense(best, np.inf if product is semiring.min_plus else -np.inf)
+
+
+def _components(matrix: Any) -> np.ndarray:
+    n = matrix.nrows
+    parent = np.arange(n)
+    grandparent = parent
+    while True:
+        least = semiring.min_second(matrix @ Vector.from_dense(grandparent)).new()
+        index, values = least.to_coo()
+        np.minimum.at(parent, parent[index], values)  # hook the trees' roots
+        parent[index] = np.minimum(parent[index], values)  # hook the vertices
+        parent = np.minimum(parent, grandparent)  # shortcut
+        before, grandparent = grandparent, parent[parent]
+        if np.array_equal(before, grandparent):
+            return parent
+
+
+def _pagerank(turned: Any, degree: np.ndarray, kind: Any) -> np.ndarray:
+    n, sends = len(degree), np.flatnonzero(degree)
+    share = Vector.from_coo(sends, 0.85 / degree[sends], dtype=kind, size=n)
+    sinks = Vector.from_coo(np.flatnonzero(degree == 0), 1.0, dtype=kind, size=n)
+    rank = Vector.from_scalar(1 / n, n, kind)
+    for _ in range(PAGERANK_ITERATIONS):
+        lost = binary.times(rank & sinks).new().reduce(monoid.plus).get(0.0)
+        handed = binary.times(rank & share).new()
+        rank = Vector.from_scalar(0.15 / n + 0.85 * lost / n, n, kind)
+        rank(binary.plus) << semiring.plus_second(turned @ handed)
+    return _dense(rank, 0.0)

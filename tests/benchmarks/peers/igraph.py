@@ -1,0 +1,53 @@
+"""python-igraph; its algorithms use one thread.
+
+Its PageRank is left out: it has no number of iterations to set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar
+
+import igraph
+import numpy as np
+
+from peers.peer import Peer, num_vertices
+
+
+class IGraph(Peer):
+    """``G`` is ``Graph(n, edges=np.column_stack([src, dst]), directed=...)``."""
+
+    name = "igraph"
+    calls: ClassVar = {
+        "bfs": "G.distances(source, mode='out')",
+        "sssp": "G.distances(source, weights=weight, mode='out')",
+        "components": "G.connected_components(mode='weak').membership, its cache emptied before",
+        "core numbers": "G.as_undirected().simplify().coreness()",
+    }
+
+    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+        if algorithm == "sssp":
+            src, dst, weight = self.weighted_ends
+            weighted, lengths = self._of(src, dst), weight.astype(float).tolist()
+            return lambda: np.array(weighted.distances(source, weights=lengths, mode="out")[0])
+        graph = self._plain
+        if algorithm == "bfs":
+            return lambda: np.array(graph.distances(source, mode="out")[0])
+        if algorithm == "core numbers":
+            simple = graph.as_undirected().simplify()
+            return lambda: np.array(simple.coreness())
+
+        def components() -> np.ndarray:
+            getattr(graph, "__invalidate_cache")()  # it remembers the components of the last call
+            return np.array(graph.connected_components(mode="weak").membership)
+
+        return components
+
+    @cached_property
+    def _plain(self) -> igraph.Graph:
+        return self._of(*self.ends)
+
+    def _of(self, src: np.ndarray, dst: np.ndarray) -> igraph.Graph:
+        edges = np.column_stack([src, dst])
+        return igraph.Graph(num_vertices(src, dst), edges, directed=self.directed)

@@ -1,0 +1,70 @@
+"""NetworKit; its BFS, Dijkstra and components use one thread, the others all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar
+
+import networkit as nk
+import numpy as np
+from ours import PAGERANK_ITERATIONS
+
+from peers.peer import Peer, num_vertices
+
+
+class NetworKit(Peer):
+    """``G`` is ``GraphFromCoo((src, dst), n, directed=...)``, with weights for Dijkstra."""
+
+    name = "NetworKit"
+    calls: ClassVar = {
+        "bfs": "distance.BFS(G, source, storePaths=False).run().getDistances(asarray=True)",
+        "sssp": "distance.Dijkstra(G, source, storePaths=False).run().getDistances(asarray=True)",
+        "ssnsp": "distance.BFS(G, source, storePaths=True).run(), counts not read out",
+        "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), maxIterations = 50",
+        "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
+        "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
+    }
+
+    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+        if algorithm == "sssp":
+            weighted = self._weighted
+            return lambda: (
+                nk.distance.Dijkstra(weighted, source, storePaths=False)
+                .run()
+                .getDistances(asarray=True)
+            )
+        plain = self._plain
+        if algorithm in ("bfs", "ssnsp"):
+            paths = algorithm == "ssnsp"
+            return lambda: (
+                nk.distance.BFS(plain, source, storePaths=paths).run().getDistances(asarray=True)
+            )
+        if algorithm == "components":
+            kind = "WeaklyConnectedComponents" if self.directed else "ConnectedComponents"
+            find = getattr(nk.components, kind)
+            return lambda: np.asarray(find(plain).run().getPartition().getVector())
+        if algorithm == "core numbers":
+            both = nk.graphtools.toUndirected(plain) if self.directed else plain
+            both.removeMultiEdges()
+            return lambda: np.asarray(nk.centrality.CoreDecomposition(both).run().scores())
+
+        def pagerank() -> np.ndarray:
+            spread = nk.centrality.SinkHandling.DistributeSinks
+            ranks = nk.centrality.PageRank(plain, 0.85, 1e-30, distributeSinks=spread)
+            ranks.maxIterations = PAGERANK_ITERATIONS
+            return np.asarray(ranks.run().scores())
+
+        return pagerank
+
+    @cached_property
+    def _plain(self) -> Any:
+        src, dst = self.ends
+        return nk.GraphFromCoo((src, dst), num_vertices(src, dst), directed=self.directed)
+
+    @cached_property
+    def _weighted(self) -> Any:
+        src, dst, weight = self.weighted_ends
+        edges = weight.astype(float), (src, dst)
+        n = num_vertices(src, dst)
+        return nk.GraphFromCoo(edges, n, directed=self.directed, weighted=True)

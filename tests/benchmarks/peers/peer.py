@@ -1,0 +1,73 @@
+"""What a peer is: a library that reads the edges, builds its own graph, and runs an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from graphs import BenchmarkGraph
+
+WEIGHTED = ("sssp", "sswp")
+
+
+class Peer:
+    """One library on one graph; graphs in the library's form are built when first asked for.
+
+    Attributes
+    ----------
+    calls : dict of str to str
+        Algorithm to the exact call, of what the library has.
+    """
+
+    name: ClassVar[str]
+    calls: ClassVar[dict[str, str]]
+
+    def __init__(self, graph: BenchmarkGraph) -> None:
+        self.directed, self._graph = graph.directed, graph
+
+    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+        """The call alone, on a graph that is built here, before it."""
+        raise NotImplementedError
+
+    @classmethod
+    def end_to_end(
+        cls, graph: BenchmarkGraph, algorithm: str, source: int, out: Path
+    ) -> Callable[[], None]:
+        """Reading, building, the call and writing."""
+        return lambda: _write(out, cls(graph).kernel(algorithm, source)())
+
+    @cached_property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of the edges as in the file."""
+        src, dst = self._graph.arrays("src", "dst")
+        return src, dst
+
+    @cached_property
+    def weighted_ends(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Both ends and the weight, all by one reading of the file."""
+        src, dst, weight = self._graph.arrays("src", "dst", "weight")
+        return src, dst, weight
+
+    def both_ways(self, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The edges, in both directions where the graph is undirected."""
+        if self.directed:
+            return src, dst
+        return np.concatenate([src, dst]), np.concatenate([dst, src])
+
+    def both_weights(self, weight: np.ndarray) -> np.ndarray:
+        """Weights of the edges of `both_ways`."""
+        return weight if self.directed else np.concatenate([weight, weight])
+
+
+def num_vertices(src: np.ndarray, dst: np.ndarray) -> int:
+    """Ids are taken for row numbers."""
+    return int(max(src.max(), dst.max())) + 1
+
+
+def _write(out: Path, values: np.ndarray) -> None:
+    pq.write_table(pa.table({"vertex": np.arange(len(values)), "value": values}), out)
