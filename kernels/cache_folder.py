@@ -1,7 +1,7 @@
 """The folder of compiled code: where it may lie, who may write it, and what leaves it again.
 
-The folder has one entry, a folder as well, for the kernels of this package and one for each vertex
-program. Compiled code is code that is run: a folder that somebody else may write is never used.
+The folder has one entry, a folder as well, for the kernels of this package, one for each vertex
+program and one for each cubin. Compiled code is code that is run: a folder that somebody else may write is never used.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from dask_graphgpu import config
 from dask_graphgpu.errors import EngineUnavailable
 
 KERNELS, PROGRAM = "dask_graphgpu_kernels_", "dask_graphgpu_program_"
+CUDA = "dask_graphgpu_cuda_"
 
-_ENTRY = re.compile(rf"({KERNELS}|{PROGRAM})[0-9a-f]{{24}}")
+_ENTRY = re.compile(rf"({KERNELS}|{PROGRAM}|{CUDA})[0-9a-f]{{24}}")
 _MARK = "dask_graphgpu_swept"  # its time is that of the last sweep
 _DAY = 24 * 60 * 60
 _UNUSED = 90 * _DAY

@@ -1,10 +1,10 @@
-"""The only way in to Numba: kernels that release the GIL, compiled once for all processes.
+"""The only way in to compilers: Numba for the CPU, NVRTC and nvJitLink for GPUs.
 
-Numba's own cache goes by the file that a function stands in, so it does not see that another file
-changed whose functions were inlined; it leaves what it has compiled for an old file beside the new;
-and where it finds no folder to write, or a torn file, every call fails. Here the key covers every
-kernel source, files of another key are never touched, and a cache that cannot be used means no more
-than compiling again.
+Kernels of the CPU release the GIL and are compiled once for all processes. Numba's own cache goes by
+the file that a function stands in, so it does not see that another file changed whose functions were
+inlined; it leaves what it has compiled for an old file beside the new; and where it finds no folder
+to write, or a torn file, every call fails. Here the key covers every kernel source, files of another
+key are never touched, and a cache that cannot be used means no more than compiling again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import contextlib
 import functools
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,10 @@ from numba.core.caching import (
     _CacheLocator,
 )
 
-from dask_graphgpu.kernels import cache_folder
+from dask_graphgpu.kernels import cache_folder, cuda_build
+from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
+
+__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "jit", "sources_stamp"]
 
 
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -46,6 +49,46 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT leaves the function
         kernel._cache = _KernelCache(function)
     return kernel
+
+
+def cuda(
+    source: str,
+    *,
+    defines: Mapping[str, str] | None = None,
+    text: str = "",
+    functions: Sequence[DeviceFunction] = (),
+) -> Module:
+    """Kernels of ``kernels/cuda/<source>.cu`` for the current device.
+
+    Parameters
+    ----------
+    source : str
+    defines : mapping of str to str
+        Macros that the source is read with: the types that it is written over.
+    text : str
+        CUDA C++ that stands before the source.
+    functions : sequence of DeviceFunction
+        Python functions that the text calls.
+    """
+    return cuda_build.loaded(source, _arch(), defines=defines or {}, text=text, functions=functions)
+
+
+def cuda_cubin(
+    source: str,
+    arch: str,
+    *,
+    defines: Mapping[str, str] | None = None,
+    text: str = "",
+    functions: Sequence[DeviceFunction] = (),
+) -> bytes:
+    """What `cuda` loads, for any architecture (as "sm_90") and without a GPU."""
+    return cuda_build.cubin(source, arch, defines=defines or {}, text=text, functions=functions)[1]
+
+
+def _arch() -> str:
+    import cupy
+
+    return f"sm_{cupy.cuda.Device().compute_capability}"
 
 
 def sources_stamp(folder: Path) -> str:

@@ -6,21 +6,24 @@ import importlib
 from collections.abc import Sequence
 from types import ModuleType
 
+from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
-_ENGINES = {"cpu": "dask_graphgpu.engine.cpu", "interpreted": "dask_graphgpu.engine.interpret"}
+_ENGINES = {
+    "cpu": "dask_graphgpu.engine.cpu",
+    "gpu": "dask_graphgpu.engine.gpu",
+    "interpreted": "dask_graphgpu.engine.interpret",
+}
 
 
 def check(name: str, functions: Sequence[str] = ()) -> None:
     """Raise unless ``name`` is an engine that this machine can run, and that has the functions."""
-    if name == "gpu" or name == "hybrid":
-        raise EngineUnavailable(
-            f"engine={name!r}: this version has no GPU engine; use engine='cpu' or engine='auto'"
-        )
     if name not in ("auto", *_ENGINES):
         raise InvalidArgument(
-            f"engine={name!r}; allowed are 'auto', 'cpu' and, for vertex programs, 'interpreted'"
+            f"engine={name!r}; allowed are 'auto', 'cpu', 'gpu' and, for vertex programs, 'interpreted'"
         )
+    if name == "gpu" and (lacking := driver.missing()):
+        raise EngineUnavailable(f"engine='gpu': {lacking}; or use engine='cpu'")
     if name == "interpreted":
         missing = [function for function in functions if not hasattr(load(name), function)]
         if missing:

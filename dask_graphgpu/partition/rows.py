@@ -25,6 +25,8 @@ class Rows:
         What a row of ``given`` is.
     """
 
+    on_device = False
+
     def __init__(self, given: Adjacency, *, by: str = "source", directed: bool = True) -> None:
         self.by = by
         self.directed = directed

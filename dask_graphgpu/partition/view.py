@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class View:
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         user_rank: np.ndarray | None = None,
     ) -> None:
-        self._rows = rows
+        self.rows = rows
         self._names = rows.names if names is None else names
         self.directed = rows.directed
         self.num_vertices = rows.num_vertices
@@ -66,7 +67,7 @@ class View:
         """The same edges with one column only, ``column``, under another name."""
         given = self._given()
         edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
-        rows = Rows(edges, by=self._rows.by, directed=self.directed)
+        rows = Rows(edges, by=self.rows.by, directed=self.directed)
         return View(rows, vertex_columns=self.vertex_columns, user_rank=self.user_rank)
 
     def undirected(self) -> View:
@@ -93,26 +94,36 @@ class View:
     @property
     def out(self) -> Adjacency:
         """Rows by source (CSR)."""
-        return self._rows.adjacency("source", self._names)
+        return self.rows.adjacency("source", self._names)
 
     @property
     def into(self) -> Adjacency:
         """Rows by destination (CSC); the same object as `out` when undirected."""
-        return self._rows.adjacency("destination", self._names)
+        return self.rows.adjacency("destination", self._names)
 
     @property
     def has_into(self) -> bool:
         """Whether `into` is there already."""
-        return self._rows.has("destination")
+        return self.rows.has("destination")
 
     def note_missed(self, edges: float) -> float:
         """Add reads of edges that `into` would have saved; return their sum over all views of the rows."""
-        return self._rows.note_missed(edges)
+        return self.rows.note_missed(edges)
 
     @property
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns."""
-        return self._rows.symmetric()
+        return self.rows.symmetric()
+
+    @property
+    def on_device(self) -> bool:
+        """Whether all arrays lie in the memory of a GPU."""
+        return self.rows.on_device
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Of dense ids: uint32 or uint64."""
+        return self._given().neighbours.dtype
 
     @property
     def is_weighted(self) -> bool:
@@ -143,7 +154,7 @@ class View:
 
     def _given(self) -> Adjacency:
         """The direction that was given, which has all columns."""
-        return self._rows.adjacency(self._rows.by, self._names)
+        return self.rows.adjacency(self.rows.by, self._names)
 
     def _per_vertex(
         self,
@@ -158,6 +169,6 @@ class View:
         if direction == "both":
             both: np.ndarray = of_rows(given) + of_neighbours(given)
             return both
-        along = {"out": "source", "in": "destination"}[direction] == self._rows.by
+        along = {"out": "source", "in": "destination"}[direction] == self.rows.by
         of = of_rows if along else of_neighbours
         return of(given)

@@ -1,0 +1,95 @@
+"""Launches: how many blocks, and kernels that need all of their blocks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import cupy
+
+from dask_graphgpu.errors import GraphError
+from dask_graphgpu.kernels.cuda_build import Kernel
+
+THREADS = 512
+
+# Blocks of a flat launch; a kernel over more goes on in steps of the grid.
+_MOST_BLOCKS = 1 << 20
+
+
+def cooperative(
+    kernel: Kernel,
+    args: Sequence[Any],
+    *,
+    threads: int = THREADS,
+    shared: int = 0,
+    blocks_per_sm: int | None = None,
+) -> int:
+    """Launch as many blocks as can be resident at once, so that a grid barrier cannot hang.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    args : sequence of CuPy arrays and NumPy scalars
+    threads : int
+        Of a block.
+    shared : int
+        Bytes of dynamic shared memory of a block.
+    blocks_per_sm : int, optional
+        Fewer blocks on a multiprocessor than fit.
+
+    Returns
+    -------
+    int
+        The number of blocks.
+
+    Raises
+    ------
+    GraphError
+        Not even one block fits.
+    """
+    function = kernel.function(cooperative=True)
+    blocks = resident_blocks(kernel, threads=threads, shared=shared)
+    if blocks_per_sm is not None:
+        blocks = min(blocks, blocks_per_sm * num_multiprocessors())
+    function((blocks,), (threads,), tuple(args), shared_mem=shared)
+    return blocks
+
+
+def resident_blocks(kernel: Kernel, *, threads: int = THREADS, shared: int = 0) -> int:
+    """Blocks that the device holds at once, by its occupancy calculator."""
+    device = cupy.cuda.Device().id
+    if (device, threads, shared) not in kernel.resident:
+        function = kernel.function(cooperative=True)
+        if shared > 48 * 1024:
+            function.max_dynamic_shared_size_bytes = shared
+        per_sm = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            function.kernel.ptr, threads, shared
+        )
+        if not per_sm:
+            raise GraphError(
+                f"kernel {kernel.name!r} does not fit a multiprocessor with {threads} threads "
+                f"({function.num_regs} registers each) and {shared} bytes of shared memory a block"
+            )
+        kernel.resident[device, threads, shared] = per_sm * num_multiprocessors()
+    return kernel.resident[device, threads, shared]
+
+
+def flat(
+    kernel: Kernel, n: int, args: Sequence[Any], *, threads: int = 256, shared: int = 0
+) -> None:
+    """Launch a thread for each of ``n`` items; of very many, each thread takes several."""
+    if n:
+        blocks = min(-(-n // threads), _MOST_BLOCKS)
+        function = kernel.function(cooperative=False)
+        function((blocks,), (threads,), tuple(args), shared_mem=shared)
+
+
+def num_multiprocessors() -> int:
+    """Multiprocessors of the current device."""
+    count: int = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    return count
+
+
+def barrier() -> Any:
+    """The memory of a grid barrier; each launch needs one of its own."""
+    return cupy.zeros(1, cupy.uint32)

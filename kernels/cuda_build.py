@@ -1,0 +1,226 @@
+"""CUDA sources to cubins: joined into one text, compiled by NVRTC, linked with Python functions.
+
+Nothing here needs a GPU. A text without Python functions is compiled to machine code at once; with
+them it goes to LTO-IR, as they do by Numba, and nvJitLink joins both with the calls inlined.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from dask_graphgpu.errors import EngineUnavailable, GraphError
+from dask_graphgpu.kernels import cache_folder
+
+FOLDER = Path(__file__).parent / "cuda"
+_INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
+_OPTIONS = ("c++17", "fmad")  # of NVRTC; part of the cache's key
+
+
+@dataclass(frozen=True)
+class DeviceFunction:
+    """A Python function as a device function of C linkage.
+
+    Attributes
+    ----------
+    name : its symbol, declared in CUDA C++ as ``extern "C" __device__``
+    function : in a generated module, whose name is the digest of its text
+    signature : of Numba, as in ``"int32(int64, CPointer(float64))"``
+    """
+
+    name: str
+    function: FunctionType
+    signature: str
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others, in any process."""
+        module = self.function.__module__
+        if not module.startswith(cache_folder.PROGRAM):
+            raise ValueError(f"{self.name}: {module} is not a generated module")
+        return f"{self.name} {module} {self.function.__qualname__} {self.signature}"
+
+
+def joined(source: str, defines: Mapping[str, str], text: str) -> str:
+    """``source``.cu with its own headers pasted where they are first included."""
+    seen: set[str] = set()
+
+    def paste(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name in seen:
+            return ""
+        seen.add(name)
+        return f'#line 1 "{name}"\n' + _INCLUDE.sub(paste, (FOLDER / name).read_text()) + "\n"
+
+    head = "".join(f"#define {name} {value}\n" for name, value in sorted(defines.items()))
+    name = f"{source}.cu"
+    body = _INCLUDE.sub(paste, text + f'\n#line 1 "{name}"\n' + (FOLDER / name).read_text())
+    return head + body
+
+
+def cubin(
+    source: str,
+    arch: str,
+    *,
+    defines: Mapping[str, str],
+    text: str,
+    functions: Sequence[DeviceFunction],
+) -> tuple[str, bytes]:
+    """Key and machine code of a source for one architecture, as ``sm_90``; kept on disk.
+
+    Raises
+    ------
+    EngineUnavailable
+        NVRTC, nvJitLink or numba-cuda is not installed.
+    GraphError
+        The text does not compile; the message has the compiler's log.
+    numba.core.errors.NumbaError
+        A function does not.
+    """
+    whole = joined(source, defines, text)
+    parts = [arch, *_OPTIONS, *versions(), *(f.identity for f in functions), whole]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    path = _kept(key)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            code = path.read_bytes()
+            if hashlib.sha256(code[32:]).digest() == code[:32]:
+                return key, code[32:]
+    code = _compiled(source, whole, arch, functions)
+    if path is not None:
+        try:
+            _write(path, hashlib.sha256(code).digest() + code)
+        except OSError as error:
+            cache_folder.warn_not_kept(str(error))
+    return key, code
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """Of all that has a part in the machine code."""
+    try:
+        import numba_cuda
+        from cuda.bindings import nvjitlink, nvrtc
+    except ImportError as error:
+        raise EngineUnavailable(
+            f"the GPU engine needs the package {error.name!r}: pip install 'dask-graphgpu[gpu]'"
+        ) from error
+    return (
+        f"nvrtc {nvrtc.nvrtcVersion()[1:]}",
+        f"nvjitlink {nvjitlink.version()}",
+        f"numba-cuda {numba_cuda.__version__}",
+    )
+
+
+def _kept(key: str) -> Path | None:
+    entry = cache_folder.entry(cache_folder.CUDA + key)
+    return None if entry is None else entry / "cubin"
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All or nothing: other processes may be writing the same."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+    Path(file.name).replace(path)
+
+
+def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunction]) -> bytes:
+    from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+
+    linked = [ObjectCode.from_ltoir(_ltoir(function, arch)) for function in functions]
+    link_time = bool(linked)
+    options = ProgramOptions(
+        name=f"{source}.cu",
+        arch=arch,
+        std="c++17",
+        relocatable_device_code=link_time,
+        link_time_optimization=link_time,
+        device_as_default_execution_space=True,
+    )
+    try:
+        compiled = Program(whole, "c++", options).compile("ltoir" if link_time else "cubin")
+    except Exception as error:  # cuda.core raises RuntimeError or a class of its bindings
+        raise GraphError(
+            f"kernels/cuda/{source}.cu does not compile for {arch}: {error}"
+        ) from error
+    if link_time:
+        linker = Linker(
+            compiled, *linked, options=LinkerOptions(arch=arch, link_time_optimization=True)
+        )
+        compiled = linker.link("cubin")
+    return bytes(compiled.code)
+
+
+def _ltoir(function: DeviceFunction, arch: str) -> bytes:
+    from numba import cuda
+
+    digits = arch.removeprefix("sm_").rstrip("af")
+    code, _ = cuda.compile(
+        function.function,
+        function.signature,
+        device=True,
+        abi="c",
+        abi_info={"abi_name": function.name},
+        output="ltoir",
+        cc=(int(digits[:-1]), int(digits[-1])),
+        forceinline=True,
+    )
+    return bytes(code.code if hasattr(code, "code") else code)
+
+
+class Kernel:
+    """A kernel of a module; launched by `engine.gpu.launch`."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.module, self.name = module, name
+        self.resident: dict[tuple[int, int, int], int] = {}  # blocks, by what the launch asks
+
+    def function(self, *, cooperative: bool) -> Any:
+        """CuPy's kernel, for a launch of one kind."""
+        return self.module.function(self.name, cooperative)
+
+
+class Module:
+    """A loaded cubin."""
+
+    def __init__(self, code: bytes) -> None:
+        # CuPy loads from a file, and reads it at the first use on each device.
+        self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
+        self._file.write(code)
+        self._file.flush()
+        self._functions: dict[tuple[str, bool], Any] = {}
+        self._modules: dict[bool, Any] = {}
+        self._kernels: dict[str, Kernel] = {}
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel ``extern "C" __global__ void name``."""
+        return self._kernels.setdefault(name, Kernel(self, name))
+
+    def function(self, name: str, cooperative: bool) -> Any:
+        """CuPy's kernel; a module is cooperative as a whole there."""
+        if (name, cooperative) not in self._functions:
+            import cupy
+
+            if cooperative not in self._modules:
+                self._modules[cooperative] = cupy.RawModule(
+                    path=self._file.name, enable_cooperative_groups=cooperative
+                )
+            self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
+        return self._functions[name, cooperative]
+
+
+_modules: dict[str, Module] = {}
+
+
+def loaded(source: str, arch: str, **given: Any) -> Module:
+    """The module of a source, loaded once a process."""
+    key, code = cubin(source, arch, **given)
+    return _modules.setdefault(key, Module(code))
