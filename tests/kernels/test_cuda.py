@@ -1,0 +1,92 @@
+"""Every CUDA source compiles for every architecture that is supported; none of this needs a GPU."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+import dask_graphgpu.kernels
+from dask_graphgpu import config
+from dask_graphgpu.errors import GraphError
+
+pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
+
+from dask_graphgpu.kernels import cuda_build
+from dask_graphgpu.kernels.compile import cuda_cubin
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+WIDTHS = ("unsigned int", "unsigned long long")
+IDS = [
+    {"ID": id_type, "OFFSET": offset}
+    for id_type, offset in itertools.product(WIDTHS, WIDTHS)
+]
+
+# What each source is written over, as lists of macros. Sources that are compiled with generated text
+# have their own tests.
+GIVEN = {}
+GENERATED = set()
+
+FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"
+
+
+def test_every_source_is_compiled_here_or_with_its_programs():
+    assert {path.stem for path in FOLDER.glob("*.cu")} == GIVEN.keys() | GENERATED
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("source", "defines"),
+    [pytest.param(s, d, id=f"{s}-{i}") for s, given in GIVEN.items() for i, d in enumerate(given)],
+)
+def test_compiles(source, defines, arch):
+    assert cuda_cubin(source, arch, defines=defines)[:4] == b"\x7fELF"
+
+
+@pytest.fixture
+def empty_cache(tmp_path):
+    import dask
+
+    with dask.config.set({"graphgpu.cache-directory": str(tmp_path)}):
+        assert config.get("cache-directory") == str(tmp_path)
+        yield tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    monkeypatch.setattr(cuda_build, "FOLDER", folder)
+    (folder / "head.cuh").write_text("#define TWO 2\n")
+    (folder / "twice.cu").write_text(
+        '#include "head.cuh"\n#include "head.cuh"\n'
+        'extern "C" __global__ void twice(T *x) { x[threadIdx.x] *= TWO; }\n'
+    )
+    return folder
+
+
+def test_a_cubin_is_kept_under_a_key_of_every_byte(empty_cache, folder):
+    def build(**given):
+        given = {"defines": {"T": "int"}, "text": "", "functions": ()} | given
+        return cuda_build.cubin("twice", "sm_90", **given)
+
+    key, code = build()
+    assert build() == (key, code)
+    others = {build(text="// other\n")[0], build(defines={"T": "float"})[0]}
+    (folder / "head.cuh").write_text("#define TWO (1 + 1)\n")
+    others.add(build()[0])
+    assert len(others | {key}) == 4
+    assert len(list(empty_cache.glob("dask_graphgpu_cuda_*/cubin"))) == 4
+
+
+def test_a_torn_cubin_is_compiled_again(empty_cache, folder):
+    given = {"defines": {"T": "int"}, "text": "", "functions": ()}
+    key, code = cuda_build.cubin("twice", "sm_90", **given)
+    (kept,) = empty_cache.glob("*/cubin")
+    kept.write_bytes(kept.read_bytes()[:-100])
+    assert cuda_build.cubin("twice", "sm_90", **given) == (key, code)
+
+
+def test_what_does_not_compile_is_told_with_its_line(folder):
+    (folder / "bad.cu").write_text('#include "head.cuh"\nint x = nothing;\n')
+    with pytest.raises(GraphError, match=r"(?s)bad\.cu.*nothing"):
+        cuda_cubin("bad", "sm_90")
