@@ -1,0 +1,210 @@
+"""Measure the GPU engine beside cuGraph on the same GPU, in one process.
+
+    python tests/benchmarks/gpu.py --scale 20 22 24 --grid 4096
+
+prints Markdown: best and median milliseconds of a call as a user makes it (cuDF frame out) and of
+the device alone (events before the first and after the last kernel of the engine), cuGraph's calls
+beside them, and whether both found the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cupy as cp
+from gpu_graphs import DeviceGraph, grid, real, rmat
+
+import dask_graphgpu  # noqa: F401  registers .graph
+
+ITERATIONS = 20  # of PageRank; its times are of one
+REPEATS = 10
+LONG = 2.0  # seconds from which a peer's first call is the only one
+
+
+@dataclass
+class Timing:
+    """Milliseconds of some calls."""
+
+    calls: list[float] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{min(self.calls):.2f} / {statistics.median(self.calls):.2f}" if self.calls else "-"
+
+
+def timed(call: Callable[[], Any], *, long: float = float("inf"), events: bool = False) -> Timing:
+    """Time calls after one that is not counted, unless that takes ``long`` seconds."""
+    timing = Timing()
+    for i in range(REPEATS + 1):
+        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        cp.cuda.Device().synchronize()
+        start = time.perf_counter()
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        wall = 1e3 * (time.perf_counter() - start)
+        timing.calls.append(cp.cuda.get_elapsed_time(begin, end) if events else wall)
+        if i == 0 and wall < 1e3 * long:
+            timing.calls.clear()
+        elif i == 0:
+            break
+    return timing
+
+
+def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], Any] | None]]:
+    """Calls of ours: as a user makes them, and of the engine alone."""
+    from dask_graphgpu.engine import gpu
+    from dask_graphgpu.report import Report
+
+    plain = graph.edges[["src", "dst"]].graph(directed=False).persist()
+    weighted = graph.weighted("int32").graph(directed=False).persist()
+    floats = graph.weighted("float32").graph(directed=False).persist()
+    held = plain._input.held
+    source = int(held.ids.find([graph.source])[0])
+    views = {
+        "plain": held.view("one", False),
+        "weighted": weighted._input.held.view("min"),
+    }
+    s = graph.source
+
+    def sssp() -> Any:
+        from dask_graphgpu.algorithms.sssp import PROGRAM
+
+        return gpu.run(PROGRAM, views["weighted"], sources=[source], report=Report("sssp"))
+
+    def bfs() -> Any:
+        return gpu.bfs(views["plain"], source, cutoff=None, targets=None, report=Report("bfs"))
+
+    def bfs_with_predecessors() -> Any:
+        level = bfs()
+        return gpu.predecessors(
+            views["plain"], source, level, level >= 0, hops=True, report=Report("bfs")
+        )
+
+    def components() -> Any:
+        return gpu.components(views["plain"], report=Report("components"))
+
+    def cores() -> Any:
+        return gpu.core_numbers(views["plain"], report=Report("core_number"))
+
+    def pagerank(made: Any, dtype: str) -> Callable[[], Any]:
+        return lambda: made.pagerank(max_iterations=ITERATIONS, tolerance=0, dtype=dtype)
+
+    return {
+        "bfs": (lambda: plain.bfs(s), bfs),
+        "bfs, predecessors": (lambda: plain.bfs(s, predecessor=True), bfs_with_predecessors),
+        "sssp": (lambda: weighted.sssp(s), sssp),
+        "pagerank float32": (pagerank(plain, "float32"), None),
+        "pagerank float64": (pagerank(plain, "float64"), None),
+        "pagerank float32, weighted": (pagerank(floats, "float32"), None),
+        "components": (lambda: plain.weakly_connected_components(), components),
+        "core number": (lambda: plain.core_number(), cores),
+        "k-core, k = 16": (lambda: plain.k_core(16), None),
+        "build": (lambda: graph.edges[["src", "dst"]].graph(directed=False).persist(), None),
+        "build, weighted": (lambda: graph.weighted("int32").graph(directed=False).persist(), None),
+    }
+
+
+def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
+    """Calls of cuGraph for the same."""
+    import cugraph
+
+    def build(weight: str | None) -> Any:
+        edges = graph.weighted("float32") if weight else graph.edges[["src", "dst"]]
+        made = cugraph.Graph(directed=False)
+        made.from_cudf_edgelist(
+            edges, source="src", destination="dst", weight=weight, symmetrize=False
+        )
+        made._plc_graph  # noqa: B018  built when it is first asked for in some versions
+        return made
+
+    plain, weighted = build(None), build("weight")
+    s = graph.source
+
+    def pagerank(made: Any) -> Callable[[], Any]:
+        return lambda: cugraph.pagerank(
+            made, tol=1e-30, max_iter=ITERATIONS, fail_on_nonconvergence=False
+        )
+
+    return {
+        "bfs, predecessors": lambda: cugraph.bfs(plain, start=s),
+        "sssp": lambda: cugraph.sssp(weighted, source=s),
+        "pagerank float32": pagerank(plain),
+        "pagerank float32, weighted": pagerank(weighted),
+        "components": lambda: cugraph.weakly_connected_components(plain),
+        "core number": lambda: cugraph.core_number(plain),
+        "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
+        "build": lambda: build(None),
+        "build, weighted": lambda: build("weight"),
+    }
+
+
+def measure(graph: DeviceGraph, *, peer: bool) -> None:
+    """Print the table of a graph."""
+    calls = ours(graph)
+    theirs = peers(graph) if peer else {}
+    print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges\n")
+    print("| | ours, user call | ours, device | cuGraph |\n| --- | --- | --- | --- |")
+    for name, (user, device) in calls.items():
+        per = ITERATIONS if name.startswith("pagerank") else 1
+        try:
+            cells = [timed(user), timed(device, events=True) if device else Timing()]
+        except Exception as error:
+            print(f"| {name} | {type(error).__name__}: {str(error)[:300]} |", flush=True)
+            continue
+        cells.append(timed(theirs[name], long=LONG) if name in theirs else Timing())
+        for cell in cells:
+            cell.calls = [value / per for value in cell.calls]
+        print(f"| {name} | " + " | ".join(map(str, cells)) + " |", flush=True)
+    if peer:
+        print("\n" + compare(calls, theirs), flush=True)
+
+
+def compare(calls: dict[str, Any], theirs: dict[str, Any]) -> str:
+    """Say whether distances, components and core numbers are those of cuGraph."""
+    said = []
+    for name, column in (("sssp", "distance"), ("core number", "core_number")):
+        mine, other = calls[name][0](), theirs[name]().sort_values("vertex")
+        found = mine.columns[-1]
+        same = bool(
+            (
+                cp.asarray(mine[found].fillna(-1)).astype("float64")
+                == cp.asarray(_unreached(other[column])).astype("float64")
+            ).all()
+        )
+        said.append(f"{name}: {'same' if same else 'DIFFERENT'}")
+    return ", ".join(said)
+
+
+def _unreached(column: Any) -> Any:
+    """Distances with -1 where the peer writes the largest float."""
+    return column.mask(column > 1e30, -1)
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", type=int, nargs="*", default=[])
+    parser.add_argument("--grid", type=int, nargs="*", default=[])
+    parser.add_argument("--graphs", type=Path, nargs="*", default=[], help="Parquet files")
+    parser.add_argument("--no-peer", action="store_true")
+    given = parser.parse_args()
+    names = ["cupy-cuda13x", "numba-cuda", *([] if given.no_peer else ["cugraph-cu13"])]
+    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in names))
+    for scale in given.scale:
+        measure(rmat(scale), peer=not given.no_peer)
+    for side in given.grid:
+        measure(grid(side), peer=not given.no_peer)
+    for path in given.graphs:
+        measure(real(path), peer=not given.no_peer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Graphs to measure the GPU engine on, made on the device as cuDF frames of edges.
+
+Each holds both directions of every edge, without repeats and self-loops; weights are 1 to 64, the
+same in both directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cudf
+import cupy as cp
+import numpy as np
+
+
+@dataclass(frozen=True)
+class DeviceGraph:
+    """A frame with int32 ``src`` and ``dst`` and float32 or int32 ``weight``."""
+
+    name: str
+    edges: Any
+    source: int
+    num_vertices: int
+
+    def weighted(self, dtype: str) -> Any:
+        """The edges with weights of a type."""
+        edges = self.edges.copy(deep=False)
+        edges["weight"] = cp.asarray(edges["weight"]).astype(dtype)
+        return edges
+
+
+def rmat(scale: int, edge_factor: int = 16) -> DeviceGraph:
+    """R-MAT with a, b, c = .57, .19, .19; ids say nothing of degrees."""
+    cp.random.seed(1)
+    number = edge_factor << scale
+    ends = [cp.zeros(number, np.uint32) for _ in range(2)]
+    for _ in range(scale):
+        r = cp.random.random(number, dtype=np.float32)
+        for end, bit in zip(
+            ends, (r >= 0.76, ((r >= 0.57) & (r < 0.76)) | (r >= 0.95)), strict=True
+        ):
+            end *= np.uint32(2)
+            end += bit
+    order = cp.random.permutation(1 << scale).astype(np.uint32)
+    return _graph(f"R-MAT {scale} x {edge_factor}", *(order[end] for end in ends), 1 << scale)
+
+
+def grid(side: int) -> DeviceGraph:
+    """Square grid."""
+    ids = cp.arange(side * side, dtype=np.uint32).reshape(side, side)
+    a = cp.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    b = cp.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    return _graph(f"grid {side} x {side}", a, b, side * side, source=0)
+
+
+def real(path: Path) -> DeviceGraph:
+    """A Parquet file, taken as undirected."""
+    edges = cudf.read_parquet(path, columns=["src", "dst"])
+    ends = [cp.asarray(edges[name]).astype(np.uint32) for name in ("src", "dst")]
+    return _graph(path.stem, *ends, int(max(end.max() for end in ends)) + 1)
+
+
+def _graph(name: str, a: Any, b: Any, n: int, source: int | None = None) -> DeviceGraph:
+    keys = cp.concatenate([_key(a, b), _key(b, a)])
+    del a, b
+    keys = keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]
+    keys.sort()
+    first = cp.ones(len(keys), bool)
+    first[1:] = keys[1:] != keys[:-1]
+    keys = keys[first]
+    src = (keys >> np.uint64(32)).astype(np.int32)
+    dst = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+    del keys, first
+    if source is None:
+        source = int(cp.bincount(src, minlength=n).argmax())
+    edges = cudf.DataFrame({"src": src, "dst": dst, "weight": _weights(src, dst)})
+    cp.get_default_memory_pool().free_all_blocks()
+    return DeviceGraph(name, edges, source, n)
+
+
+def _key(high: Any, low: Any) -> Any:
+    return high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+
+
+def _weights(src: Any, dst: Any) -> Any:
+    """1 to 64 by a mix of both ends' bits; the same in both directions."""
+    mixed = _key(cp.minimum(src, dst), cp.maximum(src, dst)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return ((mixed >> np.uint64(40)) % np.uint64(64)).astype(np.int32) + 1
