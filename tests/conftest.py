@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import dask
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +13,17 @@ settings.register_profile(
     "suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("suite")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--engine", choices=("cpu", "gpu"), help="that of graphs with engine='auto'")
+
+
+def pytest_configure(config):
+    engine = config.getoption("engine")
+    if engine is not None:
+        dask.config.set({"graphgpu.engine": engine})
+
 
 _GRAPHS = "DASK_GRAPHGPU_GRAPHS"
 

@@ -6,13 +6,13 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from engines import bfs, path_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
-from dask_graphgpu.engine.cpu import bfs, path_counts
 from dask_graphgpu.report import Report
 
 

@@ -5,11 +5,11 @@ import numpy as np
 import oracles
 import pyarrow as pa
 import pytest
+from engines import bfs
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 
-from dask_graphgpu.engine.cpu import bfs
 from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.build import build

@@ -5,11 +5,11 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
+from engines import components
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 
-from dask_graphgpu.engine.cpu import components
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

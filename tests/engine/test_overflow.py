@@ -3,9 +3,9 @@
 import dask
 import numpy as np
 import pytest
+from engines import run
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.cpu import run
 from dask_graphgpu.errors import IntegerOverflow, ProgramError
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View

@@ -4,11 +4,11 @@ import dask
 import numpy as np
 import oracles
 import pytest
+from engines import predecessors
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import WEIGHTS, on_threads, small_graphs
 
-from dask_graphgpu.engine.cpu import predecessors
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

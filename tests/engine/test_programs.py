@@ -6,9 +6,10 @@ import threading
 import dask
 import numpy as np
 import pytest
+from engines import run
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.cpu import in_place, run
+from dask_graphgpu.engine.cpu import in_place
 from dask_graphgpu.errors import (
     IntegerOverflow,
     InvalidArgument,

@@ -16,10 +16,7 @@ from dask_graphgpu.kernels.compile import cuda_cubin
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 WIDTHS = ("unsigned int", "unsigned long long")
-IDS = [
-    {"ID": id_type, "OFFSET": offset}
-    for id_type, offset in itertools.product(WIDTHS, WIDTHS)
-]
+IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.product(WIDTHS, WIDTHS)]
 
 # What each source is written over, as lists of macros. Sources that are compiled with generated text
 # have their own tests.
