@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dask_graphgpu.engine.expressions import number
+from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.writer import Writer, indented, outside
 
 
 def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     """``gather_all`` and ``gather_some``: each row combines what its in-neighbours send.
 
-    ``some``: only rows that are marked, only from neighbours that are active.
+    Over parts (see ``cpu/parts.py``). What a part has of its first row goes to slot ``2 p``, of its
+    last row to ``2 p + 1``, for ``fold``. ``some``: only rows that are marked, only from neighbours
+    that are active.
     """
-    binding, combine = writer.binding, writer.program.combine
-    dtype = binding.message
-    summed = combine == "sum"
-    # Sums of float32 are kept in float64 while a row is summed: free, and good to the last digit.
-    wide = np.dtype(np.int64 if dtype.kind in "iu" else np.float64) if summed else dtype
-    checked = binding.shadowed("sum")
-    start = number(binding.identity(dtype) if not summed else 0, wide)
+    binding, row = writer.binding, _Row(writer)
     message = (
         f"m = {writer.from_store('emitted[u]')}"
         if binding.source_only
@@ -31,39 +30,126 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     lines += [message]
     if binding.needs_received and some:
         lines += ["got = 1"]
-    if summed:
-        lines += ["best += m"] + (["shadow += np.float64(m)"] if checked else [])
-    elif combine == "any":
-        lines += ["best = m", "break"]
-    else:
-        lines += [f"if m {'<' if combine == 'min' else '>'} best: best = m"]
-    narrow = dtype != wide
-    end = ["messages[v] = " + (f"np.{dtype}(best)" if narrow else "best")]
-    if checked:
-        tests = ["wrapped(best, shadow)", *outside("best", dtype)]
-        end += [f"if {' or '.join(tests)}: bad = 1"]
-    if binding.needs_received:
-        end += [f"received[v] = {'got' if some else 'end > begin'}"]
+    lines += row.combine("m", "np.float64(m)")
+    if writer.program.combine == "any":
+        lines += ["break"]
+    received = "got = 1 if end > begin else 0" if binding.needs_received and not some else ""
+    gather = f"""\
+{row.begin}
+{received}
+for e in range(begin, end):
+{indented(chr(10).join(lines), 4)}"""
     skip = f"""\
-    if marked[v] == 0:
-        messages[v] = {start if not narrow else f"np.{dtype}(0)"}
-        {"received[v] = 0" if binding.needs_received else ""}
-        continue
-""" if some else ""  # fmt: skip
+if marked[v] == 0:
+    messages[v] = {row.kept(row.start)}
+    {"received[v] = 0" if binding.needs_received else ""}
+    continue""" if some else ""  # fmt: skip
     body = f"""\
 bad = 0
-for v in range(np.uint64(lo), np.uint64(hi)):
-{skip}    best = {start}
-    shadow = 0.0
-    got = 0
-    begin = offsets[v]
-    end = offsets[v + ONE]
-    for e in range(begin, end):
-{indented(chr(10).join(lines), 8)}
-{indented(chr(10).join(end), 4)}
+for p in range(np.uint64(lo), np.uint64(hi)):
+    first = rows[p]
+    last = rows[p + ONE]
+    for v in range(first + ONE, last):
+{indented(skip, 8)}
+        begin = offsets[v]
+        end = offsets[v + ONE]
+{indented(gather, 8)}
+{indented(row.end, 8)}
+    for slot in range(p + p, p + p + ONE + ONE):
+        v = rows[(slot + ONE) >> ONE]
+        begin = max(offsets[v], edges[p])
+        end = min(offsets[v + ONE], edges[p + ONE])
+        if {"marked[v] == 0 or " if some else ""}(v == first and slot & ONE != 0):
+            end = begin
+{indented(gather, 8)}
+{indented(row.put("slot"), 8)}
 return bad"""
-    fixed = "lo, hi, offsets, neighbours, emitted, active, marked, messages, received"
-    writer.kernel(name, fixed, body)
+    fixed = "lo, hi, rows, edges, offsets, neighbours, emitted, active, marked"
+    writer.kernel(name, f"{fixed}, {_INTO}", body)
+
+
+def write_fold(writer: Writer) -> None:
+    """``fold``: put together, part after part, what the parts have of their first and last rows."""
+    row = _Row(writer)
+    body = f"""\
+bad = 0
+{row.begin}
+for slot in range(np.uint64(partial.size)):
+    part = (slot + ONE) >> ONE
+    v = rows[part]
+{indented(row.take("slot"), 4)}
+    following = (slot + ONE + ONE) >> ONE
+    if slot + ONE == partial.size or rows[following] != v:
+{indented(row.end, 8)}
+{indented(row.begin, 8)}
+return bad"""
+    writer.kernel("fold", f"rows, {_INTO}", body)
+
+
+_INTO = "messages, received, partial, partial_shadow, partial_got"
+
+
+class _Row:
+    """Lines about the sum (minimum, ...) of a row: ``best``, ``shadow`` in floats, whether it ``got`` one."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer, self.binding = writer, writer.binding
+        self.operator, self.message = writer.program.combine, writer.binding.message
+        self.checked, self.notes = self.binding.shadowed("sum"), self.binding.needs_received
+        self.wide = partial_dtype(self.binding)
+        self.start = number(
+            self.binding.identity(self.message) if self.operator != "sum" else 0,
+            self.message if self.message.kind == "b" else self.wide,
+        )
+
+    @property
+    def begin(self) -> str:
+        return f"best = {self.start}\nshadow = 0.0\ngot = 0"
+
+    def combine(self, value: str, shadow: str) -> list[str]:
+        if self.operator == "sum":
+            return [f"best += {value}"] + ([f"shadow += {shadow}"] if self.checked else [])
+        if self.operator == "any":
+            return [f"best = {value}"]
+        return [f"if {value} {'<' if self.operator == 'min' else '>'} best: best = {value}"]
+
+    def kept(self, value: str) -> str:
+        """What is in ``best``, in the type of a message."""
+        narrow = self.message.kind != "b" and self.message != self.wide
+        return f"np.{self.message}({value})" if narrow else value
+
+    @property
+    def end(self) -> str:
+        lines = [f"messages[v] = {self.kept('best')}"]
+        if self.checked:
+            tests = ["wrapped(best, shadow)", *outside("best", self.message)]
+            lines += [f"if {' or '.join(tests)}: bad = 1"]
+        return "\n".join(lines + (["received[v] = got"] if self.notes else []))
+
+    def put(self, slot: str) -> str:
+        lines = [f"partial[{slot}] = best"]
+        lines += [f"partial_shadow[{slot}] = shadow"] if self.checked else []
+        lines += [f"partial_got[{slot}] = got"] if self.notes else []
+        return "\n".join(lines)
+
+    def take(self, slot: str) -> str:
+        x = self.writer.from_store(f"partial[{slot}]")
+        lines = [f"x = {x}", *self.combine("x", f"partial_shadow[{slot}]")]
+        if self.notes:
+            lines = [f"if partial_got[{slot}] != 0:", "    got = 1", *("    " + x for x in lines)]
+        return "\n".join(lines)
+
+
+def partial_dtype(binding: Binding) -> np.dtype[Any]:
+    """Type in which a row is combined, and kept where the row is cut.
+
+    Sums of float32 are kept in float64 while a row is summed: free, and good to the last digit.
+    Bools are kept in bytes.
+    """
+    dtype = binding.message
+    if binding.program.combine == "sum":
+        return np.dtype(np.int64 if dtype.kind in "iu" else np.float64)
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
 
 
 def write_push(writer: Writer) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numba
 
 from dask_graphgpu.engine import module_cache
-from dask_graphgpu.engine.edge_kernels import write_gather, write_push
+from dask_graphgpu.engine.edge_kernels import write_fold, write_gather, write_push
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.in_place_kernels import write_near_far, write_relax, write_sweep
 from dask_graphgpu.engine.state import Binding
@@ -120,6 +120,7 @@ def _write(writer: Writer) -> None:
         write_emit(writer)
     write_gather(writer, "gather_all", some=False)
     write_gather(writer, "gather_some", some=True)
+    write_fold(writer)
     write_push(writer)
     write_apply(writer)
     for name in program.aggregates:

@@ -77,7 +77,7 @@ def _cpus(affinity: frozenset[int]) -> int:
     return max(1, dask.system.cpu_count())
 
 
-def even_blocks(n: int, *, multiple: int = 1) -> NDArray[np.int64]:
+def even_blocks(n: int, *, multiple: int = 1, work: int = 1) -> NDArray[np.int64]:
     """Bounds that cut ``range(n)`` into blocks of about equal length.
 
     Parameters
@@ -86,6 +86,8 @@ def even_blocks(n: int, *, multiple: int = 1) -> NDArray[np.int64]:
         Number of items.
     multiple : int
         Inner bounds are multiples of this: 64 where a block writes whole words of a bitmap.
+    work : int
+        Simple steps that an item takes.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def even_blocks(n: int, *, multiple: int = 1) -> NDArray[np.int64]:
         Ascending; the first is 0, the last `n`. One block when the work is little or there is one
         thread; no empty block unless `n` is 0.
     """
-    blocks = _num_blocks(n)
+    blocks = _num_blocks(n * work)
     return _bounds(np.arange(1, blocks) * n // blocks, n, multiple)
 
 
@@ -117,17 +119,20 @@ def edge_blocks(offsets: NDArray[np.int64], *, multiple: int = 1) -> NDArray[np.
     start = int(offsets[0])
     work = int(offsets[-1]) - start + n
     blocks = _num_blocks(work)
-    targets = np.arange(1, blocks) * work // blocks
-    low = np.zeros(blocks - 1, dtype=np.int64)
-    high = np.full(blocks - 1, n, dtype=np.int64)
-    while (
-        low < high
-    ).any():  # bisection for all bounds at once: the first row at which the work reaches the target
+    targets = start + np.arange(1, blocks) * work // blocks
+    return _bounds(first_rows(offsets, targets), n, multiple)
+
+
+def first_rows(offsets: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """First row v, for each target, with ``offsets[v] + v >= target``; the last offset's if none."""
+    low = np.zeros(len(targets), dtype=np.int64)
+    high = np.full(len(targets), len(offsets) - 1, dtype=np.int64)
+    while (low < high).any():  # bisection for all targets at once
         middle = (low + high) // 2
-        below = offsets[middle] - start + middle < targets
+        below = offsets[middle] + middle < targets
         low = np.where(below, middle + 1, low)
         high = np.where(below, high, middle)
-    return _bounds(low, n, multiple)
+    return low
 
 
 def _num_blocks(work: int) -> int:

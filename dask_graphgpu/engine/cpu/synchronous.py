@@ -10,6 +10,8 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.direction import configured_direction
+from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
+from dask_graphgpu.engine.edge_kernels import partial_dtype
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.values import fitted_aggregate
@@ -109,12 +111,14 @@ class Synchronous:
         else:
             marked, every = self._notified(), False
             read = int(edges.degrees[marked.view(bool)].sum())
+        parts, into = self._parts, (self.messages, self.received, *self._partial)
         results = arrays.run(
-            "gather_all" if every else "gather_some", self._gather_blocks, edges,
+            "gather_all" if every else "gather_some", parts.blocks, edges, parts.rows, parts.edges,
             edges.offsets.view(np.uint64), edges.neighbours, self.emitted, arrays.active, marked,
-            self.messages, self.received,
+            *into,
         )  # fmt: skip
-        return read, any(results)
+        folded = arrays.lowered.kernel("fold")(parts.rows, *into)
+        return read, any(results) or bool(folded)
 
     def _push(self) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.send
@@ -149,8 +153,18 @@ class Synchronous:
         return np.ones(self.arrays.n, np.uint8)
 
     @cached_property
-    def _gather_blocks(self) -> np.ndarray:
-        return edge_blocks(self.binding.gather.offsets)
+    def _parts(self) -> Parts:
+        return edge_parts(self.binding.gather.offsets)
+
+    @cached_property
+    def _partial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each part's first and last row: combined messages, the same in floats, if one came."""
+        slots, binding = 2 * len(self._parts), self.binding
+        return (
+            np.empty(slots, partial_dtype(binding)),
+            np.empty(slots if binding.shadowed("sum") else 0, np.float64),
+            np.empty(slots if binding.needs_received else 0, np.uint8),
+        )
 
     def aggregate(self, name: str) -> Any:
         arrays, kind = self.arrays, self.program.aggregates[name].combine
