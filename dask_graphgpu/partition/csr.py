@@ -1,4 +1,4 @@
-"""Rows of neighbours (CSR and CSC): built by counting sort, and turned over."""
+"""Rows of neighbours (CSR and CSC): built by sorting edges, and turned over."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
-
-# Each block of a counting sort holds a counter a row; more blocks than this cost more than they win.
-_MAX_SORT_BLOCKS = 8
+from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.partition.row_sort import RowSort, each, num_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,50 +87,46 @@ def from_edges(
 def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = False) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
-    A counting sort by neighbour, whose rows are in no order, then its transpose, whose rows are in
-    order because it is filled from row after row. Cost: each edge is moved twice; extra memory is
-    the edges once more, and 8 bytes a vertex and block (at most 8 blocks).
+    Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted. Cost: each edge
+    is moved about five times, four of them in the cache; less where the edges come in order. Extra
+    memory is a key an edge (4 bytes while there are fewer than some million vertices, else 8).
 
     Parameters
     ----------
     both : bool
         Put every edge but a self-loop into the rows of both its ends.
     """
-    from dask_graphgpu.kernels.cpu import csr
+    from dask_graphgpu.kernels.cpu import row_sort
 
-    blocks = _even_runs(runs, min(num_threads(), _MAX_SORT_BLOCKS))
-    counts: np.ndarray = np.zeros((len(blocks), num_vertices), np.int64)
+    blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
 
-    def count(block: int) -> None:
+    def count(block: int, shift: Any, counts: np.ndarray) -> None:
         for coo in blocks[block]:
-            csr.count_edges(0, *coo.ends(), both, counts[block])
+            row_sort.count_edges(0, *coo.ends(), both, shift, counts)
 
-    _each(count, len(blocks))
-    offsets = offsets_of(counts.sum(axis=0))
-    for_blocks(csr.cursors, even_blocks(num_vertices), counts, offsets)
-
-    def place_column(name: str) -> np.ndarray:
-        out: np.ndarray = np.empty(offsets[-1], runs[0].columns[name].dtype)
-        cursors = counts.copy()
-
-        def scatter(block: int) -> None:
-            for coo in blocks[block]:
-                csr.scatter_column(0, *coo.ends(), both, cursors[block], coo.columns[name], out)
-
-        _each(scatter, len(blocks))
-        return out
-
-    columns = {name: place_column(name) for name in (runs[0].columns if runs else ())}
-    neighbours: np.ndarray = np.empty(offsets[-1], dtype)
-
-    def scatter(block: int) -> None:
+    def deal(
+        block: int,
+        sort: RowSort,
+        cursor: np.ndarray,
+        keys: np.ndarray,
+        name: str | None,
+        carried: np.ndarray,
+    ) -> None:
         for coo in blocks[block]:
-            csr.scatter_edges(0, *coo.ends(), both, counts[block], neighbours)
+            column = carried[:0] if name is None else coo.columns[name]
+            row_sort.deal_edges(
+                0, *coo.ends(), both, sort.shift, sort.bits, sort.bucket, sort.first, cursor,
+                keys, column, carried,
+            )  # fmt: skip
 
-    _each(scatter, len(blocks))
-    runs.clear()
-    blocks.clear()
-    return transpose(Adjacency(offsets, neighbours, columns))
+    kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
+    sort = RowSort.plan(num_vertices, len(blocks), count, deal)
+
+    def end() -> None:
+        runs.clear()
+        blocks.clear()
+
+    return _sorted(sort, dtype, kinds, end)
 
 
 def mirrored(runs: Sequence[Coo]) -> bool:
@@ -154,78 +148,74 @@ def mirrored(runs: Sequence[Coo]) -> bool:
                 bits = none if name is None else _bits(coo.columns[name])
                 sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
 
-        _each(add, len(blocks))
+        each(add, len(blocks))
         if sums.sum() != 0:
             return False
     return True
 
 
 def transpose(adjacency: Adjacency) -> Adjacency:
-    """Turn CSR into CSC or back; rows come out in order. Cost: O(V + E), each edge moved once."""
-    from dask_graphgpu.kernels.cpu import csr
-
-    bounds, offsets, cursors = _turned(adjacency)
-    columns = {
-        name: _carried(adjacency, column, bounds, cursors)
-        for name, column in adjacency.columns.items()
-    }
-    old, neighbours = adjacency.offsets, adjacency.neighbours
-    turned = np.empty_like(neighbours)
-
-    def turn(block: int) -> None:
-        csr.transpose_rows(
-            bounds[block], bounds[block + 1], old, neighbours, cursors[block], turned
-        )
-
-    _each(turn, len(cursors))
-    return Adjacency(offsets, turned, columns)
+    """Turn CSR into CSC or back; rows come out in order. Cost: O(V + E), each edge moved twice."""
+    kinds = {name: column.dtype for name, column in adjacency.columns.items()}
+    return _sorted(_turned(adjacency), adjacency.neighbours.dtype, kinds)
 
 
-def transpose_column(adjacency: Adjacency, column: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """A column of an adjacency in the order of its transpose, whose offsets are given."""
-    bounds, _, cursors = _turned(adjacency, offsets)
-    return _carried(adjacency, column, bounds, cursors)
+def transpose_column(adjacency: Adjacency, column: np.ndarray) -> np.ndarray:
+    """A column of an adjacency in the order of its transpose."""
+    sort = _turned(Adjacency(adjacency.offsets, adjacency.neighbours, {"": column}))
+    return sort.sort(sort.deal_all("", column.dtype), None)[2]
 
 
-def _turned(
-    adjacency: Adjacency, offsets: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a transposition needs: bounds of blocks of rows, the transpose's offsets, and where
-    each block's edges start in each of its rows.
-    """  # noqa: D205
-    from dask_graphgpu.kernels.cpu import csr
+def _turned(adjacency: Adjacency) -> RowSort:
+    """The edges of an adjacency, to be sorted by their neighbours."""
+    from dask_graphgpu.kernels.cpu import row_sort
 
-    num_blocks = min(num_threads(), _MAX_SORT_BLOCKS)
-    targets = np.linspace(0, adjacency.num_edges, num_blocks + 1).astype(np.int64)
-    bounds = np.searchsorted(adjacency.offsets, targets).astype(np.int64)
+    offsets, neighbours = adjacency.offsets, adjacency.neighbours
+    blocks = num_blocks(adjacency.num_edges)
+    bounds = np.searchsorted(offsets, np.linspace(0, adjacency.num_edges, blocks + 1))
     bounds[0], bounds[-1] = 0, adjacency.num_vertices
-    counts = np.zeros((num_blocks, adjacency.num_vertices), np.int64)
 
-    def count(block: int) -> None:
-        rows = bounds[block], bounds[block + 1]
-        csr.transpose_count(*rows, adjacency.offsets, adjacency.neighbours, counts[block])
+    def count(block: int, shift: Any, counts: np.ndarray) -> None:
+        edges = offsets[bounds[block : block + 2]]
+        row_sort.count_turned(*edges, neighbours, shift, counts)
 
-    _each(count, num_blocks)
-    if offsets is None:
-        offsets = offsets_of(counts.sum(axis=0))
-    for_blocks(csr.cursors, even_blocks(adjacency.num_vertices), counts, offsets)
-    return bounds, offsets, counts
+    def deal(
+        block: int,
+        sort: RowSort,
+        cursor: np.ndarray,
+        keys: np.ndarray,
+        name: str | None,
+        carried: np.ndarray,
+    ) -> None:
+        column = carried[:0] if name is None else adjacency.columns[name]
+        row_sort.deal_turned(
+            *bounds[block : block + 2], offsets, neighbours, sort.shift, sort.bits, sort.bucket,
+            sort.first, cursor, keys, column, carried,
+        )  # fmt: skip
+
+    return RowSort.plan(adjacency.num_vertices, blocks, count, deal)
 
 
-def _carried(
-    adjacency: Adjacency, column: np.ndarray, bounds: np.ndarray, cursors: np.ndarray
-) -> np.ndarray:
-    """A column moved to the transpose's order; ``cursors`` are left as they are."""
-    from dask_graphgpu.kernels.cpu import csr
+def _sorted(
+    sort: RowSort,
+    dtype: Any,
+    kinds: dict[str, np.dtype[Any]],
+    end: Callable[[], None] = lambda: None,
+) -> Adjacency:
+    """Rows with their columns. ``end`` is called once the edges are not needed any more.
 
-    out, places = np.empty_like(column), cursors.copy()
-
-    def carry(block: int) -> None:
-        lo, hi = adjacency.offsets[bounds[block]], adjacency.offsets[bounds[block + 1]]
-        csr.scatter(lo, hi, adjacency.neighbours, places[block], column, out)
-
-    _each(carry, len(cursors))
-    return out
+    The last column is carried beside the neighbours, any other by a sort of its own.
+    """
+    columns: dict[str, np.ndarray] = {}
+    *others, last = kinds or [""]
+    for name in others:
+        columns[name] = sort.sort(sort.deal_all(name, kinds[name]), None)[2]
+    dealt = sort.deal_all(last if kinds else None, kinds.get(last))
+    end()
+    offsets, neighbours, column = sort.sort(dealt, dtype)
+    if kinds:
+        columns[last] = column
+    return Adjacency(offsets, neighbours, columns)
 
 
 def _bits(column: np.ndarray) -> np.ndarray:
@@ -238,16 +228,6 @@ def offsets_of(lengths: np.ndarray) -> np.ndarray:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
-
-
-def _each(function: Callable[[int], None], number: int) -> None:
-    """Run ``function(i)`` for every i on the threads."""
-
-    def block(lo: int, hi: int) -> None:
-        for i in range(lo, hi):
-            function(i)
-
-    for_blocks(block, np.arange(number + 1, dtype=np.int64))
 
 
 def _even_runs(runs: Sequence[Coo], blocks: int) -> list[list[Coo]]:

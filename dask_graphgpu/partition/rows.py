@@ -102,7 +102,5 @@ class Rows:
         held = self._columns.setdefault(by, {})
         if name not in held:
             given = self._bare[self.by]
-            held[name] = transpose_column(
-                given, self._columns[self.by][name], self._bare[by].offsets
-            )
+            held[name] = transpose_column(given, self._columns[self.by][name])
         return held[name]

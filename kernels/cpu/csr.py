@@ -1,4 +1,4 @@
-"""Kernels that build rows of neighbours: counting sort, merging of repeated edges.
+"""Kernels over rows of neighbours: counts, hashes, merging of repeated edges, sums.
 
 Every kernel works on a block ``[lo, hi)`` and holds no lock, so blocks run on threads side by side.
 """
@@ -17,61 +17,6 @@ def count(lo, hi, keys, counts):
     """Add to ``counts[k]`` how often key k stands in ``keys[lo:hi]``."""
     for i in range(lo, hi):
         counts[keys[i]] += 1
-
-
-@jit
-def cursors(lo, hi, counts, offsets):
-    """Turn per-block counts into each block's first free place in rows ``lo..hi`` of ``offsets``."""
-    for v in range(lo, hi):
-        place = offsets[v]
-        for b in range(counts.shape[0]):
-            here = counts[b, v]
-            counts[b, v] = place
-            place += here
-
-
-@jit
-def scatter(lo, hi, keys, cursor, values, out):
-    """Write ``values[i]`` into the next free place of row ``keys[i]``."""
-    for i in range(lo, hi):
-        k = keys[i]
-        out[cursor[k]] = values[i]
-        cursor[k] += 1
-
-
-@jit
-def count_edges(lo, hi, table, rows, neighbours, both, counts):
-    """Count how often each vertex is a neighbour; ``both``: each edge but a loop both ways."""
-    for i in range(lo, hi):
-        counts[table[neighbours[i]]] += 1
-        if both and rows[i] != neighbours[i]:
-            counts[table[rows[i]]] += 1
-
-
-@jit
-def scatter_edges(lo, hi, table, rows, neighbours, both, cursor, out):
-    """Write each edge's row into the next free place under its neighbour."""
-    for i in range(lo, hi):
-        u = table[rows[i]]
-        v = table[neighbours[i]]
-        out[cursor[v]] = u
-        cursor[v] += 1
-        if both and rows[i] != neighbours[i]:
-            out[cursor[u]] = v
-            cursor[u] += 1
-
-
-@jit
-def scatter_column(lo, hi, table, rows, neighbours, both, cursor, values, out):
-    """Write what each edge carries where `scatter_edges` writes the edge."""
-    for i in range(lo, hi):
-        v = table[neighbours[i]]
-        out[cursor[v]] = values[i]
-        cursor[v] += 1
-        if both and rows[i] != neighbours[i]:
-            u = table[rows[i]]
-            out[cursor[u]] = values[i]
-            cursor[u] += 1
 
 
 @jit
@@ -96,23 +41,6 @@ def hash_edges(lo, hi, table, rows, neighbours, bits):
         w = np.uint64(bits[i]) * odd if bits.size else np.uint64(0)
         total += _mixed(u * np.uint64(3) + v + w) - _mixed(v * np.uint64(3) + u + w)
     return total
-
-
-@jit
-def transpose_count(lo, hi, offsets, neighbours, counts):
-    """Count the neighbours in rows ``lo..hi``."""
-    for e in range(offsets[lo], offsets[hi]):
-        counts[neighbours[e]] += 1
-
-
-@jit
-def transpose_rows(lo, hi, offsets, neighbours, cursor, out):
-    """Write the row id of every edge in rows ``lo..hi`` under its neighbour."""
-    for v in range(lo, hi):
-        for e in range(offsets[v], offsets[v + 1]):
-            k = neighbours[e]
-            out[cursor[k]] = v
-            cursor[k] += 1
 
 
 @jit

@@ -1,0 +1,145 @@
+"""Kernels that sort edges by row and neighbour, a bucket of rows at a time.
+
+Encoding
+--------
+key : of an edge, ``(row - first row of its bucket) << bits | neighbour``, in 32 bits where that fits.
+group : ``row >> shift``, the grain at which edges are counted and rows are dealt to buckets.
+
+Edges are dealt to buckets in their order, and every pass within a bucket is stable, so that edges
+that repeat stay in the order in which they came.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+
+_ONE = np.uint64(1)
+
+# Most bits of a neighbour that a pass over a bucket looks at: the counters fit the nearest cache.
+_DIGIT = 11
+
+
+@jit
+def count_edges(lo, hi, table, rows, neighbours, both, shift, counts):
+    """Count the edges of each group; ``both``: each edge but a loop both ways."""
+    for i in range(lo, hi):
+        counts[np.uint64(table[rows[i]]) >> shift] += 1
+        if both and rows[i] != neighbours[i]:
+            counts[np.uint64(table[neighbours[i]]) >> shift] += 1
+
+
+@jit
+def count_turned(lo, hi, neighbours, shift, counts):
+    """`count_edges` of the edges ``lo..hi`` of an adjacency, turned over."""
+    for e in range(lo, hi):
+        counts[np.uint64(neighbours[e]) >> shift] += 1
+
+
+@jit
+def deal_edges(
+    lo, hi, table, rows, neighbours, both, shift, bits, bucket, first, cursor, keys, column, carried
+):
+    """Write the keys of edges, and what they carry, into the next free places of their buckets."""
+    for i in range(lo, hi):
+        u = np.uint64(table[rows[i]])
+        v = np.uint64(table[neighbours[i]])
+        b = bucket[u >> shift]
+        place = cursor[b]
+        cursor[b] = place + 1
+        keys[place] = ((u - first[b]) << bits) | v
+        if column.size:
+            carried[place] = column[i]
+        if both and u != v:
+            b = bucket[v >> shift]
+            place = cursor[b]
+            cursor[b] = place + 1
+            keys[place] = ((v - first[b]) << bits) | u
+            if column.size:
+                carried[place] = column[i]
+
+
+@jit
+def deal_turned(
+    lo, hi, offsets, neighbours, shift, bits, bucket, first, cursor, keys, column, carried
+):
+    """`deal_edges` of the rows ``lo..hi`` of an adjacency, turned over."""
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        for e in range(offsets[v], offsets[v + _ONE]):
+            u = np.uint64(neighbours[e])
+            b = bucket[u >> shift]
+            place = cursor[b]
+            cursor[b] = place + 1
+            keys[place] = ((u - first[b]) << bits) | v
+            if column.size:
+                carried[place] = column[e]
+
+
+@jit
+def _pass(keys, carried, low, mask, counts, new_keys, new_carried):
+    """One stable pass of a radix sort, by the digit above bit ``low``."""
+    counts[:] = 0
+    for i in range(keys.size):
+        counts[(np.uint64(keys[i]) >> low) & mask] += 1
+    place = 0
+    for d in range(counts.size):
+        here = counts[d]
+        counts[d] = place
+        place += here
+    for i in range(keys.size):
+        d = (np.uint64(keys[i]) >> low) & mask
+        place = counts[d]
+        counts[d] = place + 1
+        new_keys[place] = keys[i]
+        if carried.size:
+            new_carried[place] = carried[i]
+
+
+@jit
+def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours, column):
+    """Sort the buckets ``lo..hi`` into rows, and say where each row starts.
+
+    ``neighbours`` may be empty where only the column is wanted. Edges that come in order, by
+    row or by neighbour, save the passes that would bring them into it.
+    """
+    mask = (_ONE << bits) - _ONE
+    passes = (np.int64(bits) + _DIGIT - 1) // _DIGIT
+    width = (np.int64(bits) + passes - 1) // passes
+    digit = (_ONE << np.uint64(width)) - _ONE
+    counts = np.empty(1 << width, np.int64)
+    for b in range(lo, hi):
+        start, stop = starts[b], starts[b + 1]
+        here, with_it = keys[start:stop], carried[start:stop]
+        row = np.int64(first[b])
+        cursor = np.zeros(np.int64(first[b + 1]) - row + 1, np.int64)
+        sorted_keys = sorted_neighbours = True
+        before = np.uint64(0)
+        for i in range(here.size):
+            key = np.uint64(here[i])
+            cursor[(key >> bits) + _ONE] += 1
+            sorted_keys = sorted_keys and before <= key
+            sorted_neighbours = sorted_neighbours and (before & mask) <= (key & mask)
+            before = key
+        cursor[0] = start
+        for r in range(cursor.size - 1):
+            offsets[row + r] = cursor[r]
+            cursor[r + 1] += cursor[r]
+        if not (sorted_keys or sorted_neighbours):
+            other, beside = np.empty_like(here), np.empty_like(with_it)
+            for p in range(passes):
+                low = np.uint64(p * width)
+                _pass(here, with_it, low, digit, counts, other, beside)
+                here, other = other, here
+                with_it, beside = beside, with_it
+        for i in range(here.size):
+            key = np.uint64(here[i])
+            if sorted_keys:
+                place = start + i
+            else:
+                place = cursor[key >> bits]
+                cursor[key >> bits] = place + 1
+            if neighbours.size:
+                neighbours[place] = key & mask
+            if with_it.size:
+                column[place] = with_it[i]
