@@ -57,7 +57,8 @@ def read_edges(
 
 def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
     """The ids of a column as one Arrow array of integers or large strings, without nulls."""
-    nulls = int(series.isna().sum())
+    # Arrow data knows how many nulls it holds, which is asked below.
+    nulls = 0 if isinstance(series.dtype, pd.ArrowDtype) else int(series.isna().sum())
     if nulls:
         raise _nulls(name, nulls, where)
     if not len(series):
@@ -97,7 +98,7 @@ def _one_chunk(values: pa.ChunkedArray) -> pa.Array:
         if any(chunk.dictionary.null_count for chunk in values.chunks):
             return values.cast(values.type.value_type).combine_chunks()
         values = values.unify_dictionaries()
-    return values.combine_chunks()
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def _nulls(name: str, number: int, where: str) -> InvalidEdges:
@@ -109,13 +110,14 @@ def _nulls(name: str, number: int, where: str) -> InvalidEdges:
 
 def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
     """A numeric column as a NumPy array, without nulls."""
-    nulls = int(series.isna().sum())
+    declared: Any = series.dtype
+    arrow = isinstance(declared, pd.ArrowDtype)
+    nulls = pa.array(series).null_count if arrow else int(series.isna().sum())
     if nulls:
         raise InvalidEdges(
             f"column {name!r} has {nulls} nulls or NaN in {where}; fill or drop them "
             f"first, for example with .dropna(subset=[{name!r}])"
         )
-    declared: Any = series.dtype
     dtype: np.dtype[Any] = np.dtype(getattr(declared, "numpy_dtype", declared))
     if dtype.kind not in "iufb":
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
@@ -144,7 +146,9 @@ def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names
     )
     arrays = [
         [
-            side[k] if pa.types.is_dictionary(side[k].type) else side[k].cast(types[k])
+            side[k]
+            if pa.types.is_dictionary(side[k].type) or side[k].type == types[k]
+            else side[k].cast(types[k])
             for side in sides
         ]
         for k in range(width)
@@ -172,10 +176,11 @@ def _encode_range(
     first, last = min(e["min"] for e in extremes), max(e["max"] for e in extremes)
     if last - first >= 2**32:
         return None
-    wide = np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64
-    codes = [np.empty(len(a), np.uint32) for a in arrays]
-    for a, out in zip(arrays, codes, strict=True):  # into the codes: no wide copy of the column
-        np.subtract(np.asarray(a), wide(first), out=out, dtype=wide, casting="unsafe")
+    # Distances of less than 2**32 come out right of their lowest 32 bits alone.
+    codes = [np.asarray(a).astype(np.uint32) for a in arrays]
+    for code in codes:
+        if first:
+            code -= np.uint32(first % 2**32)
     return codes, Names((kind,), last - first + 1, first=first)
 
 
@@ -205,10 +210,8 @@ def _check_weights(weight: np.ndarray, name: str, where: str) -> None:
             refuse(infinite, "infinite")
     if weight.dtype == np.uint64 and len(weight) and weight.max() > np.iinfo(np.int64).max:
         refuse(int((weight > np.uint64(np.iinfo(np.int64).max)).sum()), "2**63 or larger")
-    if weight.dtype.kind != "u":
-        negative = int((weight < 0).sum())
-        if negative:
-            refuse(negative, "negative")
+    if weight.dtype.kind != "u" and len(weight) and weight.min() < 0:
+        refuse(int((weight < 0).sum()), "negative")
 
 
 def _narrowed(weight: np.ndarray) -> np.ndarray:

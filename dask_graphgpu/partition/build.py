@@ -17,6 +17,7 @@ from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, uni
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
+from dask_graphgpu.partition.row_sort import each, num_blocks
 
 # Consecutive integers are numbered through a table over their range when that is at most this
 # many times the edge ends; beyond, through a hash of the distinct ones.
@@ -163,9 +164,7 @@ def _number_range(
     edges: list[EdgeChunk], vertices: list[VertexChunk], first: int, size: int
 ) -> _Numbering:
     """`_number` for integers of a range that is small enough for a table over it."""
-    ends: np.ndarray = np.zeros((2, size), np.int64)
-    for chunk in edges:
-        ends[:, _window(chunk.names, first)] += _counts(chunk)
+    ends = _ends(edges, first, size)
     present: np.ndarray = ends.sum(axis=0) > 0
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex] = True
@@ -180,14 +179,35 @@ def _window(names: Any, first: int) -> slice:
     return slice(names.first - first, names.first - first + names.size)
 
 
+def _ends(edges: list[EdgeChunk], first: int, size: int) -> np.ndarray:
+    """How often each integer from ``first`` on is a source and a destination, shape (2, size)."""
+    # Each thread has counters of its own, which are not to outweigh the edges.
+    blocks = max(min(num_blocks(sum(map(len, edges))), sum(map(len, edges)) // (2 * size + 1)), 1)
+    ends = np.zeros((blocks, 2, size), np.int64)
+
+    def count(block: int) -> None:
+        for chunk in edges[block::blocks]:
+            window = _window(chunk.names, first)
+            _count(chunk, ends[block, :, window])
+
+    each(count, blocks)
+    total: np.ndarray = ends[0] if blocks == 1 else ends.sum(axis=0)
+    return total
+
+
 def _counts(chunk: EdgeChunk) -> np.ndarray:
     """How often each code of the chunk is a source and a destination, shape (2, size)."""
+    counts: np.ndarray = np.zeros((2, chunk.names.size), np.int64)
+    _count(chunk, counts)
+    return counts
+
+
+def _count(chunk: EdgeChunk, counts: np.ndarray) -> None:
+    """Add to ``counts``, of shape (2, size), how often each code is a source and a destination."""
     from dask_graphgpu.kernels.cpu import csr
 
-    counts: np.ndarray = np.zeros((2, chunk.names.size), np.int64)
     for codes, held in zip((chunk.source, chunk.destination), counts, strict=True):
         csr.count(0, len(codes), codes, held)
-    return counts
 
 
 def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices: int) -> bool:
