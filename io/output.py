@@ -135,10 +135,16 @@ def _write_partition(
     """Write one file. Its OSErrors are about the output, whatever else fails in the same graph."""
     table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
+    # A dictionary of numbers takes longer to make than to write them, and ids hardly repeat.
+    strings = [field.name for field in table.schema if not _is_number(field.type)]
     try:
-        pq.write_table(table, path)
+        pq.write_table(table, path, use_dictionary=strings)
     except OSError as error:
         raise _failed(destination, error) from error
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _schema(empty: pd.DataFrame) -> pa.Schema:
