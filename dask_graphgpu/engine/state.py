@@ -62,26 +62,26 @@ class Binding:
     @cached_property
     def send(self) -> Adjacency:
         """A row holds the vertices that the row's vertex sends to."""
-        if self._mirrored:
-            return self._both
-        return self.view.into if self._against else self.view.out
+        if self.mirrored:
+            return self.mirror.out
+        return self.view.into if self.against else self.view.out
 
     @cached_property
     def gather(self) -> Adjacency:
         """A row holds the vertices that send to the row's vertex."""
-        if self._mirrored:
-            return self._both
-        return self.view.out if self._against else self.view.into
+        if self.mirrored:
+            return self.mirror.out
+        return self.view.out if self.against else self.view.into
 
     @property
     def has_send(self) -> bool:
         """Whether `send` is known to cost nothing."""
-        return self._mirrored or (self.view.has_into if self._against else self._has_out)
+        return self.mirrored or (self.view.has_into if self.against else self._has_out)
 
     @property
     def has_gather(self) -> bool:
         """Whether `gather` is known to cost nothing."""
-        return self._mirrored or (self._has_out if self._against else self.view.has_into)
+        return self.mirrored or (self._has_out if self.against else self.view.has_into)
 
     @property
     def _has_out(self) -> bool:
@@ -99,16 +99,19 @@ class Binding:
         return self.program.edges if self.view.directed else "out"
 
     @property
-    def _mirrored(self) -> bool:
+    def mirrored(self) -> bool:
+        """Whether edges are looked at both ways that stand one way."""
         return self.program.edges == "both" and self.view.directed
 
     @property
-    def _against(self) -> bool:
+    def against(self) -> bool:
+        """Whether messages go against the edges."""
         return self.program.edges == "in"
 
     @cached_property
-    def _both(self) -> Adjacency:
-        return self.view.undirected().out
+    def mirror(self) -> View:
+        """Every edge both ways."""
+        return self.view.undirected()
 
     def edge_column(self, adjacency: Adjacency, name: str) -> np.ndarray:
         """A column of the edges, "weight" or one that compute names as ``edge_<name>``."""
@@ -174,10 +177,10 @@ class Binding:
         """Whether values of ``dtype`` may overflow, and are not meant to."""
         if dtype.kind not in "iu" or self.program.wraps:
             return False
-        return self._bound is None or not self._bound < int(np.iinfo(dtype).max)
+        return self.most is None or not self.most < int(np.iinfo(dtype).max)
 
     @cached_property
-    def _bound(self) -> Any:
+    def most(self) -> Any:
         """What the program says that no value is larger than."""
         program, largest = self.program, self.view.max_weight
         if program.bound is None:

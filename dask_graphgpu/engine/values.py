@@ -23,20 +23,24 @@ def initial(
     given: Mapping[str, np.ndarray],
     evaluate: Evaluate,
     sources: np.ndarray | None,
+    full: Callable[..., Any] = np.full,
 ) -> dict[str, np.ndarray]:
-    """Fields at the start, arrays of shape (num_vertices,); ``given``: see `given_columns`."""
+    """Fields at the start, arrays of shape (num_vertices,); ``given``: see `given_columns`.
+
+    ``full`` makes an array; all others come from ``given`` and ``evaluate``.
+    """
     program, n = binding.program, binding.view.num_vertices
     state = dict(given)
     for name, declared in program.state.items():
         dtype = binding.dtypes[name]
         if declared.initial is not None:
             role = f"state[{name!r}].initial"
-            state[name] = _filled(binding, declared.initial, role, dtype, evaluate)
+            state[name] = _filled(binding, declared.initial, role, dtype, evaluate, full)
         elif declared.vertices is None:
-            state[name] = np.full(n, binding.identity(dtype), dtype)
+            state[name] = full(n, binding.identity(dtype), dtype)
         if declared.at_source is not None and sources is not None:
             role = f"state[{name!r}].at_source"
-            values = _filled(binding, declared.at_source, role, dtype, evaluate)
+            values = _filled(binding, declared.at_source, role, dtype, evaluate, full)
             state[name] = state[name].copy() if name in given else state[name]
             state[name][sources] = values[sources]
     return {name: state[name] for name in program.state}
@@ -52,8 +56,13 @@ def given_columns(binding: Binding) -> dict[str, np.ndarray]:
 
 
 def _filled(
-    binding: Binding, value: Any, role: str, dtype: np.dtype[Any], evaluate: Evaluate
-) -> np.ndarray:
+    binding: Binding,
+    value: Any,
+    role: str,
+    dtype: np.dtype[Any],
+    evaluate: Evaluate,
+    full: Callable[..., Any],
+) -> Any:
     """A field that is a number everywhere, or what a function says."""
     if callable(value):
         arguments = binding.scalars(value, role, {})
@@ -62,7 +71,7 @@ def _filled(
         value = value(**arguments)
         if dtype.kind in "iu" and not _is_fraction(value):
             value = fitted(binding.program, role, int(value), dtype)
-    return np.full(binding.view.num_vertices, _exact(value, dtype, role), dtype)
+    return full(binding.view.num_vertices, _exact(value, dtype, role), dtype)
 
 
 def _vertex_column(binding: Binding, column: str, dtype: np.dtype[Any]) -> np.ndarray:

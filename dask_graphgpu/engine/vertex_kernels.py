@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphgpu.engine.expressions import call, in_floats, run_names, shown, vertex_names
+from dask_graphgpu.engine.expressions import run_names, shown, vertex_names
 from dask_graphgpu.engine.writer import Writer, flat, indented
-from dask_graphgpu.functions import may_overflow, plain
 
 
 def write_initial(writer: Writer, role: str, function: Any) -> None:
     """``state_<field>_initial(lo, hi, out)`` fills a field; gives overflow."""
-    binding, field = writer.binding, role.split("'")[1]
-    names = run_names(binding) | vertex_names(binding, "v")
-    dtype, name = binding.dtypes[field], "_" + flat(role)
-    shadow = ""
-    if binding.checks(dtype) and may_overflow(plain(function, role)):
-        shadow = call(name, function, role, in_floats(names))
-    value = writer.kept("out[v]", call(name, function, role, names), shadow, dtype, "bad = 1")
+    names = run_names(writer.binding) | vertex_names(writer.binding, "v")
+    value = writer.started("out[v]", role, function, names, "bad = 1")
     body = f"""\
 bad = 0
 for v in range(lo, hi):
@@ -84,18 +78,9 @@ def _default(writer: Writer) -> str:
 
 
 def _users(writer: Writer) -> list[str]:
-    """The user's ``apply``; integers are worked out in floats as well where they are checked."""
-    program, binding = writer.program, writer.binding
-    names = run_names(binding) | vertex_names(binding, "v")
-    names |= {"message": shown("m", binding.message), "received": "r"}
-    lines = [f"made = {call('_apply', program.apply, 'apply', names)}"]
-    if binding.shadowed("apply"):
-        lines += [f"shadow = {call('_apply', program.apply, 'apply', in_floats(names))}"]
-    for i, name in enumerate(program.changing):
-        dtype, place = binding.dtypes[name], f"[{i}]" if writer.returns_dict else ""
-        shadow = f"shadow{place}" if binding.shadowed("apply") and dtype.kind in "iu" else ""
-        lines += [writer.kept(f"made_{name}", f"made{place}", shadow, dtype, "bad = 1")]
-    return lines
+    names = run_names(writer.binding) | vertex_names(writer.binding, "v")
+    names |= {"message": shown("m", writer.binding.message), "received": "r"}
+    return writer.made(names, "bad = 1")
 
 
 def write_aggregate(writer: Writer, name: str) -> None:
@@ -105,22 +90,17 @@ def write_aggregate(writer: Writer, name: str) -> None:
     names = run_names(binding) | vertex_names(binding, "v")
     for field in program.changing:
         names[f"new_{field}"] = shown(f"new_{field}[v]", binding.dtypes[field])
-    skip = "if reached[v] == 0: continue\n    " if program.has_reached else ""
+    skip = "if reached[v] == 0: continue" if program.has_reached else ""
     better = {"min": "x < best", "max": "x > best"}.get(aggregate.combine)
     keep = "best + x" if better is None else f"x if none or {better} else best"
-    function, check = "_" + flat(role), ""
-    if binding.shadows_aggregate(name):
-        floats = call(function, aggregate.value, role, in_floats(names))
-        check = f"if wrapped(x, to_float({floats})): bad = 1"
+    lines = [skip, *writer.aggregated(name, names, "bad = 1"), f"best = {keep}"]
     body = f"""\
 best = 0
 shadow = 0.0
 none = True
 bad = 0
 for v in range(lo, hi):
-    {skip}x = {call(function, aggregate.value, role, names)}
-    {check}
-    best = {keep}
+{indented(chr(10).join(lines), 4)}
     shadow += np.float64(x)
     none = False
 return best, shadow, none, bad"""

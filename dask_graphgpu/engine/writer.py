@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dask_graphgpu.engine.expressions import (
     vertex_names,
 )
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.functions import INT64_MAX, plain, returned_keys
+from dask_graphgpu.functions import INT64_MAX, may_overflow, plain, returned_keys
 
 _HEAD = """\
 # Made by dask_graphgpu from a vertex program.
@@ -75,7 +76,10 @@ class Writer:
 
     def message(self, u: str, v: str, e: str, fail: str) -> str:
         """Lines that set ``m`` to the message; ``fail`` is what to do on overflow."""
-        names = edge_names(self.binding, u, v, e)
+        return self.sent(edge_names(self.binding, u, v, e), fail)
+
+    def sent(self, names: Mapping[str, str], fail: str) -> str:
+        """The same, of an edge whose values have these names."""
         raw = call("_compute", self.program.compute, "compute", names)
         shadow = ""
         if self.binding.shadowed("compute"):
@@ -109,12 +113,48 @@ class Writer:
         for name, text in new.items():
             names[f"new_{name}"] = shown(text, self.binding.dtypes[name])
         names |= {"message": shown(message, self.binding.message), "received": received}
+        return self.asked(names)
+
+    def asked(self, names: Mapping[str, str]) -> str:
+        """Expression: what the user's ``active`` says."""
         return f"to_bool({call('_active', self.program.active, 'active', names)})"
 
-    @property
-    def returns_dict(self) -> bool:
-        assert self.program.apply is not None
-        return returned_keys(plain(self.program.apply, "apply"), "apply") is not None
+    def made(self, names: Mapping[str, str], fail: str) -> list[str]:
+        """Lines that set ``made_<field>`` to what the user's ``apply`` gives.
+
+        Integers are worked out in floats as well where they are checked.
+        """
+        program, binding = self.program, self.binding
+        assert program.apply is not None
+        several = returned_keys(plain(program.apply, "apply"), "apply") is not None
+        lines = [f"made = {call('_apply', program.apply, 'apply', names)}"]
+        if binding.shadowed("apply"):
+            lines += [f"shadow = {call('_apply', program.apply, 'apply', in_floats(names))}"]
+        for i, name in enumerate(program.changing):
+            dtype, place = binding.dtypes[name], f"[{i}]" if several else ""
+            shadow = f"shadow{place}" if binding.shadowed("apply") and dtype.kind in "iu" else ""
+            lines += [self.kept(f"made_{name}", f"made{place}", shadow, dtype, fail)]
+        return lines
+
+    def started(
+        self, target: str, role: str, function: Any, names: Mapping[str, str], fail: str
+    ) -> str:
+        """Lines that set ``target`` to the value of a field at the start."""
+        dtype, name = self.binding.dtypes[role.split("'")[1]], "_" + flat(role)
+        shadow = ""
+        if self.binding.checks(dtype) and may_overflow(plain(function, role)):
+            shadow = call(name, function, role, in_floats(names))
+        return self.kept(target, call(name, function, role, names), shadow, dtype, fail)
+
+    def aggregated(self, name: str, names: Mapping[str, str], fail: str) -> list[str]:
+        """Lines that set ``x`` to what a vertex has to add to an aggregate."""
+        role, value = f"aggregates[{name!r}]", self.program.aggregates[name].value
+        function = "_" + flat(role)
+        lines = [f"x = {call(function, value, role, names)}"]
+        if self.binding.shadows_aggregate(name):
+            floats = call(function, value, role, in_floats(names))
+            lines += [f"if wrapped(x, to_float({floats})): {fail}"]
+        return lines
 
     def from_store(self, expression: str) -> str:
         """A stored message; bools are kept in bytes."""
