@@ -1,10 +1,8 @@
 """Launches, the grid barrier, collectives and atomics of common.cuh, Python functions in kernels."""
 
+import cupy
 import numpy as np
 import pytest
-
-cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
-pytestmark = pytest.mark.gpu
 
 from dask_graphgpu.engine import module_cache
 from dask_graphgpu.engine.gpu import launch
@@ -13,6 +11,8 @@ from dask_graphgpu.kernels import cuda_build
 from dask_graphgpu.kernels.compile import DeviceFunction, cuda
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
+
+pytestmark = pytest.mark.gpu
 
 COMMON = (cuda_build.FOLDER / "common.cuh").read_text()
 ROUNDS = """
