@@ -59,6 +59,8 @@ LOADED_AT_FIRST_USE = (
     "dask_graphgpu.engine.gpu",
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",
+    "dask_graphgpu.partition.device",
+    "dask_graphgpu.io.device",
 )
 HEAVY = {"numba", "llvmlite", "cupy", "cupyx", "cudf", "dask_cudf", "dask_cuda"}
 

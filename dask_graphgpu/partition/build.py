@@ -22,7 +22,7 @@ from dask_graphgpu.partition.row_sort import each, num_blocks
 # Consecutive integers are numbered through a table over their range when that is at most this
 # many times the edge ends; beyond, through a hash of the distinct ones.
 _SPARSE = 8
-_SAMPLE = 1 << 16  # edges looked at to judge an order
+SAMPLE = 1 << 16  # edges looked at to judge an order
 
 
 def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
@@ -153,7 +153,7 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
     ends: np.ndarray = np.zeros((2, len(columns[0])), np.int64)
     for chunk, row in zip(edges, rows_of, strict=False):
         ends[:, row] += _counts(chunk)
-    dtype = _dense_dtype(len(columns[0]))
+    dtype = dense_dtype(len(columns[0]))
     bases: dict[int, np.ndarray] = {}  # chunks may share a table, which is to be changed once
     for row in rows_of:
         bases.setdefault(id(row), row.astype(dtype, copy=False))
@@ -169,7 +169,7 @@ def _number_range(
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
-    base: np.ndarray = (np.cumsum(present) - 1).astype(_dense_dtype(len(ids)))
+    base: np.ndarray = (np.cumsum(present) - 1).astype(dense_dtype(len(ids)))
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     tables = [base[_window(n, first)] for n in names]
     return _Numbering([ids], [base], tables, ends[:, present])
@@ -215,7 +215,7 @@ def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices
     from dask_graphgpu.kernels.cpu import locality
 
     near = sampled = 0
-    share = -(-_SAMPLE // len(edges))
+    share = -(-SAMPLE // len(edges))
     for chunk, table in zip(edges, tables, strict=False):
         step = max(len(chunk) // share, 1)
         source, destination = chunk.source[::step].copy(), chunk.destination[::step].copy()
@@ -248,7 +248,8 @@ def _vertex_columns(
     return VertexColumns(columns, missing, repeated, gaps)
 
 
-def _dense_dtype(num_vertices: int) -> type:
+def dense_dtype(num_vertices: int) -> type:
+    """Type of dense ids: as configured, or 32 bits while they fit."""
     bits = config.get("dense-id-bits")
     if bits not in (None, 32, 64):
         raise InvalidArgument(f"graphgpu.dense-id-bits is {bits!r}; allowed are 32, 64 and null")

@@ -64,10 +64,15 @@ class VertexIds:
         self.rank = rank
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
-            self.rank[position] = np.arange(len(position), dtype=position.dtype)
+            self.rank[position] = np.arange(len(position), dtype=position.dtype, like=position)
 
     def __len__(self) -> int:
         return len(self.columns[0])
+
+    @property
+    def kinds(self) -> list[str]:
+        """Type of each id column, in words."""
+        return [str(column.type) for column in self.columns]
 
     @property
     def nbytes(self) -> int:
@@ -109,14 +114,12 @@ class VertexIds:
                 )
             row = self._find_one(parts)
             if row is None:
-                kind = ", ".join(str(column.type) for column in self.columns)
                 raise UnknownVertex(
                     f"{value!r} is not a vertex of this graph ({len(self):,} vertices, ids of type "
-                    f"{kind}); give an id that occurs in the edges or in the vertices frame"
+                    f"{', '.join(self.kinds)}); give an id that occurs in the edges or in the vertices frame"
                 )
             rows.append(row)
-        found = np.array(rows, dtype=np.int64)
-        return found if self.position is None else self.position[found].astype(np.int64)
+        return self._dense(np.array(rows, dtype=np.int64))
 
     def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
@@ -132,6 +135,10 @@ class VertexIds:
         known = np.asarray(index.is_valid())
         rows = np.asarray(index.fill_null(0)).astype(np.int64)
         return (rows if self.position is None else self.position[rows].astype(np.int64)), known
+
+    def _dense(self, rows: np.ndarray) -> np.ndarray:
+        """Dense ids of a few rows of the columns."""
+        return rows if self.position is None else self.position[rows].astype(np.int64)
 
     def _find_one(self, parts: Sequence[Any]) -> int | None:
         """Row of an id by binary search, column after column."""

@@ -28,6 +28,6 @@ def has_locality(near: int, sampled: int) -> bool:
 def falling_degree(degrees: np.ndarray, dtype: type) -> np.ndarray:
     """Place of each vertex when sorted by falling degree; equal degrees keep their order."""
     order = np.argsort(-degrees, kind="stable")
-    place: np.ndarray = np.empty(len(order), dtype)
-    place[order] = np.arange(len(order), dtype=dtype)
+    place: np.ndarray = np.empty_like(order, dtype=dtype)
+    place[order] = np.arange(len(order), dtype=dtype, like=order)  # NumPy's or CuPy's
     return place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import Rows
-from dask_graphgpu.partition.rowwise import merge_repeats, repeats
 from dask_graphgpu.partition.view import View
 
 Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge columns
@@ -36,7 +35,7 @@ class VertexColumns(Mapping[str, np.ndarray]):
         """A column, and which vertices have a value in it; the others hold anything."""
         self._check(name)
         if not self.missing[name]:
-            return self.columns[name], np.ones(len(self.columns[name]), bool)
+            return self.columns[name], np.ones_like(self.columns[name], bool)
         if name not in self.known:
             raise InvalidVertices(
                 f"column {name!r} of the vertices frame has no value for {self.missing[name]} "
@@ -121,6 +120,8 @@ class Partition:
         Where the arrays are mapped from; None: they are in memory.
     """
 
+    rows_kind: ClassVar[type[Rows]] = Rows
+
     def __init__(
         self,
         ids: VertexIds,
@@ -148,7 +149,7 @@ class Partition:
         if self.origin is not None:
             return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
         parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
-        return Partition, parts
+        return type(self), parts
 
     def __sizeof__(self) -> int:
         # By which Dask places tasks and spills: what is mapped is the system's to drop.
@@ -191,7 +192,7 @@ class Partition:
             chosen = "one"  # without weights there is nothing to choose between repeats
         with self._lock:
             if self._plain is None:
-                self._plain = not repeats(self.given)
+                self._plain = not self.rows_kind.rowwise.repeats(self.given)
             key = ("any", tuple(held)) if self._plain else (chosen, names)
             if key not in self._rows:
                 self._rows[key] = self._rows_under(*key)
@@ -203,5 +204,5 @@ class Partition:
         columns = {name: self.given.columns[name] for name in names}
         rows = Adjacency(self.given.offsets, self.given.neighbours, columns)
         if rule not in ("any", "keep"):
-            rows = merge_repeats(rows, rule)
-        return Rows(rows, by=self.layout.by, directed=self.layout.directed)
+            rows = self.rows_kind.rowwise.merge_repeats(rows, rule)
+        return self.rows_kind(rows, by=self.layout.by, directed=self.layout.directed)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
-from dask_graphgpu.partition.csr import Adjacency, transpose, transpose_column
-from dask_graphgpu.partition.rowwise import merge_repeats, union, without_loops
+from dask_graphgpu.partition import csr, rowwise
+from dask_graphgpu.partition.csr import Adjacency
 
 
 class Rows:
@@ -25,7 +27,10 @@ class Rows:
         What a row of ``given`` is.
     """
 
-    on_device = False
+    on_device: ClassVar[bool] = False
+    # What turns rows over and works on them one by one, for arrays of the kind that is held.
+    csr: ClassVar[ModuleType] = csr
+    rowwise: ClassVar[ModuleType] = rowwise
 
     def __init__(self, given: Adjacency, *, by: str = "source", directed: bool = True) -> None:
         self.by = by
@@ -81,10 +86,10 @@ class Rows:
         """Both directions of every edge, without repeats, self-loops and columns."""
         with self._lock:
             if self._symmetric is None:
-                rows = merge_repeats(self._bare[self.by], "one")
+                rows = self.rowwise.merge_repeats(self._bare[self.by], "one")
                 if self.directed:
-                    rows = union(rows, transpose(rows))
-                self._symmetric = without_loops(rows)
+                    rows = self.rowwise.union(rows, self.csr.transpose(rows))
+                self._symmetric = self.rowwise.without_loops(rows)
             return self._symmetric
 
     def arrays(self) -> list[np.ndarray]:
@@ -95,12 +100,12 @@ class Rows:
 
     def _direction(self, by: str) -> Adjacency:
         if by not in self._bare:
-            self._bare[by] = transpose(self._bare[self.by])
+            self._bare[by] = self.csr.transpose(self._bare[self.by])
         return self._bare[by]
 
     def _column(self, by: str, name: str) -> np.ndarray:
         held = self._columns.setdefault(by, {})
         if name not in held:
             given = self._bare[self.by]
-            held[name] = transpose_column(given, self._columns[self.by][name])
+            held[name] = self.csr.transpose_column(given, self._columns[self.by][name])
         return held[name]

@@ -41,6 +41,12 @@ def repeats(adjacency: Adjacency) -> bool:
     return bool(_distinct_offsets(adjacency)[-1] != adjacency.num_edges)
 
 
+def row_ids(adjacency: Adjacency) -> np.ndarray:
+    """The row that each edge is in."""
+    rows = np.arange(adjacency.num_vertices, dtype=adjacency.neighbours.dtype)
+    return np.repeat(rows, adjacency.degrees)
+
+
 def union(a: Adjacency, b: Adjacency) -> Adjacency:
     """The edges of either of two adjacencies without repeats, without their columns."""
     from dask_graphgpu.kernels.cpu import csr

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.partition.csr import Adjacency, from_edges
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.rows import Rows
-from dask_graphgpu.partition.rowwise import count_loops, count_neighbours, sum_neighbours, sum_rows
 
 
 class View:
@@ -67,7 +66,7 @@ class View:
         """The same edges with one column only, ``column``, under another name."""
         given = self._given()
         edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
-        rows = Rows(edges, by=self.rows.by, directed=self.directed)
+        rows = type(self.rows)(edges, by=self.rows.by, directed=self.directed)
         return View(rows, vertex_columns=self.vertex_columns, user_rank=self.user_rank)
 
     def undirected(self) -> View:
@@ -78,15 +77,15 @@ class View:
         if not self.directed:
             return self
         given = self._given()
-        rows = np.repeat(np.arange(given.num_vertices, dtype=given.neighbours.dtype), given.degrees)
-        both = from_edges(
+        rows = self.rows.rowwise.row_ids(given)
+        both = self.rows.csr.from_edges(
             given.num_vertices,
             np.concatenate([rows, given.neighbours]),
             np.concatenate([given.neighbours, rows]),
             {name: np.concatenate([column, column]) for name, column in given.columns.items()},
         )
         return View(
-            Rows(both, directed=False),
+            type(self.rows)(both, directed=False),
             vertex_columns=self.vertex_columns,
             user_rank=self.user_rank,
         )
@@ -137,7 +136,11 @@ class View:
 
     def degrees(self, direction: str) -> np.ndarray:
         """Number of edges "out" of or "in" to each vertex, or "both" added; int64."""
-        return self._per_vertex(direction, lambda a: a.degrees, count_neighbours)
+
+        def lengths(adjacency: Adjacency) -> np.ndarray:
+            return adjacency.degrees.astype(np.int64, copy=False)  # of 32-bit offsets on the device
+
+        return self._per_vertex(direction, lengths, self.rows.rowwise.count_neighbours)
 
     def weighted_degrees(self, direction: str) -> np.ndarray:
         """Weight of the edges "out" of or "in" to each vertex, or "both" added.
@@ -146,11 +149,18 @@ class View:
         """
         if not self.is_weighted:
             return self.degrees(direction)
-        return self._per_vertex(direction, sum_rows, sum_neighbours)
+        rowwise = self.rows.rowwise
+        return self._per_vertex(direction, rowwise.sum_rows, rowwise.sum_neighbours)
 
     def loops(self) -> np.ndarray:
         """Number of self-loops at each vertex, int64."""
-        return count_loops(self._given())
+        loops: np.ndarray = self.rows.rowwise.count_loops(self._given())
+        return loops
+
+    def sources(self) -> np.ndarray:
+        """The source of every edge of `out`."""
+        sources: np.ndarray = self.rows.rowwise.row_ids(self.out)
+        return sources
 
     def _given(self) -> Adjacency:
         """The direction that was given, which has all columns."""

@@ -1,0 +1,1 @@
+"""Partitions in the memory of a GPU, made of cuDF columns by sorting. Loaded at first use."""

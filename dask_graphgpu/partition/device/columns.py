@@ -1,0 +1,50 @@
+"""Between cuDF's columns and arrays, in the memory of the GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cudf
+import cupy
+import pylibcudf
+
+
+def array_of(series: Any) -> Any:
+    """A numeric column without nulls as an array, in the same memory."""
+    return series.values
+
+
+def series_of(array: Any, valid: Any = None) -> Any:
+    """An array as a column, in the same memory; null where not ``valid``."""
+    if not len(array):
+        return cudf.Series([], dtype=array.dtype)
+    column = pylibcudf.Column.from_cuda_array_interface(array)
+    if valid is not None:
+        flags = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(valid))
+        mask, nulls = pylibcudf.transform.bools_to_mask(flags)
+        if nulls:
+            column = column.with_mask(mask, nulls)
+    return cudf.Series.from_pylibcudf(column)
+
+
+def taken(series: Any, rows: Any, valid: Any = None) -> Any:
+    """Some rows of a column; null where not ``valid``."""
+    if not len(rows):
+        return series.iloc[:0]
+    if valid is not None:
+        rows = cupy.where(valid, rows, len(series))  # beyond its end
+    column, _ = series.to_pylibcudf()
+    found = pylibcudf.copying.gather(
+        pylibcudf.Table([column]),
+        pylibcudf.Column.from_cuda_array_interface(rows.astype(cupy.int64)),
+        pylibcudf.copying.OutOfBoundsPolicy.NULLIFY,
+    )
+    return cudf.Series.from_pylibcudf(found.columns()[0])
+
+
+def factorized(parts: list[Any]) -> tuple[list[Any], Any]:
+    """The rank of each value of some columns among the distinct ones, and those in ascending order."""
+    whole = cudf.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+    codes, values = whole.factorize(sort=True)
+    cuts = [sum(map(len, parts[: i + 1])) for i in range(len(parts) - 1)]
+    return cupy.split(codes, cuts), cudf.Series(values)

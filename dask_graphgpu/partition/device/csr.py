@@ -1,0 +1,215 @@
+"""Rows of neighbours on the device: built by sorting packed pairs, and turned over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.errors import GraphError
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.arrays import (
+    blocks,
+    count,
+    module_of,
+    offset_type,
+    offsets_of,
+    segments,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Edges as (row, neighbour) with what they carry; arrays of one length.
+
+    Both ends are codes; ``table`` says which vertex a code is, None that it is the code.
+    """
+
+    rows: Any
+    neighbours: Any
+    table: Any = None
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def ends(self, part: slice) -> tuple[Any, Any]:
+        """The vertices of some edges, 64 bits."""
+        rows, neighbours = self.rows[part], self.neighbours[part]
+        if self.table is not None:
+            rows, neighbours = self.table[rows], self.table[neighbours]
+        return rows.astype(np.uint64), neighbours.astype(np.uint64)
+
+
+def from_edges(
+    num_vertices: int, source: Any, destination: Any, columns: dict[str, Any] | None = None
+) -> Adjacency:
+    """Rows by source of one edge list; ids are 0 .. num_vertices - 1."""
+    dtype = np.uint64 if num_vertices > 2**32 or source.dtype == np.uint64 else np.uint32
+    return from_pairs(num_vertices, [Pairs(source, destination, None, columns or {})], dtype)
+
+
+def from_pairs(
+    num_vertices: int, runs: list[Pairs], dtype: Any, *, both: bool = False
+) -> Adjacency:
+    """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
+
+    A radix sort of 64-bit keys: row, neighbour, and below them what an edge carries, if that is one
+    column of integers that fits the bits that are left. Else the sort gives places, by which the
+    columns are gathered. Repeated edges come in the order of a packed column, else as given.
+
+    Parameters
+    ----------
+    both : bool
+        Put every edge but a self-loop into the rows of both its ends.
+    """
+    xp = module_of(runs[0].rows)
+    bits = max((num_vertices - 1).bit_length(), 1)
+    if bits > 32:
+        raise GraphError(f"{num_vertices:,} vertices are more than one GPU holds (2**32)")
+    names = [*runs[0].columns]
+    kinds = {name: runs[0].columns[name].dtype for name in names}
+    below = _packed_bits(runs, 64 - 2 * bits) if len(names) == 1 else 0
+    keys = _keys(xp, runs, bits, below, both)
+    columns: dict[str, Any] = {}
+    if names and not below:
+        whole = {name: _carried(xp, runs, name, both) for name in names}
+        runs.clear()
+        order = xp.argsort(keys, kind="stable")
+        keys = keys[order]
+        for name in names:
+            columns[name] = whole.pop(name)[order]
+        del order
+    else:
+        runs.clear()
+        keys.sort()
+    offsets = xp.empty(num_vertices + 1, offset_type(len(keys)))
+    offsets[-1] = len(keys)
+    first = xp.arange(num_vertices, dtype=xp.uint64) << np.uint64(bits + below)
+    offsets[:-1] = xp.searchsorted(keys, first)
+    del first
+    neighbours = xp.empty(len(keys), dtype)
+    if below:
+        columns[names[0]] = xp.empty(len(keys), kinds[names[0]])
+    for part in blocks(len(keys)):
+        neighbours[part] = (keys[part] >> np.uint64(below)) & np.uint64((1 << bits) - 1)
+        if below:
+            columns[names[0]][part] = keys[part] & np.uint64((1 << below) - 1)
+    return Adjacency(offsets, neighbours, columns)
+
+
+def _packed_bits(runs: Sequence[Pairs], room: int) -> int:
+    """Bits that the values of the only column take in a key; 0: they are not for packing."""
+    (name,) = runs[0].columns
+    most = 0
+    for column in (run.columns[name] for run in runs if len(run)):
+        if column.dtype.kind not in "iu" or int(column.min()) < 0:
+            return 0
+        most = max(most, int(column.max()))
+    bits = max(most.bit_length(), 1)
+    return bits if bits <= room else 0
+
+
+def _keys(xp: Any, runs: Sequence[Pairs], bits: int, below: int, both: bool) -> Any:
+    """Row, neighbour and what is packed below, of every edge and then of the mirror images."""
+    total = sum(map(len, runs))
+    keys = xp.empty(2 * total if both else total, xp.uint64)
+    place = 0
+    for mirror in (False, True) if both else (False,):
+        for run in runs:
+            for part in blocks(len(run)):
+                rows, neighbours = run.ends(part)
+                packed = (neighbours, rows) if mirror else (rows, neighbours)
+                key = (packed[0] << np.uint64(bits)) | packed[1]
+                if below:
+                    (column,) = run.columns.values()
+                    key = (key << np.uint64(below)) | column[part].astype(np.uint64)
+                if mirror:
+                    key = key[rows != neighbours]
+                keys[place : place + len(key)] = key
+                place += len(key)
+    return keys[:place]
+
+
+def _carried(xp: Any, runs: Sequence[Pairs], name: str, both: bool) -> Any:
+    """A column in the order of `_keys`."""
+    parts = [run.columns[name] for run in runs]
+    if both:
+        parts += [
+            run.columns[name][part][_joins(run, part)] for run in runs for part in blocks(len(run))
+        ]
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts)
+
+
+def _joins(run: Pairs, part: slice) -> Any:
+    """Which edges join two different vertices."""
+    rows, neighbours = run.ends(part)
+    return rows != neighbours
+
+
+def mirrored(runs: Sequence[Pairs]) -> bool:
+    """Whether every edge stands in both directions, as often and with the same columns.
+
+    By sums of 64-bit hashes over the edges and over their mirror images: wrong once in 2**64.
+    """
+    names: list[str | None] = [*runs[0].columns] if runs else []
+    for name in names or [None]:
+        total = 0
+        for run in runs:
+            for part in blocks(len(run)):
+                bits = None if name is None else _bits(run.columns[name][part])
+                total += _hash_difference(*run.ends(part), bits)
+        if total % 2**64:
+            return False
+    return True
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _hash_difference(rows: Any, neighbours: Any, bits: Any) -> int:
+    """Sum of hashes of edges less that of their mirror images, modulo 2**64."""
+    u, v = _mixed(rows + _ODD), _mixed(neighbours + _ODD)
+    three = np.uint64(3)
+    carried = np.uint64(0) if bits is None else bits.astype(np.uint64) * _ODD
+    there = _mixed(u * three + v + carried).sum(dtype=np.uint64)
+    back = _mixed(v * three + u + carried).sum(dtype=np.uint64)
+    return int(there) - int(back)
+
+
+def _mixed(x: Any) -> Any:
+    """The finalizer of splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _bits(column: Any) -> Any:
+    """A column as unsigned integers of the same width."""
+    return column.view(f"u{column.dtype.itemsize}")
+
+
+def row_ids(adjacency: Adjacency) -> Any:
+    """The row that each edge is in."""
+    dtype = adjacency.neighbours.dtype
+    return segments(adjacency.offsets, adjacency.num_edges, dtype)
+
+
+def transpose(adjacency: Adjacency) -> Adjacency:
+    """Turn CSR into CSC or back; rows come out in order, repeats in that which they had."""
+    order = _order(adjacency)
+    offsets = offsets_of(count(adjacency.neighbours, adjacency.num_vertices))
+    columns = {name: column[order] for name, column in adjacency.columns.items()}
+    return Adjacency(offsets, row_ids(adjacency)[order], columns)
+
+
+def transpose_column(adjacency: Adjacency, column: Any) -> Any:
+    """A column of an adjacency in the order of its transpose."""
+    return column[_order(adjacency)]
+
+
+def _order(adjacency: Adjacency) -> Any:
+    """Place of each edge of the transpose: a radix sort by neighbour, which is stable."""
+    return module_of(adjacency.neighbours).argsort(adjacency.neighbours, kind="stable")

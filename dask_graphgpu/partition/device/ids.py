@@ -1,0 +1,131 @@
+"""The user's ids on the device, and their dense ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.partition.device.arrays import module_of
+from dask_graphgpu.partition.ids import VertexIds
+
+
+class DeviceIds(VertexIds):
+    """The vertices of a graph on the device.
+
+    Parameters
+    ----------
+    columns : CuPy arrays (integers) and cuDF series (strings) of length n
+        One an id column, rows distinct and ascending (lexicographically when there are several).
+    position, rank : CuPy arrays, optional
+        As of `VertexIds`.
+    """
+
+    def __init__(self, columns: Sequence[Any], position: Any, rank: Any = None) -> None:
+        super().__init__(columns, position, rank)
+        self._user_order: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        places = 0 if self.position is None else 2 * self.position.nbytes
+        return places + sum(_nbytes(column) for column in self.columns)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [str(column.dtype) for column in self.columns]
+
+    def in_user_order(self) -> Any:
+        """Dense ids of all vertices, in ascending order of the user's ids; always the same array."""
+        if self._user_order is None:
+            xp = _module(self.columns)
+            self._user_order = (
+                xp.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
+                if self.position is None
+                else self.position
+            )
+        return self._user_order
+
+    def take(self, dense: Any, valid: Any = None) -> list[Any]:
+        """The user's ids of some dense ids, a cuDF series an id column; null where not ``valid``."""
+        from dask_graphgpu.partition.device.columns import series_of, taken
+
+        if dense is self._user_order and valid is None:
+            return [column.copy(deep=False) for column in self._shown]
+        rows = _module(self.columns).asarray(dense)
+        rows = rows if self.rank is None else self.rank[rows]
+        return [
+            taken(column, rows, valid)
+            if hasattr(column, "iloc")
+            else series_of(column[rows], valid)
+            for column in self.columns
+        ]
+
+    @cached_property
+    def _shown(self) -> list[Any]:
+        """The columns as cuDF series, of which results get copies on write."""
+        from dask_graphgpu.partition.device.columns import series_of
+
+        return [c if hasattr(c, "iloc") else series_of(c) for c in self.columns]
+
+    def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
+        """Dense ids of the rows of an id table, and which rows are vertices at all."""
+        from dask_graphgpu.partition.device.numbering import composite
+
+        xp = _module(self.columns)
+        sides = [[own, other] for own, other in zip(self.columns, table, strict=True)]
+        columns, (own, other) = composite(sides)
+        place = xp.full(len(columns[0]), len(self), xp.int64)
+        place[own] = xp.arange(len(self), dtype=xp.int64)
+        rows = place[other]
+        known = rows < len(self)
+        rows = xp.where(known, rows, 0)
+        return (rows if self.position is None else self.position[rows].astype(xp.int64)), known
+
+    def _dense(self, rows: np.ndarray) -> np.ndarray:
+        if self.position is None:
+            return rows
+        return np.array([self.position[int(row)].item() for row in rows], np.int64)
+
+    def _find_one(self, parts: Sequence[Any]) -> int | None:
+        """Row of an id by binary search, column after column."""
+        lo, hi = 0, len(self)
+        for column, part in zip(self.columns, parts, strict=True):
+            value = _searchable(part, column)
+            if value is None:
+                return None
+            within = (column.iloc if hasattr(column, "iloc") else column)[lo:hi]
+            lo, hi = lo + _place(within, value, "left"), lo + _place(within, value, "right")
+        return lo if lo < hi else None
+
+
+def _module(columns: Sequence[Any]) -> Any:
+    """NumPy for NumPy arrays; else CuPy, of which cuDF's series are made."""
+    return module_of(columns[0])
+
+
+def _nbytes(column: Any) -> int:
+    return int(
+        column.memory_usage(index=False) if hasattr(column, "memory_usage") else column.nbytes
+    )
+
+
+def _searchable(part: Any, column: Any) -> Any:
+    """A value that a column can be searched for; None where it cannot hold it."""
+    if isinstance(part, np.generic):
+        part = part.item()
+    if isinstance(part, (bool, float)):
+        return None
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+        limits = np.iinfo(column.dtype)
+        whole = isinstance(part, int) and limits.min <= part <= limits.max
+        return module_of(column).array([part], column.dtype) if whole else None
+    return part if isinstance(part, str) else None
+
+
+def _place(column: Any, value: Any, side: str) -> int:
+    """Where a value is, or would be, in a column."""
+    if not hasattr(column, "iloc"):
+        return int(module_of(column).searchsorted(column, value, side)[0])
+    return int(column.searchsorted(value, side))

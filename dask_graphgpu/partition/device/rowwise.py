@@ -1,0 +1,155 @@
+"""Adjacencies on the device row by row: as `partition.rowwise`, which says what each function gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.arrays import (
+    add_at,
+    blocks,
+    choose,
+    count,
+    module_of,
+    offset_type,
+    reduce_segments,
+)
+from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
+
+_OPERATIONS = {"min": "minimum", "max": "maximum", "sum": "add"}
+
+
+def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
+    """Make repeated edges one, by "min", "max" or "sum" of the weights, or "one"."""
+    old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
+    if rule == "one" and adjacency.columns:
+        adjacency = Adjacency(old, neighbours)
+    xp = module_of(neighbours)
+    starts = xp.flatnonzero(_firsts(adjacency))
+    if len(starts) == len(neighbours):
+        return adjacency
+    kept = neighbours[starts]
+    offsets = _thinned(starts, old)
+    if rule == "one" or (weight is None and rule != "sum"):
+        return Adjacency(offsets, kept)
+    ends = xp.concatenate([starts, xp.full(1, len(neighbours), starts.dtype)])
+    if weight is None:
+        return Adjacency(offsets, kept, {"weight": xp.diff(ends)})
+    if rule == "sum":
+        return Adjacency(offsets, kept, {"weight": _sums(weight, ends, "repeated")})
+    merged = reduce_segments(_OPERATIONS[rule], weight, ends)
+    return Adjacency(offsets, kept, {"weight": merged})
+
+
+def repeats(adjacency: Adjacency) -> bool:
+    """Whether some edge stands more than once."""
+    return not bool(_firsts(adjacency).all())
+
+
+def union(a: Adjacency, b: Adjacency) -> Adjacency:
+    """The edges of either of two adjacencies without repeats, without their columns."""
+    runs = [Pairs(row_ids(x), x.neighbours) for x in (a, b)]
+    return merge_repeats(from_pairs(a.num_vertices, runs, a.neighbours.dtype), "one")
+
+
+def without_loops(adjacency: Adjacency) -> Adjacency:
+    """The edges that join two different vertices, without columns."""
+    xp = module_of(adjacency.neighbours)
+    joins = row_ids(adjacency) != adjacency.neighbours
+    if joins.all():
+        return Adjacency(adjacency.offsets, adjacency.neighbours)
+    offsets = _thinned(xp.flatnonzero(joins), adjacency.offsets)
+    return Adjacency(offsets, choose(adjacency.neighbours, joins))
+
+
+def count_loops(adjacency: Adjacency) -> Any:
+    """Number of self-loops in each row, int64."""
+    rows = row_ids(adjacency)
+    return count(choose(rows, rows == adjacency.neighbours), adjacency.num_vertices)
+
+
+def count_neighbours(adjacency: Adjacency) -> Any:
+    """How often each vertex is a neighbour, int64."""
+    return count(adjacency.neighbours, adjacency.num_vertices)
+
+
+def sum_rows(adjacency: Adjacency) -> Any:
+    """Weight of each row, int64 or float64."""
+    weight = adjacency.weight
+    assert weight is not None
+    xp = module_of(weight)
+    sums = xp.zeros(adjacency.num_vertices, _wide(weight.dtype))
+    full = xp.flatnonzero(adjacency.degrees > 0)
+    if len(full):
+        ends = xp.concatenate([adjacency.offsets[full], adjacency.offsets[-1:]])
+        sums[full] = _sums(weight, ends, "a vertex's")
+    return sums
+
+
+def sum_neighbours(adjacency: Adjacency) -> Any:
+    """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
+    weight, n = adjacency.weight, adjacency.num_vertices
+    assert weight is not None
+    xp = module_of(weight)
+    if weight.dtype.kind == "f":
+        sums = xp.zeros(n, xp.float64)
+        add_at(sums, adjacency.neighbours, weight.astype(xp.float64, copy=False))
+        return sums
+    whole = xp.zeros(n, xp.uint64)
+    add_at(whole, adjacency.neighbours, weight.astype(xp.uint64))
+    if _may_overflow(weight, adjacency.num_edges):
+        rough = xp.zeros(n, xp.float64)
+        add_at(rough, adjacency.neighbours, weight.astype(xp.float64))
+        _refuse_overflow(whole.view(xp.int64), rough, "a vertex's")
+    return whole.view(xp.int64)
+
+
+def _firsts(adjacency: Adjacency) -> Any:
+    """Which edges are the first of their row to their neighbour; rows are in order."""
+    neighbours, offsets = adjacency.neighbours, adjacency.offsets
+    xp = module_of(neighbours)
+    first = xp.ones(len(neighbours), bool)
+    xp.not_equal(neighbours[1:], neighbours[:-1], out=first[1:])
+    starts = xp.unique(offsets[:-1].astype(xp.int64))
+    starts = starts[starts < len(neighbours)]
+    for part in blocks(len(neighbours)):  # CuPy scatters within 2**31 elements
+        inside = starts[(starts >= part.start) & (starts < part.stop)]
+        first[part][inside - part.start] = True
+    return first
+
+
+def _thinned(kept: Any, offsets: Any) -> Any:
+    """Offsets after only the edges at the places ``kept``, which ascend, are left."""
+    xp = module_of(kept)
+    return xp.searchsorted(kept, offsets.astype(kept.dtype)).astype(offset_type(len(kept)))
+
+
+def _sums(weight: Any, ends: Any, which: str) -> Any:
+    """Sums of weights between ``ends``, int64 or float64."""
+    xp = module_of(weight)
+    sums = reduce_segments("add", weight.astype(_wide(weight.dtype), copy=False), ends)
+    if weight.dtype.kind != "f" and _may_overflow(weight, len(weight)):
+        _refuse_overflow(sums, reduce_segments("add", weight.astype(xp.float64), ends), which)
+    return sums
+
+
+def _may_overflow(weight: Any, times: int) -> bool:
+    return bool(len(weight)) and int(weight.max()) * times >= 2**63
+
+
+def _refuse_overflow(sums: Any, rough: Any, which: str) -> None:
+    """Raise where a sum, of which ``rough`` is the same in float64, has left int64."""
+    bad = int(((sums < 0) | (rough >= 2.0**63 * 1.5)).sum())
+    if bad:
+        raise IntegerOverflow(
+            f"the summed weights of {which} edges do not fit int64 ({bad} times); give the "
+            "weights as float64"
+        )
+
+
+def _wide(dtype: Any) -> Any:
+    """The type in which weights of a type are summed."""
+    return np.float64 if dtype.kind == "f" else np.int64

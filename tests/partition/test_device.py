@@ -1,0 +1,186 @@
+"""The rules by which partitions are built on the device, run on NumPy arrays, against the host's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.io.edges import read_edges
+from dask_graphgpu.io.schema import find_columns
+from dask_graphgpu.io.vertices import read_vertices
+from dask_graphgpu.partition import rowwise as host_rowwise
+from dask_graphgpu.partition.build import build as host_build
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import arrays, rowwise
+from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
+from dask_graphgpu.partition.layout import Layout
+
+RULES = ("one", "min", "max", "sum", "keep")
+
+
+@pytest.fixture(autouse=True, params=[7, 1 << 26])
+def block(request, monkeypatch):
+    """Blocks shorter than most arrays, and as they are."""
+    monkeypatch.setattr(arrays, "BLOCK", request.param)
+
+
+def frame_of(kind, edges=300, ids=40, dtype="int64", weight="int64"):
+    rng = np.random.default_rng(7)
+    source, destination = rng.integers(0, ids, (2, edges))
+    if kind == "skewed":
+        ids *= 10
+        source, destination = (ids * rng.random((2, edges)) ** 6).astype(np.int64)
+    elif kind == "local":
+        destination = (source + 1) % ids
+    elif kind == "sparse":
+        source, destination = source * 10**15, destination * 10**15
+    elif kind == "negative":
+        source, destination = source - ids, destination - ids // 2
+    elif kind == "mirrored":
+        source, destination = np.concatenate([[source, destination], [destination, source]], axis=1)
+    frame = pd.DataFrame({"src": source.astype(dtype), "dst": destination.astype(dtype)})
+    frame["weight"] = (rng.integers(0, 9, edges).tolist() * 2)[: len(frame)]
+    frame["weight"] = frame["weight"].astype(weight)
+    return frame
+
+
+def both_builds(frame, layout, vertices=None, parts=1):
+    schema = find_columns(frame)
+    carried = ["weight"] if schema.weight else []
+    cuts = np.array_split(np.arange(len(frame)), parts)
+    host = [read_edges(frame.iloc[cut], schema, carried, "here") for cut in cuts]
+    device = [
+        DeviceEdges(
+            (frame["src"].to_numpy()[cut],),
+            (frame["dst"].to_numpy()[cut],),
+            dict(chunk.columns),
+        )
+        for cut, chunk in zip(cuts, host, strict=True)
+    ]
+    on_host, on_device = [], []
+    if vertices is not None:
+        on_host = [read_vertices(vertices, ["vertex"], ["value"], "here")]
+        nulls = dict(on_host[0].nulls)
+        ids = (vertices["vertex"].to_numpy(),)
+        on_device = [DeviceVertices(ids, dict(on_host[0].columns), nulls)]
+    return host_build(host, on_host, layout), build(device, on_device, layout)
+
+
+def assert_same(a, b):
+    """Two adjacencies with the same edges; repeats of an edge in any order."""
+    np.testing.assert_array_equal(a.offsets, b.offsets)
+    np.testing.assert_array_equal(a.neighbours, b.neighbours)
+    assert a.neighbours.dtype == b.neighbours.dtype
+    assert {n: c.dtype for n, c in a.columns.items()} == {n: c.dtype for n, c in b.columns.items()}
+    rows = host_rowwise.row_ids(Adjacency(a.offsets.astype(np.int64), a.neighbours))
+    for name in a.columns:
+        for column in (x.columns[name] for x in (a, b)):
+            assert len(column) == len(rows)
+        mine, others = (
+            x.columns[name][np.lexsort((x.columns[name], a.neighbours, rows))] for x in (a, b)
+        )
+        np.testing.assert_allclose(mine, others, rtol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed", "local", "sparse", "negative", "mirrored"])
+def test_partition_is_that_of_the_host(kind, directed, parts):
+    frame = frame_of(kind)
+    host, device = both_builds(frame, Layout(directed=directed), parts=parts)
+    assert host.order == device.order
+    assert device.ids.columns[0].tolist() == host.ids.columns[0].to_pylist()
+    assert device.ids.columns[0].dtype == frame["src"].dtype
+    np.testing.assert_array_equal(host.ids.in_user_order(), device.ids.in_user_order())
+    assert_same(host.given, device.given)
+    for rule in RULES:
+        a, b = host.view(rule), device.view(rule)
+        assert_same(a.out, b.out)
+        assert_same(a.into, b.into)
+        assert_same(a.symmetric, b.symmetric)
+        for direction in ("out", "in", "both"):
+            np.testing.assert_array_equal(a.degrees(direction), b.degrees(direction))
+            assert b.degrees(direction).dtype == np.int64
+            np.testing.assert_array_equal(
+                a.weighted_degrees(direction), b.weighted_degrees(direction)
+            )
+        np.testing.assert_array_equal(a.loops(), b.loops())
+        np.testing.assert_array_equal(a.sources(), b.sources())
+        assert_same(a.undirected().out, b.undirected().out)
+
+
+@pytest.mark.parametrize("weight", ["uint8", "uint32", "float32", "float64"])
+@pytest.mark.parametrize("by", ["source", "destination"])
+def test_weights_of_any_type(weight, by):
+    host, device = both_builds(frame_of("random", weight=weight), Layout(by=by))
+    assert_same(host.given, device.given)
+    for rule in RULES:
+        assert_same(host.view(rule).out, device.view(rule).out)
+        assert_same(host.view(rule).into, device.view(rule).into)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_ids_of_any_width(dtype):
+    frame = frame_of("random", dtype=dtype)
+    host, device = both_builds(frame, Layout())
+    assert device.ids.columns[0].dtype == np.dtype(dtype)
+    assert_same(host.given, device.given)
+    wanted = [3, np.int64(39), 1]
+    np.testing.assert_array_equal(host.ids.find(wanted), device.ids.find(wanted))
+
+
+def test_ids_near_the_ends_of_their_type():
+    for low, dtype in ((2**64 - 60, np.uint64), (-(2**63), np.int64), (2**63 - 60, np.int64)):
+        ends = np.array([low, low + 40, low + 7], dtype)
+        frame = pd.DataFrame({"src": ends, "dst": ends[::-1]})
+        host, device = both_builds(frame, Layout())
+        assert device.ids.columns[0].tolist() == host.ids.columns[0].to_pylist()
+        assert_same(host.given, device.given)
+        np.testing.assert_array_equal(host.ids.find(ends[1:2]), device.ids.find(ends[1:2]))
+
+
+def test_ids_are_found_or_not():
+    _, device = both_builds(frame_of("skewed"), Layout(order="degree"))
+    ids = device.ids
+    there = ids.columns[0][[0, 5, 3]]
+    found, known = ids.find_rows([np.append(there, 10**9)])
+    assert known.tolist() == [True, True, True, False]
+    np.testing.assert_array_equal(found[:3], ids.find(there.tolist()))
+    for wrong in (10**9, -1, 2**70, "a", 1.0, None, True):
+        with pytest.raises(Exception, match="is not a vertex"):
+            ids.find([wrong])
+
+
+def test_vertices_frame():
+    vertices = pd.DataFrame({"vertex": [0, 7, 1000], "value": [1.5, np.nan, 3.0]})
+    host, device = both_builds(frame_of("random"), Layout(), vertices)
+    assert device.num_vertices == host.num_vertices
+    assert host.vertex_columns.missing == device.vertex_columns.missing
+    for a, b in zip(
+        host.vertex_columns.with_gaps("value"),
+        device.vertex_columns.with_gaps("value"),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_vertices_without_edges():
+    device = build([], [DeviceVertices((np.array([4, 2]),))], Layout())
+    assert device.ids.columns[0].tolist() == [2, 4]
+    assert device.view("one").out.offsets.tolist() == [0, 0, 0]
+
+
+def test_sums_that_leave_int64_are_refused():
+    most = 2**62
+    given = Adjacency(
+        np.array([0, 3], np.uint32),
+        np.array([0, 0, 0], np.uint32),
+        {"weight": np.array([most, most, 1])},
+    )
+    for refused in (
+        lambda: rowwise.merge_repeats(given, "sum"),
+        lambda: rowwise.sum_rows(given),
+        lambda: rowwise.sum_neighbours(given),
+    ):
+        with pytest.raises(IntegerOverflow):
+            refused()
