@@ -20,6 +20,8 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 _MODULES = {"math": math, "numpy": np}
 
+_STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
 _BITS = ("&", "|", "^", ">>")  # operators that keep integers within 64 bits
 
 
@@ -41,6 +43,11 @@ def where(function: FunctionType) -> str:
 
 def parameters(function: FunctionType, role: str) -> dict[str, bool]:
     """Return the parameter names of ``function``, each with whether it has a default."""
+    code = function.__code__
+    only_named = not (code.co_posonlyargcount or code.co_kwonlyargcount or code.co_flags & _STARRED)
+    if only_named and not vars(function):  # asked every superstep: inspect takes ten times as long
+        first = code.co_argcount - len(function.__defaults__ or ())
+        return {name: i >= first for i, name in enumerate(code.co_varnames[: code.co_argcount])}
     named = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:

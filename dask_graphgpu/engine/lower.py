@@ -78,6 +78,8 @@ def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError
         "relax": ("compute", "active", "priority"), "near": ("compute", "active", "priority"),
     }  # fmt: skip
     roles = used.get(kernel.split("_")[0], (kernel,))
+    if kernel == "apply":  # which works out aggregates on the way
+        roles += tuple(role for role in lowered.roles if role.startswith("aggregates"))
     places = [
         f"{role} ({where(plain(lowered.roles[role], role))})"
         for role in roles

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from dask_graphgpu.engine.aggregates import on_the_way
 from dask_graphgpu.engine.expressions import run_names, shown, vertex_names
 from dask_graphgpu.engine.writer import Writer, flat, indented
 
@@ -37,7 +39,11 @@ return bad"""
 
 
 def write_apply(writer: Writer) -> None:
-    """``apply``: new values, who has one, who is active; gives active vertices, their edges, overflow."""
+    """``apply``: new values, who has one, who is active; gives active vertices, their edges, overflow.
+
+    And for each aggregate that it works out on the way (`engine.aggregates.on_the_way`) what the
+    aggregate's own kernel gives.
+    """
     program = writer.program
     first, changing = program.first, program.changing
     lines = ["r = received[v] != 0"] if writer.binding.needs_received else []
@@ -54,13 +60,16 @@ def write_apply(writer: Writer) -> None:
     else:
         lines += [f"a = {active}"]
     lines += ["active[v] = a", "if a:", "    count += 1", "    edges += degree[v]"]
+    starts, results = ["bad = 0", "count = 0", "edges = 0"], ["count", "edges", "bad"]
+    for name, when in on_the_way(program).items():
+        fold = _fold(writer, name, f"_{flat(name)}", ahead=when == "next")
+        starts, lines = starts + fold.starts, lines + fold.lines
+        results.append(f"({fold.results})")
     body = f"""\
-bad = 0
-count = 0
-edges = 0
+{chr(10).join(starts)}
 for v in range(lo, hi):
 {indented(chr(10).join(lines), 4)}
-return count, edges, bad"""
+return {", ".join(results)}"""
     writer.kernel("apply", "lo, hi, messages, received, reached, active", body)
 
 
@@ -83,25 +92,48 @@ def _users(writer: Writer) -> list[str]:
     return writer.made(names, "bad = 1")
 
 
-def write_aggregate(writer: Writer, name: str) -> None:
-    """Over a block: the value, its sum in floats, whether there was no vertex, and overflow."""
+@dataclass(frozen=True)
+class _Fold:
+    """Source of an aggregate over a block: before the loop, in it, and what comes out."""
+
+    starts: list[str]
+    lines: list[str]
+    results: str
+
+
+def _fold(writer: Writer, name: str, end: str = "", *, ahead: bool = False) -> _Fold:
+    """An aggregate in variables whose names end in ``end``.
+
+    ``ahead``: the fields are the new ones, which are the old ones of the next superstep.
+    """
     program, binding = writer.program, writer.binding
-    aggregate, role = program.aggregates[name], f"aggregates[{name!r}]"
     names = run_names(binding) | vertex_names(binding, "v")
     for field in program.changing:
-        names[f"new_{field}"] = shown(f"new_{field}[v]", binding.dtypes[field])
-    skip = "if reached[v] == 0: continue" if program.has_reached else ""
-    better = {"min": "x < best", "max": "x > best"}.get(aggregate.combine)
-    keep = "best + x" if better is None else f"x if none or {better} else best"
-    lines = [skip, *writer.aggregated(name, names, "bad = 1"), f"best = {keep}"]
+        new = shown(f"new_{field}[v]", binding.dtypes[field])
+        names[field if ahead else f"new_{field}"] = new
+    x, best, shadow, none, bad = (f"{n}{end}" for n in ("x", "best", "shadow", "none", "bad"))
+    combine = program.aggregates[name].combine
+    better = {"min": f"{x} < {best}", "max": f"{x} > {best}"}.get(combine)
+    keep = f"{best} + {x}" if better is None else f"{x} if {none} or {better} else {best}"
+    return _Fold(
+        [f"{best} = 0", f"{shadow} = 0.0", f"{none} = True", f"{bad} = 0"],
+        [
+            *writer.aggregated(name, names, f"{bad} = 1", x),
+            f"{best} = {keep}",
+            f"{shadow} += np.float64({x})",
+            f"{none} = False",
+        ],
+        f"{best}, {shadow}, {none}, {bad}",
+    )
+
+
+def write_aggregate(writer: Writer, name: str) -> None:
+    """Over a block: the value, its sum in floats, whether there was no vertex, and overflow."""
+    fold = _fold(writer, name)
+    skip = ["if reached[v] == 0: continue"] if writer.program.has_reached else []
     body = f"""\
-best = 0
-shadow = 0.0
-none = True
-bad = 0
+{chr(10).join(fold.starts)}
 for v in range(lo, hi):
-{indented(chr(10).join(lines), 4)}
-    shadow += np.float64(x)
-    none = False
-return best, shadow, none, bad"""
-    writer.kernel(flat(role), "lo, hi, reached", body)
+{indented(chr(10).join([*skip, *fold.lines]), 4)}
+return {fold.results}"""
+    writer.kernel(flat(f"aggregates[{name!r}]"), "lo, hi, reached", body)

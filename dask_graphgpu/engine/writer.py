@@ -146,14 +146,14 @@ class Writer:
             shadow = call(name, function, role, in_floats(names))
         return self.kept(target, call(name, function, role, names), shadow, dtype, fail)
 
-    def aggregated(self, name: str, names: Mapping[str, str], fail: str) -> list[str]:
+    def aggregated(self, name: str, names: Mapping[str, str], fail: str, x: str = "x") -> list[str]:
         """Lines that set ``x`` to what a vertex has to add to an aggregate."""
         role, value = f"aggregates[{name!r}]", self.program.aggregates[name].value
         function = "_" + flat(role)
-        lines = [f"x = {call(function, value, role, names)}"]
+        lines = [f"{x} = {call(function, value, role, names)}"]
         if self.binding.shadows_aggregate(name):
             floats = call(function, value, role, in_floats(names))
-            lines += [f"if wrapped(x, to_float({floats})): {fail}"]
+            lines += [f"if wrapped({x}, to_float({floats})): {fail}"]
         return lines
 
     def from_store(self, expression: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.aggregates import on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.direction import configured_direction
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
@@ -39,6 +40,9 @@ class Synchronous:
         self.messages = np.full(n, self.identity, kept)
         self.received = np.zeros(n if self.binding.needs_received else 0, np.uint8)
         self._emitted = np.empty(n if self._emits else 0, kept)
+        self._on_the_way = on_the_way(self.program)
+        # What apply gave of an aggregate for a superstep, a block each: no error before it is asked for.
+        self._known: dict[tuple[str, int], list[Any]] = {}
         self.num_active = int(arrays.active.sum())
         self.active_edges = (
             int(arrays.degree.sum())
@@ -66,6 +70,10 @@ class Synchronous:
         )  # fmt: skip
         if any(block[2] for block in applied):
             raise overflow(self.program, "apply")
+        for i, (name, when) in enumerate(self._on_the_way.items()):
+            self._known[name, self.arrays.superstep + (when == "next")] = [
+                block[3 + i] for block in applied
+            ]
         self.num_active = sum(block[0] for block in applied)
         self.active_edges = sum(block[1] for block in applied)
         kernel = "push" if direction == "push" else "gather_some"
@@ -168,8 +176,10 @@ class Synchronous:
 
     def aggregate(self, name: str) -> Any:
         arrays, kind = self.arrays, self.program.aggregates[name].combine
-        kernel = flat(f"aggregates[{name!r}]")
-        blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
+        blocks = self._known.pop((name, arrays.superstep), None)
+        if blocks is None:
+            kernel = flat(f"aggregates[{name!r}]")
+            blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
         values = [block[0] for block in blocks if not block[2]]
         role = f"aggregates[{name!r}]"
         for value, shadow, none, bad in blocks:
