@@ -1,12 +1,24 @@
-"""Vertex programs and traversals on one GPU."""
+"""The GPU engine: CUDA kernels, one GPU.
+
+A function's module is imported when the function is first asked for: only programs need Numba.
+"""
 
 from __future__ import annotations
 
-from dask_graphgpu.engine.gpu.bfs import bfs
-from dask_graphgpu.engine.gpu.components import components
-from dask_graphgpu.engine.gpu.path_counts import path_counts
-from dask_graphgpu.engine.gpu.peeling import core_numbers
-from dask_graphgpu.engine.gpu.predecessors import predecessors
-from dask_graphgpu.engine.gpu.programs import run
+import importlib
+from typing import Any
 
-__all__ = ["bfs", "components", "core_numbers", "path_counts", "predecessors", "run"]
+_MODULES = {
+    "bfs": "bfs",
+    "components": "components",
+    "core_numbers": "peeling",
+    "path_counts": "path_counts",
+    "predecessors": "predecessors",
+    "run": "programs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"the GPU engine has no {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
