@@ -14,7 +14,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,11 +68,16 @@ def start_limit(
 
 def priority(binding: Binding, value: Any) -> Any:
     """Priority of a value of the first field."""
-    function = binding.program.priority
+    return _priorities(binding)(value)
+
+
+def _priorities(binding: Binding) -> Callable[[Any], Any]:
+    """Value of the first field to priority."""
+    function, first = binding.program.priority, binding.program.first
     assert function is not None
-    arguments = binding.scalars(function, "priority", {binding.program.first: value})
-    assert arguments is not None
-    return function(**arguments)
+    fixed = binding.scalars(function, "priority", {first: 0})
+    assert fixed is not None
+    return lambda value: function(**(fixed | {first: value} if first in fixed else fixed))
 
 
 def _increments(
@@ -85,30 +90,20 @@ def _increments(
     edges, program = binding.send, binding.program
     if not edges.num_edges or not len(start):
         return []
-    named = parameters(plain(program.compute, "compute"), "compute")
-    sent = state[program.first][start[0]].item()
-    base = priority(binding, sent)
+    sent, priority_of = state[program.first][start[0]].item(), _priorities(binding)
+    base = priority_of(sent)
+    sample = np.linspace(0, edges.num_edges - 1, min(_SAMPLE, edges.num_edges)).astype(np.int64)
+    names, columns = [], []
+    for name in parameters(plain(program.compute, "compute"), "compute"):
+        column = _sampled(binding, state, degrees, sample, sent, name)
+        if column is not None:
+            names.append(name)
+            columns.append(column)
     priorities = []
-    for e in np.linspace(0, edges.num_edges - 1, min(_SAMPLE, edges.num_edges)).astype(np.int64):
-        u = int(np.searchsorted(edges.offsets, e, side="right")) - 1
-        arguments: dict[str, Any] = {**binding.constants, "num_vertices": binding.view.num_vertices}
-        for end, x in (("source", u), ("destination", int(edges.neighbours[e]))):
-            arguments |= {f"{end}_{name}": column[x].item() for name, column in state.items()}
-            arguments[f"{end}_id"] = x
-            for name in ("degree", "weighted_degree"):
-                if f"{end}_{name}" in named:
-                    arguments[f"{end}_{name}"] = getattr(degrees, name)[x].item()
-        arguments[f"source_{program.first}"] = sent
-        arguments["weight"] = 1 if edges.weight is None else edges.weight[e].item()
-        for name in named:
-            if name.startswith("edge_"):
-                column = binding.edge_column(edges, name.removeprefix("edge_"))
-                arguments[name] = column[e].item()
+    for values in zip(*columns, strict=True):
         try:
-            message = program.compute(
-                **{name: arguments[name] for name in named if name in arguments}
-            )
-            priorities.append(float(priority(binding, message)))
+            message = program.compute(**dict(zip(names, values, strict=True)))
+            priorities.append(float(priority_of(message)))
         except ArithmeticError:
             continue  # made up senders may divide by zero where true ones do not
     found = np.array([p for p in priorities if np.isfinite(p)])
@@ -118,3 +113,38 @@ def _increments(
     if not np.isfinite(increments).all() or increments.max() > 2.0**61:
         increments = np.abs(found - np.sort(found)[found.size // 2])
     return increments.tolist()  # type: ignore[no-any-return]
+
+
+def _sampled(
+    binding: Binding,
+    state: Mapping[str, np.ndarray],
+    degrees: Any,
+    sample: np.ndarray,
+    sent: Any,
+    name: str,
+) -> list[Any] | None:
+    """A parameter of compute for each edge of a sample; None: not known, it keeps its default."""
+    edges = binding.send
+    once = {**binding.constants, "num_vertices": binding.view.num_vertices}
+    once[f"source_{binding.program.first}"] = sent
+    if name == "weight" and edges.weight is None:
+        once["weight"] = 1
+    if name in once:
+        return [once[name]] * len(sample)
+    kind, _, rest = name.partition("_")
+    found: np.ndarray | None = None
+    if name == "weight":
+        found = edges.weight[sample]  # type: ignore[index]
+    elif kind == "edge":
+        found = binding.edge_column(edges, rest)[sample]
+    elif kind in ("source", "destination"):
+        ends = edges.neighbours[sample]
+        if kind == "source":
+            ends = np.searchsorted(edges.offsets, sample, side="right") - 1
+        if rest in state:
+            found = state[rest][ends]
+        elif rest == "id":
+            found = ends
+        elif rest in ("degree", "weighted_degree"):
+            found = getattr(degrees, rest)[ends]
+    return None if found is None else found.tolist()
