@@ -82,7 +82,7 @@ def cuda_cubin(
     functions: Sequence[DeviceFunction] = (),
 ) -> bytes:
     """What `cuda` loads, for any architecture (as "sm_90") and without a GPU."""
-    return cuda_build.cubin(source, arch, defines=defines or {}, text=text, functions=functions)[1]
+    return cuda_build.cubin(source, arch, defines=defines or {}, text=text, functions=functions)
 
 
 def _arch() -> str:

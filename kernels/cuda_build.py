@@ -73,8 +73,8 @@ def cubin(
     defines: Mapping[str, str],
     text: str,
     functions: Sequence[DeviceFunction],
-) -> tuple[str, bytes]:
-    """Key and machine code of a source for one architecture, as ``sm_90``; kept on disk.
+) -> bytes:
+    """Machine code of a source for one architecture, as ``sm_90``; kept on disk.
 
     Raises
     ------
@@ -93,14 +93,14 @@ def cubin(
         with contextlib.suppress(OSError):
             code = path.read_bytes()
             if hashlib.sha256(code[32:]).digest() == code[:32]:
-                return key, code[32:]
+                return code[32:]
     code = _compiled(source, whole, arch, functions)
     if path is not None:
         try:
             _write(path, hashlib.sha256(code).digest() + code)
         except OSError as error:
             cache_folder.warn_not_kept(str(error))
-    return key, code
+    return code
 
 
 @cache
@@ -197,30 +197,20 @@ class Module:
         self._file.write(code)
         self._file.flush()
         self._functions: dict[tuple[str, bool], Any] = {}
-        self._modules: dict[bool, Any] = {}
-        self._kernels: dict[str, Kernel] = {}
-
-    def kernel(self, name: str) -> Kernel:
-        """The kernel ``extern "C" __global__ void name``."""
-        return self._kernels.setdefault(name, Kernel(self, name))
-
-    def function(self, name: str, cooperative: bool) -> Any:
-        """CuPy's kernel; a module is cooperative as a whole there."""
-        if (name, cooperative) not in self._functions:
-            import cupy
-
-            if cooperative not in self._modules:
-                self._modules[cooperative] = cupy.RawModule(
-                    path=self._file.name, enable_cooperative_groups=cooperative
-                )
-            self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
-        return self._functions[name, cooperative]
+        self._modules: dict[tuple[Any, ...], Module] = {}
 
 
-_modules: dict[str, Module] = {}
-
-
-def loaded(source: str, arch: str, **given: Any) -> Module:
-    """The module of a source, loaded once a process."""
-    key, code = cubin(source, arch, **given)
-    return _modules.setdefault(key, Module(code))
+def loaded(
+    source: str,
+    arch: str,
+    *,
+    defines: Mapping[str, str],
+    text: str,
+    functions: Sequence[DeviceFunction],
+) -> Module:
+    """The module of a source, built and loaded once a process."""
+    key = (source, arch, *sorted(defines.items()), text, *(f.identity for f in functions))
+    if key not in _modules:
+        code = cubin(source, arch, defines=defines, text=text, functions=functions)
+        _modules[key] = Module(code)
+    return _modules[key]
