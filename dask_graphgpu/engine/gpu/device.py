@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,10 @@ class DeviceView:
         """As of `View.weighted_degrees`, on the device."""
         key = ("weighted", direction) if self.view.is_weighted else ("degrees", direction)
         return self._held.made(key, lambda: cupy.asarray(self.view.weighted_degrees(direction)))
+
+    def made(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is computed once for the rows, and kept with them."""
+        return self._held.made(key, make)
 
     # -- types -----------------------------------------------------------------------------------
 

@@ -1,0 +1,215 @@
+"""The arrays of a run on the device, and the kernels over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.lower import Lowered, may_be_narrow
+from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.engine.values import given_columns, initial
+from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.partition.csr import Adjacency
+
+# Words of struct RunControl in program.cuh, and of struct Aggregate.
+CONTROL = (
+    "superstep", "limit", "num_active", "active_edges", "next_active", "next_edges", "completed",
+    "done", "stopped", "bad", "direction", "read", "log_size", "began", "lists", "blocks",
+)  # fmt: skip
+_AGGREGATE_WORDS = 4
+
+
+class _TooLarge(Exception):
+    """A value at the start does not fit the narrow type."""
+
+
+class Arrays:
+    """State and degrees of one run.
+
+    Attributes
+    ----------
+    state : dict of str to array
+        Fields, in the types in which they are stored.
+    reached, active : uint8 arrays of shape (num_vertices,)
+        Who has a value, who sends.
+    control : int64 array
+        See ``CONTROL``.
+    """
+
+    def __init__(
+        self, binding: Binding, sources: np.ndarray | None, *, every: bool = False
+    ) -> None:
+        self.binding, self.program = binding, binding.program
+        self.view = DeviceView.of(binding.view)
+        self.n = self.view.n
+        self.sources, self.every = sources, every
+        self.control = cupy.zeros(len(CONTROL), np.int64)
+        self.aggregates = cupy.zeros(
+            max(1, len(self.program.aggregates)) * _AGGREGATE_WORDS, np.int64
+        )
+        self._given = given_columns(binding)
+        narrow = may_be_narrow(binding) and all(
+            column.dtype != np.int64 or not column.size or abs(column).max() < _LARGEST
+            for column in self._given.values()
+        )
+        try:
+            self._start(narrow)
+        except _TooLarge:
+            self._start(False)
+        self.new: dict[str, Any] = {name: self.state[name] for name in self.program.changing}
+        self.active = cupy.full(self.n, sources is None, np.uint8)
+        if sources is not None:
+            self.active[cupy.asarray(sources)] = 1
+        none = cupy.empty(0, np.uint8)
+        self.reached = self.active.copy() if self.program.has_reached else none
+
+    # -- edges -----------------------------------------------------------------------------------
+
+    @cached_property
+    def edge_view(self) -> DeviceView:
+        """Where the edges come from that messages go along."""
+        return DeviceView.of(self.binding.mirror) if self.binding.mirrored else self.view
+
+    def edges(self, kind: str) -> Adjacency:
+        """Rows on the device: "send", a row is a source, or "gather"."""
+        if self.binding.mirrored:
+            return self.edge_view.out
+        return (
+            self.edge_view.into if self.binding.against == (kind == "send") else self.edge_view.out
+        )
+
+    @cached_property
+    def num_edges(self) -> int:
+        return self.edge_view.num_edges
+
+    @cached_property
+    def degree(self) -> Any:
+        """Edges that each vertex sends over, in 32 bits if they fit."""
+        direction = self.binding.direction
+        wide = self.view.degrees(direction)
+        if 2 * self.view.num_edges >= 2**32:
+            return wide
+        return self.view.made(("degrees in 32 bits", direction), lambda: wide.astype(np.uint32))
+
+    @cached_property
+    def weighted_degree(self) -> Any:
+        """Sum of their weights; None if no function names it."""
+        if not any(
+            name.endswith("weighted_degree")
+            for role, function in self.program.functions().items()
+            for name in parameters(plain(function, role), role)
+        ):
+            return None
+        if not self.binding.view.is_weighted:
+            return self.degree
+        return self.view.weighted_degrees(self.binding.direction)
+
+    # -- kernels ---------------------------------------------------------------------------------
+
+    def module(self, source: str, defines: Mapping[str, str] | None = None) -> Any:
+        """A kernel source for this program."""
+        return self.lowered.module(source, defines)
+
+    def run(self, kind: str) -> Any:
+        """Struct Run, with the columns of that adjacency."""
+        found = np.zeros(1, self.lowered.glue.layout)
+        columns = self.edges(kind).columns if self.lowered.glue.columns else {}
+        for member in self.lowered.glue.members:
+            found[member.name] = self._word(member.of, member.what, columns)
+        return found[0]
+
+    def _word(self, of: str, what: str, columns: Mapping[str, Any]) -> Any:
+        if of == "scalar" and what == "num_vertices":
+            return self.n
+        if of == "constant":
+            return self.binding.constants[what]
+        held: Mapping[str, Any] = {
+            "scalar": {"control": self.control, "aggregates": self.aggregates},
+            "degree": {"degree": self.degree, "weighted_degree": self.weighted_degree},
+            "state": self.state,
+            "new": getattr(self, "new", {}),
+            "column": columns,
+        }[of]
+        return held[what].data.ptr if what in held else 0
+
+    # -- values at the start ---------------------------------------------------------------------
+
+    def _start(self, narrow: bool) -> None:
+        """Fields at the start, and the program lowered for how they are stored."""
+        weighted = self.weighted_degree
+        defines = {**self.view.defines, **self.edge_view.defines}
+        self.lowered = Lowered(
+            self.binding,
+            narrow=narrow,
+            every=self.every,
+            defines=defines,
+            degree=self.degree.dtype,
+            weighted_degree=None if weighted is None else weighted.dtype,
+        )
+        self.state = {
+            name: cupy.asarray(self._stored(column)) for name, column in self._given.items()
+        }
+        sources = None if self.sources is None else cupy.asarray(self.sources)
+        made = initial(self.binding, self.state, self._evaluate, sources, self._full)
+        self.state = {name: self._stored(column) for name, column in made.items()}
+
+    def _stored(self, column: Any) -> Any:
+        storage = self.lowered.glue.storage(column.dtype)
+        if column.dtype.kind == "b":
+            return column.view(np.uint8)
+        return column if column.dtype == storage else column.astype(storage)
+
+    def _full(self, n: int, value: Any, dtype: np.dtype[Any]) -> Any:
+        storage = self.lowered.glue.storage(dtype)
+        if storage != dtype and dtype.kind != "b" and value == self.binding.identity(dtype):
+            value = self.lowered.glue.identity(dtype)  # `may_be_narrow` saw all other values
+        return cupy.full(n, value, storage)
+
+    def _evaluate(self, role: str, function: FunctionType, dtype: np.dtype[Any]) -> Any:
+        out = cupy.empty(self.n, dtype)
+        which = self.lowered.wrappers.starts.index(role)
+        kernel = self.module("program").kernel("start_fields")
+        launch.flat(kernel, self.n, (self.run("send"), np.int64(which), out))
+        if self.binding.checks(dtype) and int(self.control[CONTROL.index("bad")]):
+            raise overflow(self.program, role)
+        storage = self.lowered.glue.storage(dtype)
+        if storage != dtype and dtype.kind != "b" and self.n and int(abs(out).max()) >= _LARGEST:
+            raise _TooLarge
+        return self._stored(out)
+
+    # -- what a run gives ------------------------------------------------------------------------
+
+    def last_aggregates(self) -> dict[str, Any]:
+        """Their values, as Python's numbers."""
+        words = cupy.asnumpy(self.aggregates).reshape(-1, _AGGREGATE_WORDS)
+        found: dict[str, Any] = {}
+        for i, (name, dtype) in enumerate(self.lowered.wrappers.aggregates.items()):
+            value = words[i, 0] if dtype.kind == "i" else words[i, 1:2].view(np.float64)[0]
+            empty = not words[i, 2] and self.program.aggregates[name].combine != "sum"
+            found[name] = None if empty else value.item()
+        return found
+
+    def result(self, supersteps: int) -> State:
+        """The fields in their own types, where the view has its arrays."""
+        state, caller = State(), self.view.to_caller
+        state.supersteps = supersteps
+        reached = self.reached.view(bool) if self.program.has_reached else None
+        for name, column in self.state.items():
+            dtype = self.binding.dtypes[name]
+            wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
+            state[name] = caller(
+                wide if reached is None else cupy.where(reached, wide, dtype.type(0))
+            )
+        state.reached = None if reached is None else caller(reached)
+        return state
+
+
+_LARGEST = int(np.iinfo(np.int32).max)

@@ -1,0 +1,158 @@
+"""Lower a vertex program to device functions and the C++ around them.
+
+Kernels are written once (kernels/cuda/program.cu, near_far.cu); in front of them stands a text for
+the program (`glue`), which calls its Python functions (`wrappers`). `Lowered.module` compiles both
+for what a kernel source needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.gpu.glue import Glue, literal
+from dask_graphgpu.engine.gpu.wrappers import Wrappers
+from dask_graphgpu.engine.lower import _translated
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.functions import INT64_MAX, INT64_MIN, parameters, plain
+from dask_graphgpu.kernels.compile import cuda
+
+# The functions that the kernels of a source call; None: all.
+_CALLED = {"near_far": ("compute", "active", "priority")}
+
+# Edges of a part of a long row, and of a chunk of one: what a block takes at once.
+PART, CHUNK = 8192, 4096
+
+
+class Lowered:
+    """A program on a graph, ready to be compiled.
+
+    Attributes
+    ----------
+    glue : Glue
+        The text, the layout of ``Run``, in which types fields are stored.
+    defines : dict of str to str
+        Macros of every kernel source.
+    """
+
+    def __init__(
+        self,
+        binding: Binding,
+        *,
+        narrow: bool,
+        every: bool,
+        defines: Mapping[str, str],
+        degree: np.dtype[Any],
+        weighted_degree: np.dtype[Any] | None,
+    ) -> None:
+        self.binding, self.every = binding, every
+        program = binding.program
+        try:
+            self.wrappers = Wrappers(binding)
+        except Exception as error:
+            raise self._told(error) from error
+        self.glue = Glue(
+            self.wrappers,
+            narrow=narrow,
+            columns=columns(binding),
+            degree=degree,
+            weighted_degree=weighted_degree,
+        )
+        message = binding.message
+        info = np.iinfo(message) if message.kind in "iu" else None
+        checked = binding.shadowed("compute") or (binding.checks(message) and message != np.int64)
+        flags = {
+            **{f"COMBINE_{name.upper()}": program.combine == name for name in ("min", "max", "sum", "any")},
+            "HAS_REACHED": program.has_reached,
+            "HAS_PRIORITY": program.priority is not None,
+            "HAS_ACTIVE": program.active is not None,
+            "MESSAGE_CHECKED": checked,
+            "NARROW": narrow and binding.dtypes[program.first] == np.int64,
+            "EVERY": every,
+            "EMITS": binding.source_only,
+            "NEEDS_RECEIVED": binding.needs_received,
+            "SUM_CHECKED": binding.shadowed("sum"),
+            "CHECKS_AGGREGATES": not program.wraps,
+        }  # fmt: skip
+        int64 = np.dtype(np.int64)
+        self.defines = {
+            **defines,
+            **{name: str(int(flag)) for name, flag in flags.items()},
+            "MESSAGE_LEAST": literal(INT64_MIN if info is None else info.min, int64),
+            "MESSAGE_MOST": literal(INT64_MAX if info is None else min(info.max, INT64_MAX), int64),
+            "PART": str(PART),
+            "CHUNK": str(CHUNK),
+        }
+
+    def sources(self, source: str) -> dict[str, Any]:
+        """What `kernels.compile.cuda` takes for ``source``."""
+        called = _CALLED.get(source)
+        roles = [
+            role
+            for role in self.wrappers.functions
+            if (role in called if called is not None else role not in ("priority", "bound", "stop"))
+            and (not role.startswith("state") or role in self.wrappers.starts)
+        ]
+        if called is None and self.wrappers.stop:
+            roles.append("stop")
+        functions = [self.wrappers.device_function(role) for role in roles]
+        return {"defines": self.defines, "text": self.glue.text(), "functions": functions}
+
+    def module(self, source: str, defines: Mapping[str, str] | None = None) -> Any:
+        """``kernels/cuda/<source>.cu`` for this program, compiled; errors in terms of the program."""
+        given = self.sources(source)
+        given["defines"] = {**given["defines"], **(defines or {})}
+        try:
+            return cuda(source, **given)
+        except Exception as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> Exception:
+        """An error of Numba's in the words of the program; others as they are."""
+        if not any(c.__name__ == "NumbaError" for c in type(error).__mro__):
+            return error
+        roles = self.binding.program.functions()
+        wrappers: Any = getattr(self, "wrappers", None)
+        for role in roles if wrappers is not None else ():
+            try:
+                wrappers.check(role)
+            except Exception as found:
+                return _translated(found, role, SimpleNamespace(roles=roles))  # type: ignore[arg-type]
+        return _translated(error, "program", SimpleNamespace(roles=roles))  # type: ignore[arg-type]
+
+
+def columns(binding: Binding) -> dict[str, np.dtype[Any]]:
+    """The edge columns that compute reads, with their dtypes."""
+    named = parameters(plain(binding.program.compute, "compute"), "compute")
+    found = {}
+    if "weight" in named and binding.edges.weight is not None:
+        found["weight"] = binding.edges.weight.dtype
+    for name in named:
+        if name.startswith("edge_"):
+            column = name.removeprefix("edge_")
+            found[column] = binding.edge_column(binding.edges, column).dtype
+    return found
+
+
+def may_be_narrow(binding: Binding) -> bool:
+    """Whether ``bound`` says that int64 values fit 32 bits, with the largest left for "none".
+
+    The values at the start that are known here are looked at: a program may start a source beyond
+    its bound.
+    """
+    largest = np.iinfo(np.int32).max
+    if binding.most is None or not binding.most < largest:
+        return False
+    for name, field in binding.program.state.items():
+        if binding.dtypes[name] != np.int64:
+            continue
+        for kind, value in (("initial", field.initial), ("at_source", field.at_source)):
+            if callable(value):
+                arguments = binding.scalars(value, f"state[{name!r}].{kind}", {})
+                value = None if arguments is None else value(**arguments)
+            if isinstance(value, (int, np.integer)) and abs(int(value)) >= largest:
+                return False
+    return True

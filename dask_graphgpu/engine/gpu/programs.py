@@ -1,0 +1,50 @@
+"""Vertex programs on the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: View,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+) -> State:
+    """Run a vertex program, compiled; parameters, result and errors as of the CPU engine's `run`.
+
+    Monotone programs update in place (`near_far`), others run in supersteps (`synchronous`). What
+    functions do with zero divisors is the hardware's: infinity or NaN, no exception.
+    """
+    # No compiler before a run.
+    from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.cpu.direction import configured_direction
+    from dask_graphgpu.engine.gpu.arrays import Arrays
+    from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
+    from dask_graphgpu.engine.state import Binding
+
+    binding = Binding(program, view, constants or {})
+    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    in_steps = max_supersteps is not None or (
+        cutoff is None and configured_direction() in ("pull", "notify-pull")
+    )
+    if program.in_place and not in_steps:
+        from dask_graphgpu.engine.gpu import near_far
+
+        state: State = near_far.run(Arrays(binding, places), places, cutoff, ends, report)
+        return state
+    arrays = Arrays(binding, places, every=every_sends(binding, places))
+    return Synchronous(arrays, report).run(max_supersteps, exact_supersteps)

@@ -1,0 +1,320 @@
+"""Supersteps on the GPU: queued in batches, without a look at the device after each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.cpu.direction import configured_direction
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
+from dask_graphgpu.engine.gpu.lower import columns
+from dask_graphgpu.engine.gpu.worklists import SEPARATORS, PullLists, num_chunks
+from dask_graphgpu.engine.loop import not_converged, overflow
+from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.report import Report
+
+DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
+
+# Supersteps that are queued before the host looks at how far the device has come, at most.
+_AHEAD = 8
+
+# Of program.cuh: blocks of kernels that take aggregates, at most; rows of the log, and its words.
+_BLOCKS, _LOG, _LOG_WORDS = 2048, 1024, 5
+_VERTICES_OF_BLOCK = 1024
+_THREADS = 256
+
+
+def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
+    """Whether all vertices send in every superstep, and those that get it pull."""
+    program = binding.program
+    always = program.combine == "sum" and program.active is None and not program.has_reached
+    return always and sources is None and _forced(binding) in ("auto", "pull")
+
+
+def _forced(binding: Binding) -> str:
+    """The direction that was asked for, if the program allows it."""
+    forced = configured_direction()
+    return "auto" if forced == "push" and binding.shadowed("sum") else forced
+
+
+class Synchronous:
+    """A run in supersteps."""
+
+    def __init__(self, arrays: Arrays, report: Report) -> None:
+        self.arrays, self.binding, self.report = arrays, arrays.binding, report
+        self.program, self.glue = arrays.program, arrays.lowered.glue
+        self.stages, self.every = self.glue.stages, arrays.every
+        self.dense, self.sparse = self._directions()
+        n = arrays.n
+        self.blocks = min(_BLOCKS, -(-n // _VERTICES_OF_BLOCK))
+        self.identity = self.glue.identity(self.binding.message)
+        stored = self.glue.storage(self.binding.message)
+        self.messages = cupy.full(n, self.identity, stored)
+        self.received = cupy.zeros(n if self.binding.needs_received else 0, np.uint8)
+        self.marked = cupy.zeros(n if "notify-pull" in (self.dense, self.sparse) else 0, np.uint8)
+        self._emitted = cupy.empty(n if self._emits else 0, stored)
+        number = len(self.program.aggregates)
+        self.partials = cupy.empty(max(1, number) * _BLOCKS * 4, np.int64)
+        self.log = cupy.empty(_LOG * _LOG_WORDS, np.int64)
+        if self.stages.alone_after:  # they read the old state and the new one
+            arrays.new = {name: column.copy() for name, column in arrays.new.items()}
+
+    def _directions(self) -> tuple[str, str]:
+        """While active vertices send over more than half of the edges, and while over fewer."""
+        forced, binding = _forced(self.binding), self.binding
+        if self.every:
+            return "pull", "pull"
+        if forced != "auto":
+            return forced, forced
+        if self.program.combine == "sum":
+            # Turning the edges over costs more than looking at all of them a few times.
+            return "pull", "notify-pull" if binding.has_send else "pull"
+        return "pull" if binding.has_gather else "push", "push"
+
+    @property
+    def _emits(self) -> bool:
+        return self.binding.source_only and self.binding.sent_field is None
+
+    @property
+    def emitted(self) -> Any:
+        """What each vertex sends, where it sends the same along all edges."""
+        field = self.binding.sent_field
+        return self._emitted if field is None else self.arrays.state[field]
+
+    # -- the loop --------------------------------------------------------------------------------
+
+    def run(self, limit: int | None, exact: bool) -> State:
+        """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps."""
+        control = self._begin(limit)
+        if control["num_active"] and limit != 0:
+            self._first()
+            step = self._steps()
+            device_stops = self.arrays.lowered.wrappers.stop or self.program.stop is None
+            control = self._queue(step, limit) if device_stops else self._asked(step)
+            self._raise_overflow(control)
+        aggregates = self.arrays.last_aggregates() if control["completed"] else {}
+        self._report(control)
+        if control["num_active"] and not control["stopped"] and not exact and may_end(self.program):
+            raise not_converged(control["completed"], control["num_active"], aggregates)
+        state = self.arrays.result(control["completed"])
+        state.aggregates = aggregates
+        return state
+
+    def _begin(self, limit: int | None) -> dict[str, int]:
+        arrays = self.arrays
+        active, edges = arrays.n, arrays.num_edges
+        if arrays.sources is not None:
+            active = len(arrays.sources)
+            edges = int(arrays.degree[cupy.asarray(arrays.sources)].sum()) if active else 0
+        dense = 2 * edges > arrays.num_edges
+        control = dict.fromkeys(CONTROL, 0) | {
+            "superstep": 1,
+            "limit": -1 if limit is None else limit,
+            "num_active": active,
+            "active_edges": edges,
+            "direction": DIRECTIONS.index(self.dense if dense else self.sparse),
+            "blocks": self.blocks,
+        }
+        arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
+        self.first_frontier = active
+        return control
+
+    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
+        """Queue supersteps in batches; the next batch while the device is at work on the last."""
+        words = [cupyx.empty_pinned(len(CONTROL), np.int64) for _ in range(2)]
+        looks: deque[tuple[Any, Any]] = deque()
+        queued, ahead = 0, 1
+        while True:
+            more = ahead if limit is None else min(ahead, limit - queued)
+            for _ in range(more):
+                step()
+            queued, ahead = queued + more, min(2 * ahead, _AHEAD)
+            if more:
+                looks.append((cupy.cuda.Event(disable_timing=True), words[0]))
+                words.reverse()  # the other one may be waited for
+                self.arrays.control.get(out=looks[-1][1], blocking=False)
+                looks[-1][0].record()
+                if len(looks) == 1:
+                    continue
+            event, out = looks.popleft()
+            event.synchronize()
+            control = dict(zip(CONTROL, out.tolist(), strict=True))
+            if control["done"]:
+                return control
+
+    def _asked(self, step: Callable[[], None]) -> dict[str, int]:
+        """Superstep by superstep: ``stop`` is asked on the host."""
+        while True:
+            step()
+            control = dict(zip(CONTROL, cupy.asnumpy(self.arrays.control).tolist(), strict=True))
+            if control["bad"]:
+                return control
+            values = {**self.arrays.last_aggregates(), "superstep": control["completed"]}
+            assert self.program.stop is not None
+            arguments = self.binding.scalars(self.program.stop, "stop", values)
+            assert arguments is not None
+            self._raise_overflow(control)
+            control["stopped"] = int(bool(self.program.stop(**arguments)))
+            if control["stopped"] or control["done"]:
+                return control
+
+    # -- kernels ---------------------------------------------------------------------------------
+
+    def _launch(self, name: str, blocks: int, *args: Any) -> Callable[[], None]:
+        kernel = self.arrays.module("program").kernel(name)
+        return partial(launch.flat, kernel, blocks * _THREADS, args, threads=_THREADS)
+
+    def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
+        order = list(self.program.aggregates)
+        steps = []
+        for name in names:
+            which = np.int64(order.index(name))
+            reached, partials = self.arrays.reached, self.partials
+            steps += [
+                self._launch("aggregate", self.blocks, run, which, reached, partials),
+                self._launch("fold", 1, run, which, partials),
+            ]
+        return steps
+
+    def _first(self) -> None:
+        """What the first superstep finds done: aggregates before it."""
+        run = self.arrays.run("send" if "push" in (self.dense, self.sparse) else "gather")
+        self._launch("begin", 1, run)()
+        for launched in self._alone(run, self.stages.before):
+            launched()
+
+    def _steps(self) -> Callable[[], None]:
+        """All launches of a superstep."""
+        arrays, both = self.arrays, {self.dense, self.sparse}
+        pulls, pushes = both & {"pull", "notify-pull"}, both & {"notify-pull", "push"}
+        gather = arrays.run("gather") if pulls else None
+        send = arrays.run("send") if pushes else None
+        run = send if gather is None else gather
+        vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
+        steps = self._alone(run, self.stages.alone_before)
+        if self._emits:
+            steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted))
+        if pushes:
+            lists = self._push_lists()
+            steps.append(self._launch("frontier", vertices, send, lists, arrays.active))
+            blocks = launch.num_multiprocessors() * 8
+            if "push" in both:
+                steps.append(self._launch("push", blocks, send, lists, self.emitted_or_none, *into))
+            if "notify-pull" in both:
+                steps.append(self._launch("notify", blocks, send, lists, self.marked))
+        if pulls:
+            pull, blocks = self._pull_lists()
+            if "pull" in both:
+                steps.append(
+                    self._launch("pull_all", blocks, gather, pull, self.emitted_or_none, *into)
+                )
+            if not self.every:
+                some = (self.emitted_or_none, arrays.active, self.marked)
+                steps.append(self._launch("pull_some", blocks, gather, pull, *some, *into))
+        steps.append(
+            self._launch(
+                "apply", self.blocks, run, self.messages, self.received, arrays.reached,
+                arrays.active, self.partials,
+            )
+        )  # fmt: skip
+        if self.stages.alone_after:
+            steps.append(self._launch("fold_applied", 1, run, self.partials))
+            steps += self._alone(run, self.stages.alone_after)
+            steps.append(self._launch("commit", vertices, run))
+        directions = (np.int64(DIRECTIONS.index(d)) for d in (self.dense, self.sparse))
+        steps.append(
+            self._launch(
+                "finish", 1, run, self.partials, self.log, np.int64(arrays.num_edges), *directions,
+                np.int64(len(self.program.aggregates)), np.int64(not self.stages.alone_after),
+            )
+        )  # fmt: skip
+
+        def step() -> None:
+            for launched in steps:
+                launched()
+
+        return step
+
+    @property
+    def emitted_or_none(self) -> Any:
+        return self.emitted if self.binding.source_only else self._emitted
+
+    def _pull_lists(self) -> tuple[Any, int]:
+        """Struct Pull of program_pull.cuh, and the blocks of a launch."""
+        arrays = self.arrays
+        edges = arrays.edges("gather")
+        lists: PullLists = arrays.edge_view.made(
+            ("pull lists", id(edges.offsets)), partial(PullLists.of, edges)
+        )
+        # RowValue: a value, its shadow and a flag.
+        self.row_values = cupy.empty(3 * lists.num_parts, np.float64)
+        self.tickets = cupy.zeros(lists.num_parts, np.uint32)
+        pointers: tuple[Any, ...] = (
+            edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_first,
+            self.row_values, self.tickets,
+        )  # fmt: skip
+        words = [array.data.ptr for array in pointers] + [lists.num_parts, *lists.numbers]
+        self._held = pointers
+        return _struct(words), lists.num_blocks
+
+    def _push_lists(self) -> Any:
+        """Struct Push of program_push.cuh."""
+        arrays = self.arrays
+        edges = arrays.edges("send")
+        ids = edges.neighbours.dtype
+        chunks = arrays.edge_view.made(("chunks", id(edges.offsets)), partial(num_chunks, edges))
+        self.lists = (
+            cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
+            cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
+        )  # fmt: skip
+        pointers: tuple[Any, ...] = (edges.offsets, edges.neighbours, *self.lists)
+        return _struct([array.data.ptr for array in pointers] + list(SEPARATORS))
+
+    # -- what the device says --------------------------------------------------------------------
+
+    def _raise_overflow(self, control: dict[str, int]) -> None:
+        """The error of the role that comes first in a superstep."""
+        bad = cupy.asnumpy(self.arrays.aggregates).reshape(-1, 4)[:, 3]
+        names = list(self.program.aggregates)
+        wrong = [name for name in names if bad[names.index(name)]]
+        roles = [f"aggregates[{name!r}]" for name in wrong if name in self.stages.before]
+        roles += ["compute"] if control["bad"] & 1 else []
+        roles += ["apply"] if control["bad"] & 2 else []
+        roles += [f"aggregates[{name!r}]" for name in wrong if name in self.stages.after]
+        if roles and (control["bad"] or wrong):
+            raise overflow(self.program, roles[0])
+
+    def _report(self, control: dict[str, int]) -> None:
+        arrays, item = self.arrays, self.messages.dtype.itemsize
+        edge = np.dtype(self.binding.edges.neighbours.dtype).itemsize + item
+        edge += sum(dtype.itemsize for dtype in columns(self.binding).values())
+        state = sum(
+            self.glue.storage(self.binding.dtypes[f]).itemsize for f in self.program.changing
+        )
+        log = cupy.asnumpy(self.log[: control["log_size"] * _LOG_WORDS]).reshape(-1, _LOG_WORDS)
+        for direction, supersteps, frontier, edges, nanoseconds in log.tolist():
+            self.report.advance(
+                DIRECTIONS[direction],
+                supersteps=supersteps,
+                frontier=frontier,
+                edges=edges,
+                bytes=edges * edge + supersteps * arrays.n * (2 * item + 2 * state + 1),
+                seconds=nanoseconds / 1e9,
+            )
+
+
+def _struct(words: list[int]) -> Any:
+    """A struct of 8-byte members, as a kernel takes it."""
+    dtype = np.dtype([(f"word_{i}", np.uint64) for i in range(len(words))])
+    found = np.zeros(1, dtype)
+    for i, word in enumerate(words):
+        found[f"word_{i}"] = word
+    return found[0]

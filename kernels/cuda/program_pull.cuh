@@ -1,0 +1,337 @@
+// Pull: each row combines what the vertices send that have an edge to it.
+//
+// A part of a long row is a block's; shorter rows are a warp's, a group's of 8 lanes, or a
+// thread's. Neighbours are read once and in order, so they are not to push values out of the
+// caches.
+
+constexpr int PULL_THREADS = 256;
+constexpr int PULL_WARPS = PULL_THREADS / WARP;
+constexpr int GROUP = 8;     // lanes of a group
+constexpr int WARP_ROWS = 4; // rows that a warp takes in turn, and a group
+constexpr int UNROLL = 4;    // edges that a thread has on their way at once
+
+template <typename T, bool IS_FLOAT> struct WideOf {
+    using type = int64;
+};
+template <typename T> struct WideOf<T, true> {
+    using type = double;
+};
+constexpr bool FLOATS = Same<MESSAGE, float>::value || Same<MESSAGE, double>::value;
+
+template <bool SUM> struct WideChoice {
+    using type = WideOf<MESSAGE, FLOATS>::type;
+};
+template <> struct WideChoice<false> {
+    using type = MESSAGE;
+};
+// Sums of float are kept in double, but for the few that a thread adds at once.
+using WIDE = WideChoice<COMBINE_SUM>::type;
+
+template <typename T> __device__ __forceinline__ T shuffled(T value, int offset) {
+    if constexpr (sizeof(T) < 4)
+        return (T)__shfl_xor_sync(FULL_WARP, (uint32)value, offset);
+    else
+        return __shfl_xor_sync(FULL_WARP, value, offset);
+}
+
+// What a row, or a part of it, combines to.
+struct RowValue {
+    WIDE best;
+    double shadow; // of a sum of integers, to find overflow
+    bool got;      // whether a message came
+
+    static __device__ __forceinline__ RowValue none() {
+        return {COMBINE_SUM ? WIDE(0) : (WIDE)identity(), 0, false};
+    }
+
+    // Adds messages; those not taken are identities.
+    template <int N, bool SOME>
+    __device__ __forceinline__ void add(const MESSAGE (&m)[N], const bool (&taken)[N]) {
+        if constexpr (COMBINE_SUM && FLOATS) {
+            MESSAGE sum[N];
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                sum[k] = m[k];
+#pragma unroll
+            for (int step = 1; step < N; step *= 2)
+#pragma unroll
+                for (int k = 0; k + step < N; k += 2 * step)
+                    sum[k] += sum[k + step];
+            best += (WIDE)sum[0];
+        } else {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                add_one(m[k], taken[k]);
+        }
+        if (SOME || COMBINE_ANY) {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                got |= taken[k];
+        }
+    }
+
+    __device__ __forceinline__ void add_one(MESSAGE m, bool taken) {
+        if constexpr (COMBINE_SUM) {
+            best = added(best, (WIDE)m);
+            if (SUM_CHECKED)
+                shadow += (double)m;
+        } else if constexpr (COMBINE_ANY) {
+            if (taken)
+                best = m;
+        } else {
+            if (better(m, (MESSAGE)best))
+                best = m;
+        }
+    }
+
+    __device__ __forceinline__ void combine(const RowValue &other) {
+        if constexpr (COMBINE_SUM) {
+            best = added(best, other.best);
+            if (SUM_CHECKED)
+                shadow += other.shadow;
+        } else if constexpr (COMBINE_ANY) {
+            if (!got)
+                best = other.best;
+        } else {
+            if (better(other.best, best))
+                best = other.best;
+        }
+        got |= other.got;
+    }
+
+    // Lanes in groups of LANES get the combination of their group.
+    template <int LANES> __device__ __forceinline__ void reduce() {
+#pragma unroll
+        for (int offset = LANES / 2; offset > 0; offset /= 2)
+            combine({shuffled(best, offset), SUM_CHECKED ? shuffled(shadow, offset) : 0.0,
+                     (bool)shuffled((uint32)got, offset)});
+    }
+};
+
+// The rows of an adjacency by destination, and how they are shared out.
+struct Pull {
+    const OFFSET *offsets;
+    const ID *neighbours;
+    const ID *rows; // first those of warps, then of groups, then of threads; none without edges
+    const ID *part_row;
+    const uint32 *part_first; // number of the first part of the same row
+    RowValue *partials;       // of each part
+    uint32 *tickets;          // of each row's first part: parts that are done; 0 between launches
+    uint64 parts, warp_rows, group_rows, thread_rows;
+};
+
+template <bool SOME> struct Puller {
+    const Run &run;
+    const Pull &pull;
+    const MESSAGE *emitted;
+    const uint8 *active;
+    uint8 *marked; // null: all rows are
+    MESSAGE *messages;
+    uint8 *received;
+    bool good;
+    uint64 read; // edges of the rows taken
+
+    // Adds edges begin + lane, + LANES, ... below begin + length to `row`.
+    template <int LANES>
+    __device__ __forceinline__ void gather(ID v, OFFSET begin, OFFSET length, uint32 lane,
+                                           RowValue &row) {
+        const ID *neighbours = pull.neighbours + begin;
+        for (OFFSET base = 0; base < length; base += LANES * UNROLL) {
+            ID u[UNROLL];
+            bool taken[UNROLL];
+            MESSAGE m[UNROLL];
+#pragma unroll
+            for (int k = 0; k < UNROLL; k++) {
+                OFFSET i = base + lane + k * LANES;
+                taken[k] = i < length;
+                u[k] = taken[k] ? __ldcs(neighbours + i) : 0;
+            }
+            if (SOME) {
+#pragma unroll
+                for (int k = 0; k < UNROLL; k++)
+                    taken[k] = taken[k] && __ldg(active + u[k]);
+            }
+#pragma unroll
+            for (int k = 0; k < UNROLL; k++) {
+                m[k] = identity();
+                if (taken[k]) {
+#if EMITS
+                    m[k] = __ldg(emitted + u[k]);
+#else
+                    good &= message(run, u[k], v, begin + base + lane + k * LANES, m[k]);
+#endif
+                }
+            }
+            row.template add<UNROLL, SOME>(m, taken);
+            // One message is as good as all.
+            if (COMBINE_ANY && (LANES < WARP ? row.got : __any_sync(FULL_WARP, row.got) != 0))
+                break;
+        }
+        if (!SOME && !COMBINE_ANY)
+            row.got = true; // a row has edges
+    }
+
+    __device__ __forceinline__ void finish(ID v, const RowValue &row) {
+        if constexpr (COMBINE_SUM && SUM_CHECKED) {
+            // Wrapping around moves a sum by 2**64, rounding by far less than 2**62.
+            good &= fabs((double)row.best - row.shadow) <= 4611686018427387904.0 &&
+                    row.best >= MESSAGE_LEAST && row.best <= MESSAGE_MOST;
+        }
+        messages[v] = (MESSAGE)row.best;
+        if (NEEDS_RECEIVED)
+            received[v] = row.got;
+        if (SOME && marked)
+            marked[v] = 0;
+    }
+
+    __device__ __forceinline__ bool wanted(ID v) const { return !SOME || !marked || marked[v]; }
+
+    // Rows of `rows`, ROWS for each group of LANES lanes of this warp.
+    template <int LANES, int ROWS>
+    __device__ __forceinline__ void take(const ID *rows, uint64 count, uint64 warp) {
+        constexpr int GROUPS = WARP / LANES, HELD = GROUPS * ROWS;
+        static_assert(HELD <= WARP, "a lane holds at most one row");
+        uint64 first = warp * HELD;
+        if (first >= count)
+            return;
+        ID held = 0;
+        OFFSET begin = 0, length = 0;
+        if (lane() < HELD && first + lane() < count) {
+            held = rows[first + lane()];
+            if (wanted(held)) {
+                begin = pull.offsets[held];
+                length = pull.offsets[held + 1] - begin;
+                read += length;
+            }
+        }
+#pragma unroll 1
+        for (int k = 0; k < ROWS; k++) {
+            int from = k * GROUPS + lane() / LANES;
+            ID v = __shfl_sync(FULL_WARP, held, from);
+            OFFSET start = __shfl_sync(FULL_WARP, begin, from);
+            OFFSET size = __shfl_sync(FULL_WARP, length, from);
+            RowValue row = RowValue::none();
+            gather<LANES>(v, start, size, lane() % LANES, row);
+            __syncwarp();
+            row.template reduce<LANES>();
+            if (lane() % LANES == 0 && size > 0)
+                finish(v, row);
+        }
+    }
+
+    // One part of a long row, by this block.
+    __device__ __forceinline__ void take_part(uint32 part) {
+        __shared__ RowValue held[PULL_WARPS];
+        ID v = pull.part_row[part];
+        if (!wanted(v))
+            return;
+        uint32 first = pull.part_first[part];
+        OFFSET begin = pull.offsets[v], whole = pull.offsets[v + 1] - begin;
+        OFFSET skipped = (OFFSET)(part - first) * PART;
+        uint32 parts = (uint32)((whole + (PART - 1)) / PART);
+        OFFSET length = whole - skipped < PART ? whole - skipped : PART;
+        if (threadIdx.x == 0)
+            read += length;
+        RowValue row = RowValue::none();
+        gather<PULL_THREADS>(v, begin + skipped, length, threadIdx.x, row);
+        __syncwarp();
+        row.template reduce<WARP>();
+        if (lane() == 0)
+            held[warp_in_block()] = row;
+        __syncthreads();
+        if (warp_in_block() != 0)
+            return;
+        for (int w = 1; w < PULL_WARPS; w++)
+            row.combine(held[w]); // as lane 0 does; others' are not used
+        if (parts > 1) {
+            uint32 done = 0;
+            if (lane() == 0) {
+                pull.partials[part] = row;
+                __threadfence();
+                done = atomicAdd(pull.tickets + first, 1);
+            }
+            if (__shfl_sync(FULL_WARP, done, 0) != parts - 1)
+                return;
+            __threadfence(); // the last one puts the parts together
+            row = RowValue::none();
+            for (uint32 p = lane(); p < parts; p += WARP) {
+                const RowValue *other = pull.partials + first + p;
+                row.combine({fresh(&other->best), fresh(&other->shadow), fresh(&other->got)});
+            }
+            row.template reduce<WARP>();
+            if (lane() == 0)
+                pull.tickets[first] = 0;
+        }
+        if (lane() == 0)
+            finish(v, row);
+    }
+
+    __device__ __forceinline__ void take_block() {
+        uint64 block = blockIdx.x;
+        if (block < pull.parts)
+            return take_part((uint32)block);
+        block -= pull.parts;
+        const ID *rows = pull.rows;
+        constexpr uint64 BY_WARP = PULL_WARPS * WARP_ROWS;
+        constexpr uint64 BY_GROUP = PULL_WARPS * (WARP / GROUP) * WARP_ROWS;
+        uint64 blocks = (pull.warp_rows + BY_WARP - 1) / BY_WARP;
+        if (block < blocks)
+            return take<WARP, WARP_ROWS>(rows, pull.warp_rows,
+                                         block * PULL_WARPS + warp_in_block());
+        block -= blocks;
+        rows += pull.warp_rows;
+        blocks = (pull.group_rows + BY_GROUP - 1) / BY_GROUP;
+        if (block < blocks)
+            return take<GROUP, WARP_ROWS>(rows, pull.group_rows,
+                                          block * PULL_WARPS + warp_in_block());
+        block -= blocks;
+        rows += pull.group_rows;
+        take<1, 1>(rows, pull.thread_rows, block * PULL_WARPS + warp_in_block());
+    }
+};
+
+template <bool SOME>
+__device__ __forceinline__ void pull_block(const Run &run, const Pull &pull, const MESSAGE *emitted,
+                                           const uint8 *active, uint8 *marked, MESSAGE *messages,
+                                           uint8 *received) {
+    Puller<SOME> puller = {run, pull, emitted, active, marked, messages, received, true, 0};
+    puller.take_block();
+    if (SOME && marked) {
+        uint64 read = warp_sum(puller.read);
+        if (lane() == 0 && read)
+            atomicAdd((uint64 *)&run.control->read, read);
+    }
+    if (!puller.good)
+        run.control->bad = BAD_COMPUTE;
+}
+
+#if EMITS
+#define PULL_BOUNDS __launch_bounds__(PULL_THREADS, 2048 / PULL_THREADS)
+#else
+#define PULL_BOUNDS __launch_bounds__(PULL_THREADS)
+#endif
+
+// Every vertex sends.
+extern "C" __global__ void PULL_BOUNDS pull_all(Run run, Pull pull,
+                                                const MESSAGE *__restrict__ emitted,
+                                                MESSAGE *__restrict__ messages, uint8 *received) {
+    const RunControl *control = run.control;
+    if (control->done ||
+        (!EVERY && (control->direction != BY_PULL || control->num_active != run.num_vertices)))
+        return;
+    pull_block<false>(run, pull, emitted, nullptr, nullptr, messages, received);
+}
+
+// Some do; those rows are looked at that are marked, or all.
+extern "C" __global__ void PULL_BOUNDS pull_some(Run run, Pull pull,
+                                                 const MESSAGE *__restrict__ emitted,
+                                                 const uint8 *__restrict__ active, uint8 *marked,
+                                                 MESSAGE *__restrict__ messages, uint8 *received) {
+    const RunControl *control = run.control;
+    int64 direction = control->direction;
+    if (control->done || direction == BY_PUSH ||
+        (direction == BY_PULL && control->num_active == run.num_vertices))
+        return;
+    pull_block<true>(run, pull, emitted, active, direction == BY_NOTIFY ? marked : nullptr,
+                     messages, received);
+}

@@ -1,0 +1,117 @@
+// Push: lists of the active vertices, whose edges are then looked at by a thread, a warp or, in
+// chunks of long rows, a block each; atomics combine at the other end.
+
+// The rows of an adjacency by source, and lists of active ones.
+struct Push {
+    const OFFSET *offsets;
+    const ID *neighbours;
+    ID *small, *medium; // lists of as many entries as there are vertices
+    ID *chunk_row;
+    uint32 *chunk_number; // in its row
+    int64 first, second;  // lengths from which a row is a warp's, a block's
+};
+
+// Sorts the active vertices into lists. `control` has the lists' lengths, 0 before.
+extern "C" __global__ void frontier(Run run, Push push, const uint8 *active) {
+    RunControl *control = run.control;
+    if (control->done || control->direction == BY_PULL)
+        return;
+    uint64 n = run.num_vertices;
+    for (uint64 base = warp_rank() * WARP; base < n; base += num_threads()) {
+        uint64 v = base + lane();
+        int64 length = v < n && active[v] ? push.offsets[v + 1] - push.offsets[v] : 0;
+        bool large = length >= push.second;
+        warp_append(length > 0 && length < push.first && !large, (ID)v, push.small,
+                    &control->small);
+        warp_append(length >= push.first && !large, (ID)v, push.medium, &control->medium);
+        if (length > 0 && large) {
+            uint32 chunks = (uint32)((length + CHUNK - 1) / CHUNK);
+            uint32 place = atomicAdd(&control->chunks, chunks);
+            for (uint32 i = 0; i < chunks; i++) {
+                push.chunk_row[place + i] = (ID)v;
+                push.chunk_number[place + i] = i;
+            }
+        }
+    }
+}
+
+// Tells those that get a message.
+struct Notify {
+    uint8 *marked;
+
+    __device__ __forceinline__ bool operator()(ID, ID v, OFFSET) const {
+        if (!marked[v])
+            marked[v] = 1;
+        return true;
+    }
+};
+
+struct Send {
+    const Run &run;
+    const MESSAGE *emitted;
+    MESSAGE *messages;
+    uint8 *received;
+
+    __device__ __forceinline__ bool operator()(ID u, ID v, OFFSET e) const {
+        MESSAGE m;
+#if EMITS
+        m = emitted[u];
+#else
+        if (!message(run, u, v, e, m))
+            return false;
+#endif
+        if constexpr (COMBINE_SUM)
+            atomic_add(messages + v, m);
+        else if constexpr (COMBINE_ANY)
+            messages[v] = m;
+        else if constexpr (COMBINE_MAX)
+            atomic_max(messages + v, m);
+        else
+            atomic_min(messages + v, m);
+        if (NEEDS_RECEIVED && !received[v])
+            received[v] = 1;
+        return true;
+    }
+};
+
+// Calls `edge(u, v, e)` for every edge of the lists. The same edges whatever the grid.
+template <typename Edge>
+__device__ __forceinline__ bool for_edges(const RunControl *control, const Push &push, Edge edge) {
+    bool good = true;
+    for (uint32 i = blockIdx.x; i < control->chunks; i += gridDim.x) {
+        ID u = push.chunk_row[i];
+        OFFSET begin = push.offsets[u] + (OFFSET)push.chunk_number[i] * CHUNK;
+        OFFSET left = push.offsets[u + 1] - begin;
+        for (OFFSET j = threadIdx.x; j < left && j < CHUNK; j += blockDim.x)
+            good &= edge(u, push.neighbours[begin + j], begin + j);
+    }
+    for (uint64 i = warp_rank(); i < control->medium; i += num_warps()) {
+        ID u = push.medium[i];
+        OFFSET begin = push.offsets[u], length = push.offsets[u + 1] - begin;
+        for (OFFSET j = lane(); j < length; j += WARP)
+            good &= edge(u, push.neighbours[begin + j], begin + j);
+    }
+    for (uint64 i = thread_rank(); i < control->small; i += num_threads()) {
+        ID u = push.small[i];
+        OFFSET end = push.offsets[u + 1];
+        for (OFFSET e = push.offsets[u]; e < end; e++)
+            good &= edge(u, push.neighbours[e], e);
+    }
+    return good;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    push(Run run, Push push, const MESSAGE *emitted, MESSAGE *messages, uint8 *received) {
+    RunControl *control = run.control;
+    if (control->done || control->direction != BY_PUSH)
+        return;
+    if (!for_edges(control, push, Send{run, emitted, messages, received}))
+        control->bad = BAD_COMPUTE;
+}
+
+// Marks the rows that `pull_some` is to look at.
+extern "C" __global__ void __launch_bounds__(256) notify(Run run, Push push, uint8 *marked) {
+    const RunControl *control = run.control;
+    if (!control->done && control->direction == BY_NOTIFY)
+        for_edges(control, push, Notify{marked});
+}
