@@ -1,7 +1,8 @@
-"""``frame.graph`` on Dask and pandas frames."""
+"""``frame.graph`` on Dask, pandas and cuDF frames."""
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import dask.dataframe as dd
@@ -9,6 +10,7 @@ import pandas as pd
 
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.graph import Graph
+from dask_graphgpu.post_import import after_import
 
 _PASSED_ON = {*ALGORITHMS, "persist", "save", "explain"}
 
@@ -51,6 +53,15 @@ class _Attribute:
 
 
 def register() -> None:
-    """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them) and on pandas frames."""
-    for kind in (dd.DataFrame, pd.DataFrame):
-        setattr(kind, "graph", _Attribute())  # noqa: B010  the frames' types do not declare it
+    """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them), pandas frames and cuDF frames.
+
+    cuDF's as soon as it has been imported, which this does not do.
+    """
+    put_on(dd)
+    put_on(pd)
+    after_import("cudf", put_on)
+
+
+def put_on(library: ModuleType) -> None:
+    """Put ``.graph`` on the ``DataFrame`` of a library."""
+    library.DataFrame.graph = _Attribute()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
 
@@ -17,16 +17,18 @@ from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.ingest import Needs, vertex_frame
-from dask_graphgpu.inputs import Input, meta_of
-from dask_graphgpu.io.results import ColumnType, Table, column_names, empty_frame, to_frame
+from dask_graphgpu.inputs import Input
+from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.report import Report
 
 
 def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
-    """The result of an algorithm: a pandas frame, or a Dask frame when the graph is lazy."""
+    """The result of an algorithm: a frame as the graph's own, a Dask frame when it is lazy."""
     schema = graph.schema
+    engine = engines.of_frames(engine, on_device=schema.on_device)
     columns = algorithm.columns(schema)
     _check_names(columns, schema)
     engines.check(engine, algorithm.engine_functions())
@@ -42,11 +44,11 @@ def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
     if not graph.lazy:
         frames = {name: compute(*chunks) for name, chunks in frames.items()}
         table, ids = execute(algorithm, partition, schema, needs, engine, frames)
-        return to_frame(table, columns, ids, schema)
+        return _results(schema).to_frame(table, columns, ids, schema)
     ran = delayed(execute, pure=True, nout=2)(algorithm, partition, schema, needs, engine, frames)
     share, of = delayed(_share, pure=True), graph.npartitions
     parts = [share(ran, columns, schema, i, of) for i in range(of)]
-    meta = empty_frame(columns, schema)
+    meta = _results(schema).empty_frame(columns, schema)
     return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=f"graph-{ran.key}")
 
 
@@ -71,12 +73,19 @@ def execute(
 
 def _share(
     ran: tuple[Table, Any], columns: dict[str, ColumnType], schema: EdgeSchema, i: int, of: int
-) -> pd.DataFrame:
+) -> Any:
     """The i-th of ``of`` even shares of a result's rows."""
     table, ids = ran
     rows = len(next(iter(table.values())).data)
     bounds = np.linspace(0, rows, of + 1).astype(np.int64)
-    return to_frame(table, columns, ids, schema, slice(bounds[i], bounds[i + 1]))
+    share = slice(int(bounds[i]), int(bounds[i + 1]))
+    return _results(schema).to_frame(table, columns, ids, schema, share)
+
+
+def _results(schema: EdgeSchema) -> Any:
+    """The module that makes frames of the graph's kind."""
+    name = "device_results" if schema.on_device else "results"
+    return importlib.import_module(f"dask_graphgpu.io.{name}")
 
 
 def _check_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> None:
@@ -97,12 +106,14 @@ def _take_frames(
     changes: dict[str, FrameColumns] = {}
     for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
         value = getattr(algorithm, field.name)
-        if not (isinstance(value, pd.DataFrame) or is_dask_collection(value)):
+        if not (is_frame(value) or is_dask_collection(value)):
             continue
-        if not isinstance(value, (pd.DataFrame, dd.DataFrame)):
+        if not is_frame(value):
             raise InvalidArgument(
-                f"{field.name} is a {type(value).__name__}; give a Dask or pandas DataFrame"
+                f"{field.name} is a {type(value).__name__}; give a Dask, pandas or cuDF DataFrame"
             )
+        if on_device(value) != schema.on_device:
+            raise InvalidArgument(unlike(field.name, value))
         ids = find_vertex_columns(meta_of(value), schema)
         rest = [str(c) for c in value.columns if c not in ids]
         number = algorithm.frame_columns(field.name)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
-import dask.dataframe as dd
-import pandas as pd
 from dask.delayed import delayed
 
 from dask_graphgpu import config
@@ -33,7 +31,8 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
-from dask_graphgpu.inputs import Frames, Input, meta_of
+from dask_graphgpu.inputs import Frames, Input
+from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
@@ -70,12 +69,12 @@ class Graph:
     """Edges with their columns and options; made by ``frame.graph(...)``.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
-    partitions as the edge frame, and all work is done when that is computed. On pandas frames
-    they compute at once and give pandas frames.
+    partitions as the edge frame, and all work is done when that is computed. On pandas and cuDF
+    frames they compute at once and give frames of the same kind. cuDF frames stay on the GPU.
 
     Parameters
     ----------
-    frame : Dask or pandas DataFrame
+    frame : Dask, pandas or cuDF DataFrame
         One row an edge.
     source, destination : str or list of str
         Id columns (integers or strings). Default: ``src`` and ``dst``, or ``source`` and
@@ -126,6 +125,7 @@ class Graph:
         engines.check(engine)
         schema = find_columns(meta_of(frame), source, destination, weight)
         schema = dataclasses.replace(schema, directed=directed)
+        engines.of_frames(engine, on_device=schema.on_device)
         if duplicates == "one" and schema.weight is not None:
             raise InvalidArgument(
                 "duplicates='one' does not say which weight repeated edges get: choose 'min', "
@@ -134,6 +134,8 @@ class Graph:
         ids: tuple[str, ...] = ()
         if vertices is not None:
             _check_frame(vertices, "the vertices frame", InvalidVertices)
+            if on_device(vertices) != schema.on_device:
+                raise InvalidVertices(unlike("the vertices frame", vertices))
             ids = find_vertex_columns(meta_of(vertices), schema)
             schema = holding_vertices(schema, meta_of(vertices), ids)
         layout = Layout(directed=directed, duplicates=duplicates, order=order)
@@ -206,6 +208,11 @@ class Graph:
         """
         from dask_graphgpu import __version__
 
+        if self._input.schema.on_device:
+            raise InvalidArgument(
+                "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
+                "them with .to_pandas(), Dask's with .to_backend('pandas')"
+            )
         folder = saving.check_destination(path)
         made = self._input.built(_names(columns))
         arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)
@@ -221,7 +228,8 @@ class Graph:
         Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
         and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact.
         """
-        return self._input.plan(self._engine)
+        on_device = self._input.schema.on_device
+        return self._input.plan(engines.of_frames(self._engine, on_device=on_device))
 
     def __repr__(self) -> str:
         directed = "directed" if self._input.layout.directed else "undirected"
@@ -233,9 +241,10 @@ def _names(columns: Columns) -> tuple[str, ...]:
 
 
 def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
-    if not isinstance(frame, (pd.DataFrame, dd.DataFrame)):
+    if not is_frame(frame):
         raise error(
-            f"{what} is a {type(frame).__name__}; give a Dask or pandas DataFrame with a row each"
+            f"{what} is a {type(frame).__name__}; give a Dask, pandas or cuDF DataFrame with a row "
+            "each"
         )
 
 

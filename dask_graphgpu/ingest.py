@@ -1,8 +1,8 @@
-"""From frames to a partition: what is read, lazily on Dask frames, at once on pandas frames."""
+"""From frames to a partition: what is read, lazily on Dask frames, at once on others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from dask.delayed import delayed
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
+from dask_graphgpu.io.frames import on_device
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
@@ -46,7 +47,7 @@ def ingest(
     layout: Layout,
     needs: Needs,
 ) -> Any:
-    """The partition of a graph: a Partition of pandas frames, a Delayed one of Dask frames.
+    """The partition of a graph; a Delayed one of Dask frames.
 
     Equal arguments give equal keys, so results computed together share one partition.
     """
@@ -63,16 +64,37 @@ def ingest(
         return delayed(_from_parquet, pure=True)(
             found, tuple(edges.columns), schema, carried, vertex_chunks, layout, edges._name
         )
-    read: Any = delayed(read_edges, pure=True) if lazy else read_edges
+    kind = _Kind.of(schema.on_device)
+    read: Any = delayed(kind.read_edges, pure=True) if lazy else kind.read_edges
     parts = edges.to_delayed() if is_dask_collection(edges) else [edges]
     chunks = [read(part, schema, carried, f"partition {i}") for i, part in enumerate(parts)]
-    return (delayed(build, pure=True) if lazy else build)(chunks, vertex_chunks, layout)
+    make: Any = delayed(kind.build, pure=True) if lazy else kind.build
+    return make(chunks, vertex_chunks, layout)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What reads and builds, for frames in the memory of the host or of the GPU."""
+
+    read_edges: Callable[..., Any]
+    read_vertices: Callable[..., Any]
+    build: Callable[..., Any]
+
+    @classmethod
+    def of(cls, on_device: bool) -> _Kind:
+        if not on_device:
+            return cls(read_edges, read_vertices, build)
+        from dask_graphgpu.io import device_frames
+        from dask_graphgpu.partition.device import build as device
+
+        return cls(device_frames.read_edges, device_frames.read_vertices, device.build)
 
 
 def vertex_frame(frame: Any, ids: Sequence[str], columns: Sequence[str], lazy: bool) -> list[Any]:
     """Chunks of a frame with one row a vertex, one a partition; Delayed where ``lazy``."""
     chosen = frame[list(dict.fromkeys([*ids, *columns]))]
-    read: Any = delayed(read_vertices, pure=True) if lazy else read_vertices
+    kind = _Kind.of(on_device(frame))
+    read: Any = delayed(kind.read_vertices, pure=True) if lazy else kind.read_vertices
     parts = chosen.to_delayed() if is_dask_collection(chosen) else [chosen]
     ids, columns = tuple(ids), tuple(columns)
     return [read(part, ids, columns, f"partition {i}") for i, part in enumerate(parts)]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import pandas as pd
 from dask.base import is_dask_collection, persist
 from dask.delayed import delayed
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.ingest import Needs, edge_frame, ingest
+from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.store.plan import Plan, exact_plan, planned
@@ -52,7 +52,7 @@ class Input(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Dask or pandas frames of edges and, if any, of vertices with id columns ``vertex_ids``."""
+    """Frames of edges and, if any, of vertices with id columns ``vertex_ids``."""
 
     edges: Any
     vertices: Any
@@ -142,12 +142,6 @@ class Built:
         plan = describe(self.held, self.schema, self.layout, engine)
         found: Plan = plan.compute() if self.lazy else plan
         return found
-
-
-def meta_of(frame: Any) -> pd.DataFrame:
-    """An empty frame with a Dask frame's columns, or the pandas frame itself."""
-    meta: pd.DataFrame = frame._meta if is_dask_collection(frame) else frame
-    return meta
 
 
 def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout) -> None:

@@ -38,7 +38,7 @@ def read_edges(
     if not len(frame):  # readers give empty partitions any dtype
         return _empty(schema, columns, declared)
     for name in names:
-        _check_dtype(frame, name, declared[name], where)
+        check_dtype(frame, name, declared[name], where)
     source = [id_array(frame[name], name, where) for name in schema.source]
     destination = [id_array(frame[name], name, where) for name in schema.destination]
     (source_codes, destination_codes), table = encode([source, destination])
@@ -47,10 +47,10 @@ def read_edges(
         column = schema.weight if name == "weight" else name
         assert column is not None
         require_columns(frame, [column])
-        _check_dtype(frame, column, declared[column], where)
+        check_dtype(frame, column, declared[column], where)
         carried[name] = number_array(frame[column], column, where)
         if name == "weight":
-            _check_weights(carried[name], column, where)
+            refuse_weights(carried[name], column, where)
             carried[name] = _narrowed(carried[name])
     return EdgeChunk(source_codes, destination_codes, table, carried)
 
@@ -60,7 +60,7 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
     # Arrow data knows how many nulls it holds, which is asked below.
     nulls = 0 if isinstance(series.dtype, pd.ArrowDtype) else int(series.isna().sum())
     if nulls:
-        raise _nulls(name, nulls, where)
+        raise nulls_in_ids(name, nulls, where)
     if not len(series):
         return pa.array([], arrow_id_type(series.dtype) or pa.null())
     kind = arrow_id_type(series.dtype)
@@ -77,7 +77,7 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
         values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     )
     if values.null_count:  # a dictionary may hold a null as a value, which is no null to pandas
-        raise _nulls(name, values.null_count, where)
+        raise nulls_in_ids(name, values.null_count, where)
     if pa.types.is_dictionary(values.type):
         if pa.types.is_integer(values.type.value_type):
             return values.dictionary_decode()
@@ -101,7 +101,8 @@ def _one_chunk(values: pa.ChunkedArray) -> pa.Array:
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
-def _nulls(name: str, number: int, where: str) -> InvalidEdges:
+def nulls_in_ids(name: str, number: int, where: str) -> InvalidEdges:
+    """The error of an id column with nulls."""
     return InvalidEdges(
         f"id column {name!r} has {number} nulls in {where}; drop them first, for example with "
         f".dropna(subset=[{name!r}])"
@@ -114,10 +115,7 @@ def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
     arrow = isinstance(declared, pd.ArrowDtype)
     nulls = pa.array(series).null_count if arrow else int(series.isna().sum())
     if nulls:
-        raise InvalidEdges(
-            f"column {name!r} has {nulls} nulls or NaN in {where}; fill or drop them "
-            f"first, for example with .dropna(subset=[{name!r}])"
-        )
+        raise nulls_in_numbers(name, nulls, "nulls or NaN", where)
     dtype: np.dtype[Any] = np.dtype(getattr(declared, "numpy_dtype", declared))
     if dtype.kind not in "iufb":
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
@@ -126,11 +124,16 @@ def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
     values = np.ascontiguousarray(series.to_numpy(dtype=dtype))
     nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
     if nan:
-        raise InvalidEdges(
-            f"column {name!r} has {nan} NaN in {where}; fill or drop them first, for example with "
-            f".dropna(subset=[{name!r}])"
-        )
+        raise nulls_in_numbers(name, nan, "NaN", where)
     return values
+
+
+def nulls_in_numbers(name: str, number: int, what: str, where: str) -> InvalidEdges:
+    """The error of a numeric column with nulls."""
+    return InvalidEdges(
+        f"column {name!r} has {number} {what} in {where}; fill or drop them first, for example "
+        f"with .dropna(subset=[{name!r}])"
+    )
 
 
 def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:
@@ -184,7 +187,7 @@ def _encode_range(
     return codes, Names((kind,), last - first + 1, first=first)
 
 
-def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, where: str) -> None:
+def check_dtype(frame: Any, name: str, declared: Any, where: str) -> None:
     """Refuse a partition whose column is of another type than the frame declares.
 
     Backends may differ (NumPy, masked, Arrow; the kinds of strings): what counts is the value type.
@@ -197,7 +200,9 @@ def _check_dtype(frame: pd.DataFrame, name: str, declared: Any, where: str) -> N
         )
 
 
-def _check_weights(weight: np.ndarray, name: str, where: str) -> None:
+def refuse_weights(weight: Any, name: str, where: str) -> None:
+    """Raise InvalidEdges for weights, NumPy's or CuPy's, that are negative or infinite."""
+
     def refuse(bad: int, what: str) -> None:
         raise InvalidEdges(
             f"weight column {name!r} has {bad} {what} weights in {where}; weights are "

@@ -13,6 +13,7 @@ import pyarrow.fs
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import InvalidEdges, UnreadableParquet
+from dask_graphgpu.io.frames import on_device
 
 # Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
 _LARGE_DICTIONARY = 1 << 18
@@ -31,10 +32,12 @@ def pieces(frame: Any) -> list[Piece] | None:
     """The Parquet files behind a Dask frame, in the order of its partitions.
 
     None unless the frame is nothing but ``read_parquet`` and a choice of columns: what filters,
-    renames or computes goes through the frame's own partitions.
+    renames or computes goes through the frame's own partitions, as does what cuDF reads.
     """
     from dask.dataframe.dask_expr.io.parquet import ReadParquet
 
+    if on_device(frame):
+        return None
     expr = frame.expr.simplify()
     if not isinstance(expr, ReadParquet) or expr.filters or expr.operand("_series"):
         return None

@@ -44,7 +44,7 @@ def column_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> list[str
     return [
         name
         for key, kind in columns.items()
-        for name in (_names(key, schema) if kind.vertex else (key,))
+        for name in (vertex_names(key, schema) if kind.vertex else (key,))
     ]
 
 
@@ -76,13 +76,13 @@ def to_frame(
             out[name] = _numbers(data, valid, kind, schema.arrow)
             continue
         for column, dtype, values in zip(
-            _names(name, schema), schema.ids, ids.take(data, valid), strict=True
+            vertex_names(name, schema), schema.ids, ids.take(data, valid), strict=True
         ):
             out[column] = _ids(values, dtype, kind.nullable)
     return pd.DataFrame(out)
 
 
-def _names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
+def vertex_names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
     """Column names of a vertex: the edge frame's own for the two ends of an edge."""
     ends = {
         "vertex": schema.vertex,

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
+from dask_graphgpu.io.frames import on_device
 from dask_graphgpu.partition.ids import common_type
 
 Columns = str | Sequence[str]
@@ -46,6 +47,8 @@ class EdgeSchema:
         The dtype of each id column of a result: holds sources and destinations exactly.
     directed : bool
         Whether an edge leads one way only.
+    on_device : bool
+        Whether the frame is cuDF's.
     """
 
     source: tuple[str, ...]
@@ -54,6 +57,7 @@ class EdgeSchema:
     dtypes: tuple[tuple[str, Any], ...]
     ids: tuple[Any, ...]
     directed: bool = True
+    on_device: bool = False
 
     @property
     def vertex(self) -> tuple[str, ...]:
@@ -130,7 +134,7 @@ def find_columns(
         for a, b in zip(sources, destinations, strict=True)
     )
     dtypes = tuple((str(name), dtype) for name, dtype in meta.dtypes.items())
-    return EdgeSchema(sources, destinations, weight, dtypes, ids)
+    return EdgeSchema(sources, destinations, weight, dtypes, ids, on_device=on_device(meta))
 
 
 def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...]:
@@ -202,7 +206,7 @@ def arrow_id_type(dtype: Any) -> pa.DataType | None:
 
 def value_type(dtype: Any) -> pa.DataType | None:
     """Arrow type of the values of a pandas dtype, all kinds of strings being one; None: objects."""
-    if isinstance(dtype, pd.CategoricalDtype):
+    if hasattr(dtype, "categories"):  # pandas' or cuDF's
         return value_type(dtype.categories.dtype)
     if isinstance(dtype, pd.StringDtype):
         return pa.large_string()
@@ -246,7 +250,7 @@ def _common_dtype(a: Any, b: Any, where: str) -> Any:
 
 
 def _decategorized(dtype: Any) -> Any:
-    if isinstance(dtype, pd.CategoricalDtype):
+    if hasattr(dtype, "categories"):
         return dtype.categories.dtype
     if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
         return pd.ArrowDtype(dtype.pyarrow_dtype.value_type)

@@ -44,7 +44,8 @@ ALLOWED["execute"] = {
 }
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
-ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms"}
+ALLOWED["post_import"] = set()
+ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import"}
 ALLOWED["steps"] = set()
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}

@@ -192,7 +192,7 @@ class BeliefPropagation(Iterated):
                 f"priors are {values.shape[1]} columns and the coupling has {self.classes} classes"
             )
         values[~known] = 0.5 if self.coupling is None else 1 / self.classes
-        if values.min(initial=0) < 0 or values.max(initial=0) > 1:
+        if values.min() < 0 or values.max() > 1:
             raise InvalidArgument(
                 f"priors: values from {values.min()} to {values.max()}; allowed are 0 to 1"
             )
@@ -224,6 +224,7 @@ class BeliefPropagation(Iterated):
     def _several(self, run: Run, priors: np.ndarray) -> np.ndarray:
         values, vectors = np.linalg.eigh(np.array(self.coupling))
         values[np.abs(values) < 1e-12 * np.abs(values).max()] = 0.0
+        vectors = np.asarray(vectors, like=priors)
         solved = (priors - 1 / self.classes) @ vectors
         kind = "weighted" if run.view.is_weighted else "uniform"
         for k, value in enumerate(values.tolist()):

@@ -144,7 +144,7 @@ class CircuitSimulation(Iterated):
         held, terminal = read_values(run, "terminals", self.terminals, gaps=True)
         check_finite("terminals", held)
         start = finite_values(run, "initial", self.initial, missing=0.0)
-        current = np.zeros(view.num_vertices)
+        current = np.zeros_like(start)
         if self.currents is not None:
             current = finite_values(run, "currents", self.currents, missing=0.0)
         floating = ~self._joined(run, terminal)

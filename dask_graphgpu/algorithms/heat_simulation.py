@@ -109,7 +109,7 @@ class HeatSimulation(Iterated):
         view, step = run.view, float(self.step)
         columns = {"initial": finite_values(run, "initial", self.initial, missing=0.0)}
         conductance = view.weighted_degrees("in" if view.directed else "out")
-        most = float(np.max(conductance, initial=0))
+        most = float(conductance.max())
         if step * most > 1 + 1e-12:  # up to the rounding of the sums
             raise InvalidArgument(
                 f"step={self.step!r} is not stable: the conductances into a vertex sum up to "

@@ -61,11 +61,12 @@ class KCore(Algorithm):
     def run(self, run: Run) -> Table:
         inside = run.engine.core_numbers(run.view, report=run.report) >= self.k
         out, rank = run.view.out, run.ids.rank
-        source = np.repeat(np.arange(out.num_vertices, dtype=out.neighbours.dtype), out.degrees)
+        source = run.view.sources()
         chosen = inside[source] & inside[out.neighbours]
         source, destination = source[chosen], out.neighbours[chosen]
         places = (source, destination) if rank is None else (rank[source], rank[destination])
-        order = np.lexsort(places[::-1])
+        order = np.argsort(places[1], kind="stable")
+        order = order[np.argsort(places[0][order], kind="stable")]
         if not run.view.directed:
             order = order[(places[0] <= places[1])[order]]
         table = {

@@ -62,7 +62,7 @@ class System:
         """Largest row sum of |M|: the spectral radius is not above it."""
         if self.kind == "uniform":
             degree = view.degrees("both" if view.directed else "out")
-            return float(degree.max(initial=0)) * (abs(self.coupling) + self.echo)
+            return float(degree.max()) * (abs(self.coupling) + self.echo)
         program = VertexProgram(
             state={"row_sum": Field("float64", initial=0.0)},
             compute=_MAGNITUDE[self.kind],
@@ -73,7 +73,7 @@ class System:
         state = run.engine.run(
             program, view, max_supersteps=1, exact_supersteps=True, report=run.report
         )
-        return float(state["row_sum"].max(initial=0.0))
+        return float(state["row_sum"].max())
 
     def radius_estimate(self, run: Run, view: View) -> float:
         """A lower bound of the spectral radius that is close to it, by power iteration."""

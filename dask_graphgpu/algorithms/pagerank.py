@@ -233,8 +233,9 @@ class PageRank(Algorithm):
 
     def _delta(self, run: Run) -> np.ndarray:
         n, personal = run.view.num_vertices, self._personal(run)
-        start = np.full(n, 1 / n) if personal is None else personal
-        view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * start})
+        if personal is None:
+            personal = np.full(n, 1 / n, like=run.ids.in_user_order())
+        view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * personal})
         # With no vertex above it, what is left is below the tolerance in sum.
         threshold = float(self.tolerance) * (1 - float(self.damping)) / n
         program = delta_program(self.dtype, weighted=view.is_weighted)

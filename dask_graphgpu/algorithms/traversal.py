@@ -62,8 +62,12 @@ class Traversal(Algorithm):
         targets = None
         if self.target is not None:
             targets = run.ids.find(self.target if isinstance(self.target, list) else [self.target])
-        rows = run.ids.in_user_order() if targets is None else targets
+        rows = run.ids.in_user_order()
+        if targets is not None:
+            rows = np.asarray(targets, like=rows)  # beside the values
         parts = [self._from_one(run, int(source), rows, targets) for source in sources]
+        if len(parts) == 1:
+            return parts[0]
         return {
             name: Values(
                 np.concatenate([part[name].data for part in parts]),
@@ -78,11 +82,9 @@ class Traversal(Algorithm):
         self, run: Run, source: int, rows: np.ndarray, targets: np.ndarray | None
     ) -> Table:
         value, valid = self.values(run, source, targets)
-        table = {
-            "source": Values(np.full(len(rows), source)),
-            "vertex": Values(rows),
-            self.value: Values(value[rows], valid[rows]),
-        }
+        table = {"vertex": Values(rows), self.value: Values(value[rows], valid[rows])}
+        if isinstance(self.source, list):
+            table["source"] = Values(np.full_like(rows, source))
         return table | self.more(run, source, rows, value, valid)
 
     def more(

@@ -67,16 +67,18 @@ def read_values(
     UnknownVertex
         The frame names an id that is not a vertex.
     """
-    n = run.view.num_vertices
+    n, like = run.view.num_vertices, run.ids.in_user_order()  # in the memory of the ids
     if isinstance(value, int | float | np.number):
-        return np.full((n, 1), float(value)), np.ones(n, bool)
+        return np.full((n, 1), float(value), like=like), np.ones(n, bool, like=like)
     if gaps and isinstance(value, str):
         column, known = run.view.vertex_columns.with_gaps(value)  # type: ignore[attr-defined]
         return np.where(known, column, 0).astype(np.float64)[:, None], known
     if not isinstance(value, FrameColumns):
         columns = [run.view.vertex_columns[column] for column in vertices_columns(value)]
-        return np.stack(columns, axis=1).astype(np.float64), np.ones(n, bool)
-    values, times = np.zeros((n, len(value.names))), np.zeros(n, np.int64)
+        return np.stack(columns, axis=1).astype(np.float64), np.ones(n, bool, like=like)
+    values = np.zeros((n, len(value.names)), like=like)
+    times = np.zeros(n, np.uint64, like=like)
+    add_at = run.view.rows.rowwise.add_at
     for chunk in run.frames[name]:
         if not len(chunk):
             continue
@@ -86,14 +88,14 @@ def read_values(
             )
         rows, known = run.ids.find_rows(chunk.ids())
         if not known.all():
-            first = [column[int(np.argmin(known))].as_py() for column in chunk.ids()]
+            first = chunk.id_at(int(np.flatnonzero(~known)[0]))
             raise UnknownVertex(
                 f"{name}: {(~known).sum()} of its ids are not vertices of this graph, the first is "
-                f"{first[0] if len(first) == 1 else tuple(first)!r}"
+                f"{first[0] if len(first) == 1 else first!r}"
             )
-        np.add.at(values, rows, np.stack([chunk.columns[c] for c in value.names], axis=1))
-        np.add.at(times, rows, 1)
-    if not add and times.max(initial=0) > 1:
+        add_at(values, rows, np.stack([chunk.columns[c] for c in value.names], axis=1))
+        add_at(times, rows, 1)
+    if not add and times.max() > 1:
         raise InvalidArgument(
             f"{name}: {(times > 1).sum()} vertices have more than one row; drop the repeats"
         )

@@ -33,6 +33,24 @@ def check(name: str, functions: Sequence[str] = ()) -> None:
             )
 
 
+def of_frames(name: str, *, on_device: bool) -> str:
+    """The engine of a graph whose frames are, or are not, in the memory of a GPU.
+
+    Raises
+    ------
+    EngineUnavailable
+        An engine of the host for frames on the device, which are not moved unasked.
+    """
+    if not on_device or name == "gpu":
+        return name
+    if name == "auto":
+        return "gpu"
+    raise EngineUnavailable(
+        f"engine={name!r} works in host memory, and the graph's frames are cuDF's: use engine='gpu', "
+        "or convert them with .to_pandas(), Dask's with .to_backend('pandas')"
+    )
+
+
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))

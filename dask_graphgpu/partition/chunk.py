@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +50,10 @@ class VertexChunk:
         names, (codes,) = self.names.as_table([self.vertex])
         assert names.table is not None
         return [column.take(pa.array(codes)) for column in names.table]
+
+    def id_at(self, row: int) -> tuple[Any, ...]:
+        """The user's id of one row."""
+        return tuple(column[row].as_py() for column in self.ids())
 
 
 def united(chunks: Sequence[EdgeChunk]) -> list[EdgeChunk]:

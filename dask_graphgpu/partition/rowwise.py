@@ -120,6 +120,11 @@ def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
     return sums
 
 
+def add_at(sums: np.ndarray, index: np.ndarray, values: Any) -> None:
+    """``sums[index] += values``, where an index may occur more than once."""
+    np.add.at(sums, index, values)
+
+
 _CODES = {"min": 0, "max": 1, "sum": 2, "one": 0}
 
 

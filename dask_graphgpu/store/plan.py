@@ -27,9 +27,11 @@ class Plan:
     bytes : int or None
         Of the partition; None before `persist`.
     path : str or None
-        The folder of a saved graph, from which it is mapped; None: it is in host memory.
+        The folder of a saved graph, from which it is mapped; None: it is in memory.
     order : str
         As asked for, or as chosen where ``exact``.
+    on_device : bool
+        Whether that memory is the GPU's.
     """
 
     columns: str
@@ -43,6 +45,7 @@ class Plan:
     exact: bool
     ranks: int = 1
     path: str | None = None
+    on_device: bool = False
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -53,10 +56,13 @@ class Plan:
             ("duplicates", self.duplicates),
             ("order", self.order),
             ("ranks", str(self.ranks)),
-            ("host memory" if self.path is None else "saved", self._place()),
+            (self._memory() if self.path is None else "saved", self._place()),
             ("engine", self.engine),
         ]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
+
+    def _memory(self) -> str:
+        return "GPU memory" if self.on_device else "host memory"
 
     def _place(self) -> str:
         if self.bytes is None:
@@ -135,6 +141,7 @@ def _plan(
         vertices=vertices,
         bytes=size,
         exact=exact,
+        on_device=schema.on_device,
     )
 
 

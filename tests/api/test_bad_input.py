@@ -216,7 +216,7 @@ def test_a_source_that_is_no_vertex(source):
         (pd.DataFrame({"name": [1]}), r"no id column .*it has \['name'\]"),
         (pd.DataFrame({"vertex": ["a"]}), "mix the id types"),
         (pd.DataFrame({"vertex": [0.5]}), "use integers or strings"),
-        ([0, 1], "is a list; give a Dask or pandas DataFrame"),
+        ([0, 1], "is a list; give a Dask, pandas or cuDF DataFrame"),
         (pd.Series([0, 1], name="vertex"), "is a Series"),
     ],
 )

@@ -1,0 +1,56 @@
+"""Answers over dense ids on the device become cuDF frames over the user's ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cudf
+import cupy
+import numpy as np
+
+from dask_graphgpu.io.results import ColumnType, Table, vertex_names
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.device.columns import series_of
+from dask_graphgpu.partition.device.ids import DeviceIds
+
+
+def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> Any:
+    """A result without rows: the dtypes that every partition of it will have."""
+    out = {}
+    for name, kind in columns.items():
+        if not kind.vertex:
+            out[name] = cudf.Series([], dtype=kind.dtype)
+            continue
+        for column, dtype in zip(vertex_names(name, schema), schema.ids, strict=True):
+            out[column] = cudf.Series([], dtype=_integer(dtype) or "str")
+    return cudf.DataFrame(out)
+
+
+def to_frame(
+    table: Table,
+    columns: dict[str, ColumnType],
+    ids: DeviceIds,
+    schema: EdgeSchema,
+    rows: slice = slice(None),
+) -> Any:
+    """Some rows of an answer as a cuDF frame; its columns of all vertices share their memory."""
+    out = {}
+    for name, kind in columns.items():
+        data, valid = table[name].data, table[name].valid if kind.nullable else None
+        if rows.indices(len(data)) != (0, len(data), 1):
+            data, valid = data[rows], None if valid is None else valid[rows]
+        if not kind.vertex:
+            data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
+            out[name] = series_of(data, valid)
+            continue
+        names = vertex_names(name, schema)
+        for column, dtype, series in zip(names, schema.ids, ids.take(data, valid), strict=True):
+            wanted = _integer(dtype)
+            out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
+    return cudf.DataFrame(out)
+
+
+def _integer(dtype: Any) -> np.dtype[Any] | None:
+    """The NumPy dtype of integer ids; None: they are strings."""
+    dtype = getattr(dtype, "numpy_dtype", dtype)
+    return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iu" else None

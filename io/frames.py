@@ -1,0 +1,39 @@
+"""Kinds of frames: pandas, Dask's, and cuDF's, which lie in the memory of a GPU."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+from dask.base import is_dask_collection
+
+
+def is_frame(frame: Any) -> bool:
+    """Whether it is a frame of any kind."""
+    return isinstance(frame, (pd.DataFrame, dd.DataFrame)) or _is_cudf(frame)
+
+
+def meta_of(frame: Any) -> Any:
+    """An empty frame with a Dask frame's columns, or the frame itself."""
+    return frame._meta if is_dask_collection(frame) else frame
+
+
+def on_device(frame: Any) -> bool:
+    """Whether the rows of a frame lie, or will lie, in the memory of a GPU."""
+    return _is_cudf(meta_of(frame))
+
+
+def unlike(name: str, frame: Any) -> str:
+    """What to say of a frame that is not of the kind of the edge frame."""
+    if on_device(frame):
+        return (
+            f"{name} is of cuDF and the edge frame is not: convert one, such as with .to_pandas()"
+        )
+    return f"{name} is of pandas and the edge frame of cuDF: convert one, such as with cudf.from_pandas()"
+
+
+def _is_cudf(frame: Any) -> bool:
+    kind = getattr(sys.modules.get("cudf"), "DataFrame", None)  # who has such a frame has cuDF
+    return kind is not None and isinstance(frame, kind)
