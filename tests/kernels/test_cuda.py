@@ -20,7 +20,9 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 
 # What each source is written over, as lists of macros. Sources that are compiled with generated text
 # have their own tests.
-GIVEN = {}
+GIVEN = {
+    "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
+}
 GENERATED = set()
 
 FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"

@@ -1,0 +1,38 @@
+"""Memory of the worklists by degree of traversals (kernels/cuda/degree_lists.cuh)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
+
+# Edges from which a row goes to a warp, and to blocks.
+MEDIUM, LARGE = 32, 128
+
+# Edges of a block's piece of a long row: PIECE of the kernels.
+PIECE = 2048
+
+
+def degree_lists(rows: Adjacency) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]]:
+    """The lists for one run over rows, in which each vertex enters them once at most.
+
+    Returns
+    -------
+    tuple
+        Arrays: queue, rows of the pieces, pieces. And the separators that they are made for.
+    """
+    n, num_edges = rows.num_vertices, rows.num_edges
+    pieces = (
+        num_edges // PIECE + min(n, num_edges // LARGE) + 1
+    )  # the last of a row is a part of one
+    id_dtype = rows.neighbours.dtype
+    arrays = (
+        cupy.empty(n, id_dtype),
+        cupy.empty(pieces, id_dtype),
+        cupy.empty(pieces, cupy.uint32),
+    )
+    return arrays, (np.uint32(MEDIUM), np.uint32(LARGE))

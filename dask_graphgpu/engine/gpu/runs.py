@@ -1,0 +1,59 @@
+"""State of a kernel that is one launch, and what it noted for the report (kernels/cuda/runs.cuh)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+# Bytes of the largest `State` of a kernel, which asserts it.
+_STATE_BYTES = 4096
+
+_RUN = np.dtype(
+    [(name, np.uint64) for name in ("direction", "supersteps", "frontier", "edges", "nanoseconds")]
+)
+_RUNS = np.dtype([("number", np.uint64), ("time", np.uint64), ("run", _RUN, 32)])
+
+
+class Run(NamedTuple):
+    """Supersteps in one direction; `frontier` is that of the first."""
+
+    direction: str
+    supersteps: int
+    frontier: int
+    edges: int
+    seconds: float
+
+
+class State:
+    """Zeros at the launch; read once after it.
+
+    Parameters
+    ----------
+    fields : sequence of (name, dtype)
+        What stands in front of the runs.
+    directions : mapping of int to str
+        Names of what the kernel notes.
+    """
+
+    def __init__(self, fields: Sequence[tuple[str, Any]], directions: dict[int, str]) -> None:
+        self.memory = cupy.zeros(_STATE_BYTES, cupy.uint8)
+        self._dtype = np.dtype([*fields, ("runs", _RUNS)])
+        self._directions = directions
+
+    def read(self) -> tuple[Any, list[Run]]:
+        """Wait for the kernel. The fields by name, and the runs in order."""
+        read = cupy.asnumpy(self.memory[: self._dtype.itemsize]).view(self._dtype)[0]
+        runs = read["runs"]
+        return read, [
+            Run(
+                self._directions[int(run["direction"])],
+                int(run["supersteps"]),
+                int(run["frontier"]),
+                int(run["edges"]),
+                int(run["nanoseconds"]) / 1e9,
+            )
+            for run in runs["run"][: int(runs["number"])]
+        ]
