@@ -27,9 +27,9 @@ struct RunControl {
     int64 direction;                // of the superstep
     int64 read;                     // edges that it has looked at
     int64 log_size;
-    int64 began;                  // nanoseconds
-    uint32 small, medium, chunks; // lengths of the lists of active vertices
-    uint32 blocks;                // of the kernels that take aggregates
+    int64 began;                          // nanoseconds
+    int64 blocks;                         // of the kernels that take aggregates
+    uint32 small, medium, chunks, unused; // lengths of the lists of active vertices
 };
 
 constexpr int64 BAD_COMPUTE = 1, BAD_APPLY = 2;

@@ -22,7 +22,7 @@ from dask_graphgpu.partition.csr import Adjacency
 # Words of struct RunControl in program.cuh, and of struct Aggregate.
 CONTROL = (
     "superstep", "limit", "num_active", "active_edges", "next_active", "next_edges", "completed",
-    "done", "stopped", "bad", "direction", "read", "log_size", "began", "lists", "blocks",
+    "done", "stopped", "bad", "direction", "read", "log_size", "began", "blocks", "rows", "chunks",
 )  # fmt: skip
 _AGGREGATE_WORDS = 4
 
