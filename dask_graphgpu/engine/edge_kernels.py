@@ -168,13 +168,26 @@ def write_push(writer: Writer) -> None:
         else writer.message("u", "v", "e", "bad = 1")
     ]
     lines += [meet] + (["received[v] = 1"] if binding.needs_received else [])
-    body = f"""\
+    fixed = "lo, hi, frontier, ends, offsets, neighbours, emitted, messages, received"
+    writer.kernel("push", fixed, over_frontier("\n".join(lines)))
+
+
+def over_frontier(lines: str) -> str:
+    """A body that runs ``lines`` for the edges ``e`` from ``u`` that stand at lo..hi of a frontier.
+
+    ``ends``: how many edges the frontier has up to each of its vertices, that one included. So the
+    edges of one vertex may be those of several blocks.
+    """
+    return f"""\
 bad = 0
-for i in range(lo, hi):
+place = np.uint64(lo)
+i = np.uint64(np.searchsorted(ends, place, side="right"))
+while place < np.uint64(hi):
     u = frontier[i]
-    for e in range(offsets[u], offsets[u + ONE]):
-{indented(chr(10).join(lines), 8)}
+    stop = min(ends[i], np.uint64(hi))
+    begin = offsets[u + ONE] - (ends[i] - place)
+    for e in range(begin, begin + (stop - place)):
+{indented(lines, 8)}
+    place = stop
+    i += ONE
 return bad"""
-    writer.kernel(
-        "push", "lo, hi, frontier, offsets, neighbours, emitted, messages, received", body
-    )

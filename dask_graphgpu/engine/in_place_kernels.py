@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dask_graphgpu.engine.edge_kernels import over_frontier
 from dask_graphgpu.engine.expressions import call, number, run_names, shown
 from dask_graphgpu.engine.writer import Writer, indented
 
@@ -85,19 +86,16 @@ return 0"""
     fixed = "frontier, queue, stamp, late, counts, cutoff, most, offsets, neighbours"
     writer.kernel("relax", fixed, body)
     mark = ["stamp[v] = now"]
-    body = f"""\
-bad = 0
-for i in range(lo, hi):
-    u = frontier[i]
-    for e in range(offsets[u], offsets[u + ONE]):
-{indented(_improve(writer, then=mark, fail="return 1", atomic=True), 8)}
-return bad"""
-    fixed = "lo, hi, frontier, stamp, late, now, cutoff, offsets, neighbours"
+    body = over_frontier(_improve(writer, then=mark, fail="return 1", atomic=True))
+    fixed = "lo, hi, frontier, ends, stamp, late, now, cutoff, offsets, neighbours"
     writer.kernel("relax_block", fixed, body)
 
 
 def write_sweep(writer: Writer) -> None:
-    """``sweep``: every row takes the best of its in-neighbours, as they are at that moment."""
+    """``sweep``: every row takes the best of its in-neighbours, as they are at that moment.
+
+    Over parts (see ``cpu/parts.py``): the pieces of a cut row improve its value independently.
+    """
     program, binding = writer.program, writer.binding
     first, dtype = program.first, binding.message
     none = number(binding.identity(dtype), dtype)
@@ -108,7 +106,7 @@ def write_sweep(writer: Writer) -> None:
     improves = f"m {sign} best"
     if program.has_reached:
         improves += f" or (m == {none} and late[v] == 0)"
-    mark = "late[v] = 1 if m == " + none + " else late[v]" if program.has_reached else "pass"
+    mark = f"if m == {none}: late[v] = 1" if program.has_reached else ""
     active = (
         "True"
         if program.active is None
@@ -116,23 +114,31 @@ def write_sweep(writer: Writer) -> None:
     )
     body = f"""\
 bad = 0
-for v in range(np.uint64(lo), np.uint64(hi)):
-    old = state_{first}[v]
-    best = old
-    improved = False
-    for e in range(offsets[v], offsets[v + ONE]):
-        u = neighbours[e]
-{indented(skip + writer.message("u", "v", "e", "return 1"), 8)}
-        if {improves}:
-            best = m
-            improved = True
-            {mark}
-    if improved:
-        state_{first}[v] = best
-        if {active}:
-            stamp[v] = now
+for p in range(np.uint64(lo), np.uint64(hi)):
+    first = rows[p]
+    last = rows[p + ONE]
+    low = edges[p]
+    high = edges[p + ONE]
+    for v in range(first, last + ONE):
+        old = state_{first}[v]
+        best = old
+        improved = False
+        for e in range(max(offsets[v], low), min(offsets[v + ONE], high)):
+            u = neighbours[e]
+{indented(skip + writer.message("u", "v", "e", "return 1"), 12)}
+            if {improves}:
+                best = m
+                improved = True
+                {mark}
+        if improved:
+            if first < v < last:
+                state_{first}[v] = best
+            else:
+                atomic_{program.combine}(state_{first}, v, best)
+            if {active}:
+                stamp[v] = now
 return bad"""
-    writer.kernel("sweep", "lo, hi, stamp, late, now, offsets, neighbours", body)
+    writer.kernel("sweep", "lo, hi, rows, edges, stamp, late, now, offsets, neighbours", body)
 
 
 def write_near_far(writer: Writer) -> None:
@@ -156,14 +162,8 @@ def write_near_far(writer: Writer) -> None:
         "    n_far += 1",
     ]
     marks = ["if p <= limit:", "    stamp[v] = now", "elif in_far[v] == 0:", "    in_far[v] = 2"]
-    body = f"""\
-bad = 0
-for i in range(lo, hi):
-    u = near[i]
-    for e in range(offsets[u], offsets[u + ONE]):
-{indented(_improve(writer, then=marks, fail="return 1", atomic=True), 8)}
-return bad"""
-    fixed = "lo, hi, near, stamp, in_far, late, now, limit, cutoff, offsets, neighbours"
+    body = over_frontier(_improve(writer, then=marks, fail="return 1", atomic=True))
+    fixed = "lo, hi, frontier, ends, stamp, in_far, late, now, limit, cutoff, offsets, neighbours"
     writer.kernel("near_block", fixed, body)
     dtype = writer.binding.message
     none = number(writer.binding.identity(dtype), dtype)

@@ -8,12 +8,20 @@ _ONE = np.uint64(1)
 
 
 @jit
-def notify(lo, hi, frontier, offsets, neighbours, marked):
-    """Mark every neighbour of the vertices frontier[lo:hi]. Threads write the same value: no race."""
-    for i in range(lo, hi):
-        u = frontier[i]
-        for e in range(offsets[u], offsets[u + _ONE]):
+def notify(lo, hi, frontier, ends, offsets, neighbours, marked):
+    """Mark the neighbours along the edges lo..hi of a frontier, whose vertices' end at ``ends``.
+
+    Threads write the same value: no race.
+    """
+    place = np.uint64(lo)
+    i = np.uint64(np.searchsorted(ends, place, side="right"))
+    while place < np.uint64(hi):
+        stop = min(ends[i], np.uint64(hi))
+        begin = offsets[frontier[i] + _ONE] - (ends[i] - place)
+        for e in range(begin, begin + (stop - place)):
             marked[neighbours[e]] = 1
+        place = stop
+        i += _ONE
 
 
 @jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from dask_graphgpu.engine.buckets import choose_delta, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.direction import configured_direction
+from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.cpu.synchronous import DENSE
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.functions import INT64_MAX
 from dask_graphgpu.kernels.cpu import frontier
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.report import Report
 
 # Length of a list from which a round goes to the threads.
@@ -158,30 +160,34 @@ class InPlace:
         """One round over the list on threads; return how many edges were read."""
         arrays, size = self.arrays, self.num_active
         active = self.frontier[:size]
-        ends = np.zeros(size + 1, np.int64)
-        np.cumsum(arrays.degree[active], out=ends[1:])
+        ends = np.cumsum(arrays.degree[active]).view(np.uint64)
+        total = int(ends[-1])
         self.now += 1
         results = arrays.run(
-            name, edge_blocks(ends), self.edges, active, self.stamp, *marks, self.now, *limit,
-            self.cutoff, self.offsets, self.edges.neighbours,
+            name, even_blocks(total), self.edges, active, ends, self.stamp, *marks, self.now,
+            *limit, self.cutoff, self.offsets, self.edges.neighbours,
         )  # fmt: skip
         if any(results):
             raise overflow(self.program, "compute")
         self._list_stamped()
-        return int(ends[-1])
+        return total
 
     def _sweep(self) -> int:
         """One round over all in-edges on threads; return how many there are."""
-        edges = self.binding.gather
+        edges, parts = self.binding.gather, self._parts
         self.now += 1
         results = self.arrays.run(
-            "sweep", edge_blocks(edges.offsets), edges, self.stamp, self.late, self.now,
+            "sweep", parts.blocks, edges, parts.rows, parts.edges, self.stamp, self.late, self.now,
             edges.offsets.view(np.uint64), edges.neighbours,
         )  # fmt: skip
         if any(results):
             raise overflow(self.program, "compute")
         self._list_stamped()
         return edges.num_edges
+
+    @cached_property
+    def _parts(self) -> Parts:
+        return edge_parts(self.binding.gather.offsets)
 
     def _list_stamped(self) -> None:
         """Make the vertices stamped in this round the frontier."""

@@ -18,7 +18,7 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.values import fitted_aggregate
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.report import Report
 
 # Share of the edges that active vertices send over, above which everybody looks at all in-edges.
@@ -132,29 +132,28 @@ class Synchronous:
         arrays, edges = self.arrays, self.binding.send
         self.messages.fill(self.identity)
         self.received.fill(0)
-        active, bounds = self._frontier()
+        active, ends = self._frontier()
         results = arrays.run(
-            "push", bounds, edges, active, edges.offsets.view(np.uint64), edges.neighbours,
-            self.emitted, self.messages, self.received,
+            "push", even_blocks(self.active_edges), edges, active, ends,
+            edges.offsets.view(np.uint64), edges.neighbours, self.emitted, self.messages,
+            self.received,
         )  # fmt: skip
         return self.active_edges, any(results)
 
     def _notified(self) -> np.ndarray:
         """Mark those to whom an active vertex sends."""
         edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
-        active, bounds = self._frontier()
+        active, ends = self._frontier()
         for_blocks(
-            frontier.notify, bounds, active, edges.offsets.view(np.uint64), edges.neighbours, marked
-        )
+            frontier.notify, even_blocks(self.active_edges), active, ends,
+            edges.offsets.view(np.uint64), edges.neighbours, marked,
+        )  # fmt: skip
         return marked
 
     def _frontier(self) -> tuple[np.ndarray, np.ndarray]:
-        """List of the active vertices, and bounds that share out their edges evenly."""
-        edges = self.binding.send
-        active = np.flatnonzero(self.arrays.active).astype(edges.neighbours.dtype)
-        offsets = np.zeros(active.size + 1, np.int64)
-        np.cumsum(self.arrays.degree[active], out=offsets[1:])
-        return active, edge_blocks(offsets)
+        """List of the active vertices, and how many edges they have up to each of them."""
+        active = np.flatnonzero(self.arrays.active).astype(self.binding.send.neighbours.dtype)
+        return active, np.cumsum(self.arrays.degree[active]).view(np.uint64)
 
     @cached_property
     def _all_marked(self) -> np.ndarray:
