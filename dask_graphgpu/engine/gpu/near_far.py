@@ -1,0 +1,245 @@
+"""Monotone programs on the GPU: values are improved where they stand, in near-far order or in rounds.
+
+The whole run is one launch (kernels/cuda/near_far.cu), or several where it takes very many rounds.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.functions import INT64_MAX, INT64_MIN
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.gpu.arrays import Arrays
+    from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.report import Report
+
+# Threads of a block, and how many blocks a multiprocessor is to hold.
+THREADS, RESIDENT = 512, 2
+
+# Edges that a thread has under way at once; divides 32.
+UNROLL = 4
+
+# Edges from which a row is cut into pieces for all warps, of as many edges.
+PIECE = 512
+
+# Vertices that a block gathers before it appends them to a list.
+STAGE = 1024
+
+# Mean increments of the priority that the narrowest bucket takes, over the mean degree: about as
+# many edges as keep the device busy, and few vertices that are relaxed before their time.
+WIDTH = 1.0
+
+# Where senders' own priorities are infinite (widest paths): of how far messages lie apart, the part
+# that counts as an increment, as in engine/buckets.py.
+SPREAD = 1 / 32
+
+# Edges a round below which buckets are made twice as wide: there are too few to fill the device, so
+# that rounds cost what their barriers do. More where choosing a bucket takes a scan of all vertices.
+# With this many times as many, buckets are made narrower again.
+STARVED, STARVED_SCAN, BUSY = 1 << 16, 1 << 19, 8
+
+# Most vertices, and edges, of a round that one block does faster than all with a grid barrier.
+ALONE_LIST, ALONE_EDGES = 512, 2048
+
+# Share of the vertices that the list of far ones holds, and the least number. More are found by scans.
+FAR_SHARE, FAR_LEAST = 1 / 8, 1 << 16
+
+# Steps of a launch: a program that never ends is interrupted between two.
+STEPS = 1 << 18
+
+# As in kernels/cuda/near_far.cuh; "priority" stands for the type of priorities.
+_SPLIT, _SCAN, _DONE = 2, 3, 4
+_CONTROL = {
+    "phase": "u8", "alone": "u8", "parity": "u8", "near": "u8", "far_parity": "u8",
+    "far_listed": "u8", "relist": "u8", "limit": "priority", "done": "priority",
+    "delta": "priority", "least_delta": "priority", "steps_left": "u8", "failed": "u8",
+    "appended": "u8", "far": "u8", "kept": "u8", "items": "u8", "cursor": "u8", "edges": "u8",
+    "least": "i8", "unsettled": "u8", "rounds": "u8", "all_edges": "u8", "bucket_rounds": "u8",
+    "bucket_edges": "u8", "last_edges": "u8", "splits": "u8", "scans": "u8", "lone_steps": "u8",
+    "steps": "u8",
+}  # fmt: skip
+_LISTS = {
+    "offsets": "u8", "neighbours": "u8", "near_0": "u8", "near_1": "u8", "far_0": "u8",
+    "far_1": "u8", "near_set_0": "u8", "near_set_1": "u8", "far_set": "u8", "sent": "u8",
+    "late": "u8", "items": "u8", "targets": "u8", "control": "u8", "barrier": "u8", "n": "u8",
+    "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "starved": "u8",
+    "starved_scan": "u8", "busy": "u8", "alone_list": "u8", "alone_edges": "u8",
+}  # fmt: skip
+
+
+def run(
+    arrays: Arrays,
+    places: np.ndarray | None,
+    cutoff: Any,
+    ends: np.ndarray | None,
+    report: Report,
+) -> State:
+    """Run a monotone program until no value improves; as `engine.cpu.in_place`.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        The state at the start.
+    places : array of dense ids, optional
+        Vertices that are active at the start; default: all.
+    cutoff : number, optional
+        Messages of a higher priority are dropped.
+    ends : array of dense ids, optional
+        The run ends once their values are final.
+    report : Report
+        Gets one row.
+
+    Raises
+    ------
+    IntegerOverflow
+        A message does not fit.
+    """
+    binding, n = arrays.binding, arrays.n
+    program = binding.program
+    ordered = program.priority is not None and configured_direction() == "auto"
+    size = n if places is None else len(places)
+    values = arrays.state[program.first]
+    none = arrays.lowered.glue.identity(binding.message)
+    rounds = 0
+    if size:
+        rounds = _improve(arrays, places, size, cutoff, ends if ordered else None, ordered, report)
+    if program.has_reached:
+        arrays.reached |= (values != none).view(np.uint8)
+    return arrays.result(rounds)
+
+
+def _improve(
+    arrays: Arrays,
+    places: np.ndarray | None,
+    size: int,
+    cutoff: Any,
+    ends: np.ndarray | None,
+    ordered: bool,
+    report: Report,
+) -> int:
+    """Improve the values where they stand; return the number of rounds."""
+    binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
+    edges, values = arrays.edges("send"), arrays.state[binding.program.first]
+    kind, lowest, highest = _priorities(binding)
+    words, capacity = (n + 31) // 32, min(n, max(int(n * FAR_SHARE), FAR_LEAST))
+    listed = places is not None and size <= capacity
+
+    control = np.zeros(1, _struct(_CONTROL, kind))
+    control["phase"] = _SPLIT if listed else _SCAN
+    control["far"], control["far_listed"] = size, listed
+    control["alone"] = listed and size <= ALONE_LIST
+    control["relist"] = size <= capacity // 2
+    # Nothing is near yet, so that the first bucket starts from the least priority there is.
+    control["limit"] = control["done"] = lowest if ordered else highest
+    control["delta"] = control["least_delta"] = 1
+    control["least"], control["steps_left"] = INT64_MAX, STEPS
+    state = cupy.asarray(control.view(np.uint64))
+
+    far = cupy.empty((2, capacity), ids)
+    near_and_far_sets = cupy.zeros((3, words), np.uint32)
+    if listed:
+        far[0, :size] = cupy.asarray(places, ids)
+    else:
+        bits = cupy.packbits(arrays.active.view(bool), bitorder="little")
+        near_and_far_sets[2].view(np.uint8)[: bits.size] = bits
+    item = 2 * max(ids.itemsize, edges.offsets.dtype.itemsize)
+    held = {
+        "offsets": edges.offsets,
+        "neighbours": edges.neighbours,
+        "near": cupy.empty((2, n), ids),
+        "far": far,
+        "near_set": near_and_far_sets[:2],
+        "far_set": near_and_far_sets[2],
+        "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
+        "late": arrays.reached,
+        "items": cupy.empty((2 * edges.num_edges // PIECE + 1) * item, np.uint8),
+        "targets": cupy.asarray([] if ends is None else ends, ids),
+        "control": state,
+        "barrier": cupy.zeros(2, np.uint32),
+    }
+    lists = np.zeros(1, _struct(_LISTS, kind))
+    for name, array in held.items():
+        if array.ndim == 2:
+            lists[f"{name}_0"], lists[f"{name}_1"] = array[0].data.ptr, array[1].data.ptr
+        else:
+            lists[name] = array.data.ptr
+    lists["n"], lists["far_capacity"], lists["num_targets"] = n, capacity, held["targets"].size
+    lists["cutoff"] = _cutoff(cutoff, lowest, highest)
+    lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
+    lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
+
+    module = arrays.module("near_far", defines())
+    given = arrays.run("send"), lists[0]
+    began = time.perf_counter()
+    if ordered:
+        factor = WIDTH / max(edges.num_edges / n, 1.0)
+        start = 0 if places is None else int(places[0])
+        width = module.kernel("near_far_width")
+        sample = (
+            np.uint64(edges.num_edges),
+            np.uint64(start),
+            np.float64(factor),
+            np.float64(SPREAD),
+        )
+        launch.flat(width, THREADS, (*given, *sample), threads=THREADS)
+    kernel = module.kernel("near_far")
+    while True:
+        launch.cooperative(kernel, given, threads=THREADS, blocks_per_sm=RESIDENT)
+        control = cupy.asnumpy(state).view(control.dtype)
+        if control["phase"][0] == _DONE:
+            break
+        state[list(_CONTROL).index("steps_left")] = STEPS
+        held["barrier"].fill(0)
+    if control["failed"][0]:
+        raise overflow(binding.program, "compute")
+
+    rounds, read = int(control["rounds"][0]), int(control["all_edges"][0])
+    columns = sum(dtype.itemsize for dtype in arrays.lowered.glue.columns.values())
+    report.advance(
+        "near-far" if ordered else "push",
+        supersteps=rounds,
+        frontier=size,
+        edges=read,
+        bytes=read * (ids.itemsize + columns + values.dtype.itemsize),
+        seconds=time.perf_counter() - began,
+    )
+    return rounds
+
+
+def defines() -> dict[str, str]:
+    """Macros of kernels/cuda/near_far.cu besides those of the program."""
+    return {
+        "THREADS": str(THREADS),
+        "RESIDENT": str(RESIDENT),
+        "UNROLL": str(UNROLL),
+        "PIECE": str(PIECE),
+        "STAGE": str(STAGE),
+    }
+
+
+def _priorities(binding: Binding) -> tuple[str, Any, Any]:
+    """Type of priorities, the least and the largest one."""
+    if binding.program.priority is None or binding.whole_priorities:
+        return "i8", INT64_MIN, INT64_MAX
+    return "f8", -np.inf, np.inf
+
+
+def _cutoff(value: Any, lowest: Any, highest: Any) -> Any:
+    """A bound of priorities in their type; None: no bound."""
+    if value is None or value >= highest:
+        return highest
+    if isinstance(highest, float):
+        return float(value)
+    return max(int(np.floor(value)) if isinstance(value, float) else int(value), lowest)
+
+
+def _struct(members: dict[str, str], kind: str) -> np.dtype[Any]:
+    return np.dtype([(name, kind if of == "priority" else of) for name, of in members.items()])
