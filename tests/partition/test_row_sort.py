@@ -1,0 +1,54 @@
+"""Sorting edges by buckets, against a sort of the whole list."""
+
+import dask
+import numpy as np
+import pytest
+
+from dask_graphgpu.partition import csr, row_sort
+
+
+def edges(order, n=3_000, number=50_000):
+    rng = np.random.default_rng(7)
+    src, dst = (n * rng.random((2, number)) ** 2).astype(np.int64)
+    if order == "by source":
+        src.sort()
+    elif order == "by destination":
+        dst.sort()
+    elif order == "by both":
+        place = np.lexsort((dst, src))
+        src, dst = src[place], dst[place]
+    return n, src, dst, rng.random(number), rng.integers(0, 9, number).astype(np.uint8)
+
+
+def assert_sorted(rows, n, src, dst, columns):
+    place = np.lexsort((dst, src))  # stable: repeats stay in the order in which they came
+    np.testing.assert_array_equal(rows.offsets, np.searchsorted(src[place], np.arange(n + 1)))
+    np.testing.assert_array_equal(rows.neighbours, dst[place])
+    for name, column in columns.items():
+        np.testing.assert_array_equal(rows.columns[name], column[place])
+
+
+@pytest.mark.parametrize("order", ["none", "by source", "by destination", "by both"])
+@pytest.mark.parametrize("bucket", [1 << 6, 1 << 20])
+@pytest.mark.parametrize("groups", [1 << 5, 1 << 16])
+def test_rows_are_those_of_a_whole_sort(monkeypatch, order, bucket, groups):
+    monkeypatch.setattr(row_sort, "_BUCKET", bucket)
+    monkeypatch.setattr(row_sort, "_GROUPS", groups)
+    n, src, dst, weight, kind = edges(order)
+    columns = {"weight": weight, "kind": kind}
+    with dask.config.set({"graphgpu.threads": 3}):
+        rows = csr.from_edges(n, src, dst, columns)
+        turned = csr.transpose(rows)
+        carried = csr.transpose_column(rows, rows.columns["weight"])
+    assert_sorted(rows, n, src, dst, columns)
+    place = np.lexsort((dst, src))
+    there = {name: column[place] for name, column in columns.items()}
+    assert_sorted(turned, n, dst[place], src[place], there)
+    np.testing.assert_array_equal(carried, turned.columns["weight"])
+
+
+@pytest.mark.parametrize("n", [1, 2, (1 << 22) + 1, 1 << 25])
+def test_keys_have_room_for_any_number_of_vertices(n):
+    src = np.array([n - 1, 0, n // 2, n - 1, 0])
+    dst = np.array([0, n - 1, n // 3, n - 1, 0])
+    assert_sorted(csr.from_edges(n, src, dst), n, src, dst, {})
