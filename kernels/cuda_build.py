@@ -197,7 +197,27 @@ class Module:
         self._file.write(code)
         self._file.flush()
         self._functions: dict[tuple[str, bool], Any] = {}
-        self._modules: dict[tuple[Any, ...], Module] = {}
+        self._modules: dict[bool, Any] = {}
+        self._kernels: dict[str, Kernel] = {}
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel ``extern "C" __global__ void name``."""
+        return self._kernels.setdefault(name, Kernel(self, name))
+
+    def function(self, name: str, cooperative: bool) -> Any:
+        """CuPy's kernel; a module is cooperative as a whole there."""
+        if (name, cooperative) not in self._functions:
+            import cupy
+
+            if cooperative not in self._modules:
+                self._modules[cooperative] = cupy.RawModule(
+                    path=self._file.name, enable_cooperative_groups=cooperative
+                )
+            self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
+        return self._functions[name, cooperative]
+
+
+_modules: dict[tuple[Any, ...], Module] = {}
 
 
 def loaded(

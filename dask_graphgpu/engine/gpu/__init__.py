@@ -1,24 +1,6 @@
-"""The GPU engine: CUDA kernels, one GPU.
+"""The GPU engine: CUDA kernels, one GPU."""
 
-A function's module is imported when the function is first asked for: only programs need Numba.
-"""
+from dask_graphgpu.engine.gpu.bfs import bfs
+from dask_graphgpu.engine.gpu.programs import run
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
-
-_MODULES = {
-    "bfs": "bfs",
-    "components": "components",
-    "core_numbers": "peeling",
-    "path_counts": "path_counts",
-    "predecessors": "predecessors",
-    "run": "programs",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"the GPU engine has no {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__all__ = ["bfs", "run"]
