@@ -12,7 +12,7 @@ from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
-from dask_graphgpu.partition.device.ids import DeviceIds
+from dask_graphgpu.partition.device.ids import DeviceIds, nbytes_of
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.layout import Layout
@@ -31,6 +31,10 @@ class DeviceEdges:
     def __len__(self) -> int:
         return len(self.source[0])
 
+    def __sizeof__(self) -> int:  # by which Dask places tasks and spills
+        columns = (*self.source, *self.destination, *self.columns.values())
+        return sum(nbytes_of(column) for column in columns)
+
 
 @dataclass(frozen=True, eq=False)
 class DeviceVertices:
@@ -42,6 +46,10 @@ class DeviceVertices:
 
     def __len__(self) -> int:
         return len(self.vertex[0])
+
+    def __sizeof__(self) -> int:  # by which Dask places tasks and spills
+        columns = (*self.vertex, *self.columns.values(), *self.nulls.values())
+        return sum(nbytes_of(column) for column in columns)
 
     def ids(self) -> tuple[Any, ...]:
         """The user's ids of the rows, an array or series an id column."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import cudf
@@ -20,7 +21,7 @@ def series_of(array: Any, valid: Any = None) -> Any:
         return cudf.Series([], dtype=array.dtype)
     column = pylibcudf.Column.from_cuda_array_interface(array)
     if valid is not None:
-        flags = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(valid))
+        flags = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(valid, bool))
         mask, nulls = pylibcudf.transform.bools_to_mask(flags)
         if nulls:
             column = column.with_mask(mask, nulls)
@@ -46,5 +47,7 @@ def factorized(parts: list[Any]) -> tuple[list[Any], Any]:
     """The rank of each value of some columns among the distinct ones, and those in ascending order."""
     whole = cudf.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
     codes, values = whole.factorize(sort=True)
-    cuts = [sum(map(len, parts[: i + 1])) for i in range(len(parts) - 1)]
-    return cupy.split(codes, cuts), cudf.Series(values)
+    ends = list(accumulate(map(len, parts)))
+    return [
+        codes[end - len(part) : end] for end, part in zip(ends, parts, strict=True)
+    ], cudf.Series(values)

@@ -30,7 +30,7 @@ class DeviceIds(VertexIds):
     @property
     def nbytes(self) -> int:
         places = 0 if self.position is None else 2 * self.position.nbytes
-        return places + sum(_nbytes(column) for column in self.columns)
+        return places + sum(nbytes_of(column) for column in self.columns)
 
     @property
     def kinds(self) -> list[str]:
@@ -105,7 +105,8 @@ def _module(columns: Sequence[Any]) -> Any:
     return module_of(columns[0])
 
 
-def _nbytes(column: Any) -> int:
+def nbytes_of(column: Any) -> int:
+    """Bytes of an array or a series."""
     return int(
         column.memory_usage(index=False) if hasattr(column, "memory_usage") else column.nbytes
     )

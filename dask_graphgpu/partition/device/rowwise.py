@@ -113,8 +113,7 @@ def _firsts(adjacency: Adjacency) -> Any:
     xp = module_of(neighbours)
     first = xp.ones(len(neighbours), bool)
     xp.not_equal(neighbours[1:], neighbours[:-1], out=first[1:])
-    starts = xp.unique(offsets[:-1].astype(xp.int64))
-    starts = starts[starts < len(neighbours)]
+    starts = offsets[:-1][offsets[1:] > offsets[:-1]].astype(xp.int64)
     for part in blocks(len(neighbours)):  # CuPy scatters within 2**31 elements
         inside = starts[(starts >= part.start) & (starts < part.stop)]
         first[part][inside - part.start] = True

@@ -1,0 +1,316 @@
+"""cuDF and Dask-cuDF frames against pandas frames: the same rows, in the memory of the GPU."""
+
+import subprocess
+import sys
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphgpu as dg
+from dask_graphgpu import errors
+
+cudf = pytest.importorskip("cudf")
+cupy = pytest.importorskip("cupy")
+pytest.importorskip("dask_cudf")
+
+pytestmark = pytest.mark.gpu
+
+
+def edges(kind="random", n=300, m=2000, dtype="int64", seed=3):
+    rng = np.random.default_rng(seed)
+    source, destination = rng.integers(0, n, (2, m))
+    if kind == "skewed":  # reordered by degree
+        source, destination = (20 * n * rng.random((2, m)) ** 6).astype(np.int64)
+    elif kind == "sparse":
+        source, destination = source * 10**14, destination * 10**14
+    elif kind == "small":
+        source, destination = source % 100, destination % 100
+    frame = pd.DataFrame({"src": source.astype(dtype), "dst": destination.astype(dtype)})
+    frame["weight"] = rng.integers(1, 65, m)
+    if kind == "strings":
+        frame["src"], frame["dst"] = "v" + frame["src"].astype(str), "v" + frame["dst"].astype(str)
+    return frame
+
+
+def on_device(frame, lazy=False):
+    made = cudf.from_pandas(frame)
+    return dd.from_pandas(frame, npartitions=3).to_backend("cudf") if lazy else made
+
+
+def assert_same(result, wanted, by=None):
+    """The rows of a cuDF frame are those of a pandas frame, in the same order."""
+    if isinstance(result, dd.DataFrame):
+        assert isinstance(result._meta, cudf.DataFrame)
+        meta, result = result._meta, result.compute()
+        assert (meta.dtypes.astype(str) == result.dtypes.astype(str)).all()
+    assert type(result) is cudf.DataFrame
+    assert list(result.columns) == list(wanted.columns)
+    host = result.to_arrow(preserve_index=False).to_pandas(integer_object_nulls=True)
+    if by is not None:  # repeats come in any order
+        host = host.sort_values(by).reset_index(drop=True)
+        wanted = wanted.sort_values(by).reset_index(drop=True)
+    for name in wanted.columns:
+        mine, others = host[name], wanted[name]
+        assert mine.isna().tolist() == others.isna().tolist(), name
+        mine, others = mine[~mine.isna()], others[~others.isna()]
+        if others.dtype.kind == "f":
+            np.testing.assert_allclose(mine.astype(float), others.astype(float), rtol=1e-9)
+        else:
+            assert mine.tolist() == others.tolist(), name
+
+
+PROGRAM = dg.VertexProgram(
+    state={"most": dg.Field("int64", initial=0)},
+    compute=lambda source_most, weight: max(source_most, weight),
+    combine="max",
+    apply=lambda message, most: {"most": max(message, most)},
+)
+
+METHODS = {
+    "bfs": lambda graph, a, b: graph.bfs(a),
+    "bfs with predecessors": lambda graph, a, b: graph.bfs(a, predecessor=True),
+    "bfs of several": lambda graph, a, b: graph.bfs([a, b]),
+    "bfs to targets": lambda graph, a, b: graph.bfs(a, target=[b, a]),
+    "sssp": lambda graph, a, b: graph.sssp(a, predecessor=True),
+    "sswp": lambda graph, a, b: graph.sswp(a),
+    "ssnsp": lambda graph, a, b: graph.ssnsp(a),
+    "pagerank": lambda graph, a, b: graph.pagerank(),
+    "components": lambda graph, a, b: graph.weakly_connected_components(),
+    "core_number": lambda graph, a, b: graph.core_number(),
+    "degree": lambda graph, a, b: graph.degree(),
+    "run": lambda graph, a, b: graph.run(PROGRAM, max_supersteps=400),
+}
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed", "strings"])
+def test_every_method(kind, directed):
+    frame = edges(kind)
+    mine = on_device(frame).graph(directed=directed).persist()
+    host = frame.graph(directed=directed, engine="cpu").persist()
+    ends = frame["src"].iloc[0], frame["dst"].iloc[7]
+    for call in METHODS.values():
+        assert_same(call(mine, *ends), call(host, *ends))
+    assert_same(mine.k_core(4), host.k_core(4), by=["src", "dst", "weight"])
+
+
+@pytest.mark.parametrize("kind", ["random", "strings"])
+def test_lazily(kind):
+    frame = edges(kind)
+    lazy, host = on_device(frame, lazy=True).graph, frame.graph(engine="cpu")
+    first = frame["src"].iloc[0]
+    result = lazy.bfs(first)
+    assert result.npartitions == 3
+    assert_same(result, host.bfs(first))
+    kept = lazy().persist()
+    assert_same(kept.pagerank(), host.pagerank())
+    assert_same(kept.degree(), host.degree())
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+)
+def test_ids_of_any_width(dtype):
+    frame = edges("small", dtype=dtype)
+    result = on_device(frame).graph.weakly_connected_components()
+    assert result["vertex"].dtype == result["component"].dtype == np.dtype(dtype)
+    assert_same(result, frame.graph(engine="cpu").weakly_connected_components())
+    sparse = edges("sparse") if dtype in ("int64", "uint64") else frame
+    first = int(sparse["dst"].iloc[0])
+    assert_same(on_device(sparse).graph.bfs(first), sparse.graph(engine="cpu").bfs(first))
+
+
+def test_ids_of_two_columns():
+    frame = edges("strings")
+    frame = frame.assign(kind=frame.index % 3, of=frame.index % 2)
+    names = {"source": ["kind", "src"], "destination": ["of", "dst"]}
+    first = int(frame["kind"].iloc[4]), frame["src"].iloc[4]
+    mine, host = on_device(frame).graph(**names), frame.graph(**names, engine="cpu")
+    assert_same(mine.bfs(first, predecessor=True), host.bfs(first, predecessor=True))
+    assert_same(mine.weakly_connected_components(), host.weakly_connected_components())
+
+
+def test_categories_and_nullable_columns():
+    frame = edges("strings")
+    made = on_device(frame)
+    made["src"] = made["src"].astype("category")
+    assert_same(made.graph.core_number(), frame.graph(engine="cpu").core_number())
+    whole = on_device(edges())
+    whole["src"] = whole["src"].astype("Int64")
+    assert_same(whole.graph.core_number(), edges().graph(engine="cpu").core_number())
+
+
+@pytest.mark.parametrize("weight", ["int32", "int64", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("duplicates", ["min", "max", "sum", "keep"])
+def test_repeated_rows(duplicates, weight):
+    frame = edges("small", m=4000).astype({"weight": weight})
+    mine = on_device(frame).graph(duplicates=duplicates)
+    host = frame.graph(duplicates=duplicates, engine="cpu")
+    assert_same(mine.sssp(3), host.sssp(3))
+    assert_same(mine.degree(), host.degree())
+    assert_same(mine.k_core(3), host.k_core(3), by=["src", "dst", "weight"])
+
+
+def test_undirected_once_and_both():
+    once = edges("skewed")
+    both = pd.concat([once, once.rename(columns={"src": "dst", "dst": "src"})[once.columns]])
+    both = both[(both["src"] != both["dst"])]
+    once = once[once["src"] != once["dst"]]
+    given = [on_device(f.reset_index(drop=True)).graph(directed=False) for f in (once, both)]
+    first = int(once["src"].iloc[0])
+    host = once.graph(directed=False, engine="cpu")
+    for graph in given:
+        assert_same(graph.sssp(first), host.sssp(first))
+        assert_same(graph.pagerank(), host.pagerank())
+        assert_same(graph.degree(), host.degree())
+
+
+def test_vertices_frame():
+    frame = edges()
+    vertices = pd.DataFrame({"vertex": np.arange(400), "start": np.arange(400) % 7})
+    program = dg.VertexProgram(
+        state={"x": dg.Field("int64", vertices="start")},
+        compute=lambda source_x: source_x,
+        combine="max",
+        apply=lambda message, x: {"x": max(message, x)},
+    )
+    mine = on_device(frame).graph(vertices=on_device(vertices))
+    assert_same(mine.run(program), frame.graph(vertices=vertices, engine="cpu").run(program))
+    assert_same(mine.degree(), frame.graph(vertices=vertices, engine="cpu").degree())
+    with pytest.raises(errors.InvalidVertices, match="convert one"):
+        on_device(frame).graph(vertices=vertices)
+
+
+def test_frames_as_arguments():
+    frame = edges("strings")
+    jumps = pd.DataFrame({"vertex": frame["src"].unique()[:5], "share": [1.0, 2, 3, 4, 5]})
+    mine = on_device(frame).graph.pagerank(personalization=on_device(jumps))
+    assert_same(mine, frame.graph(engine="cpu").pagerank(personalization=jumps))
+    with pytest.raises(errors.InvalidArgument, match="convert one"):
+        on_device(frame).graph.pagerank(personalization=jumps)
+    jumps.loc[0, "vertex"] = "nowhere"
+    with pytest.raises(errors.UnknownVertex, match="nowhere"):
+        on_device(frame).graph.pagerank(personalization=on_device(jumps))
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("heat_simulation", {"initial": 1.0, "step": 1e-4, "tolerance": 0, "max_iterations": 3}),
+        ("neural_network", {"initial": 0.1, "tolerance": 0, "max_iterations": 3}),
+        ("pagerank", {"method": "delta"}),
+    ],
+)
+def test_other_methods(method, arguments):
+    frame = edges()
+    mine = getattr(on_device(frame).graph, method)(**arguments)
+    assert_same(mine, getattr(frame.graph(engine="cpu"), method)(**arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"homophily": 0.5005}, {"coupling": [[1e-4, -1e-4], [-1e-4, 1e-4]]}]
+)
+def test_belief_propagation(arguments):
+    frame = edges()
+    priors = pd.DataFrame({"vertex": frame["src"].unique()[:9], "p": np.linspace(0.1, 0.9, 9)})
+    if "coupling" in arguments:
+        priors["q"] = 1 - priors["p"]
+    mine = on_device(frame).graph.belief_propagation(on_device(priors), **arguments)
+    assert_same(mine, frame.graph(engine="cpu").belief_propagation(priors, **arguments))
+
+
+def test_dtypes_of_results():
+    graph = on_device(edges().astype({"weight": "float32"})).graph
+    assert graph.bfs(3).dtypes.astype(str).to_dict() == {"vertex": "int64", "distance": "int64"}
+    assert str(graph.sssp(3)["distance"].dtype) == "float64"
+    assert str(graph.pagerank(dtype="float32")["rank"].dtype) == "float32"
+    assert isinstance(graph.bfs(3, target=[5]), cudf.DataFrame)
+
+
+def test_results_do_not_share_what_is_written_to():
+    graph = on_device(edges()).graph().persist()
+    first = graph.bfs(3)
+    before = first["vertex"].to_arrow().to_pylist()
+    first.loc[1, "vertex"] = 10**6
+    first.iloc[2, 0] = 10**6
+    assert graph.bfs(3)["vertex"].to_arrow().to_pylist() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"weight": -1}, "negative"),
+        ({"weight": np.nan}, "nulls or NaN|NaN"),
+        ({"weight": np.inf}, "infinite"),
+        ({"weight": None}, "nulls"),
+        ({"dst": None}, "nulls"),
+    ],
+)
+def test_bad_values_are_refused(change, match):
+    frame = edges()
+    frame = frame.astype({"weight": "float64", "dst": "Int64"})
+    for name, value in change.items():
+        frame.loc[5, name] = pd.NA if value is None and name == "dst" else value
+    made = cudf.from_pandas(frame)
+    if change.get("weight", 0) is None:
+        made["weight"] = made["weight"].nans_to_nulls()
+    with pytest.raises(errors.InvalidEdges, match=match):
+        made.graph.sssp(3)
+
+
+def test_bad_arguments_are_refused():
+    frame = on_device(edges())
+    with pytest.raises(errors.EngineUnavailable, match="to_pandas"):
+        frame.graph(engine="cpu")
+    with pytest.raises(errors.UnknownVertex, match="not a vertex"):
+        frame.graph.bfs(10**9)
+    with pytest.raises(errors.InvalidEdges, match="no column"):
+        frame.graph(source="a", destination="b")
+    with pytest.raises(errors.InvalidEdges, match="integers or strings"):
+        frame.astype({"src": "float64"}).graph()
+    with pytest.raises(errors.InvalidEdges, match="empty"):
+        frame.iloc[:0].graph.degree()
+    with pytest.raises(errors.InvalidArgument, match="host memory"):
+        frame.graph.save("somewhere")
+
+
+def test_nothing_large_goes_through_the_host(monkeypatch):
+    frame = on_device(edges(n=50_000, m=400_000))
+    monkeypatch.setattr(cudf.DataFrame, "to_pandas", None)
+    monkeypatch.setattr(cudf.Series, "to_pandas", None)
+    monkeypatch.setattr(cudf.Series, "to_arrow", None)
+    asnumpy, asarray = cupy.asnumpy, cupy.asarray
+
+    def small(function):
+        def checked(array, *args, **kwargs):
+            crosses = function is asnumpy or isinstance(array, np.ndarray)
+            assert not crosses or array.size <= 10_000, f"{array.size} elements cross over"
+            return function(array, *args, **kwargs)
+
+        return checked
+
+    monkeypatch.setattr(cupy, "asnumpy", small(asnumpy))
+    monkeypatch.setattr(cupy, "asarray", small(asarray))
+    for options in ({"directed": False}, {}):
+        graph = frame.graph(**options).persist()
+        for name, call in METHODS.items():
+            if name != "bfs of several":
+                call(graph, 3, 5)
+
+
+@pytest.mark.parametrize("first", ["cudf, dask_graphgpu", "dask_graphgpu, cudf"])
+def test_order_of_imports(first):
+    code = (
+        f"import {first}\n"
+        "frame = cudf.DataFrame({'src': [0, 1], 'dst': [1, 2]})\n"
+        "assert frame.graph.bfs(0)['distance'].to_arrow().to_pylist() == [0, 1, 2]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_arrays_come_from_the_pool_of_rmm():
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    assert cupy.cuda.get_allocator() is rmm_cupy_allocator
