@@ -126,11 +126,18 @@ extern "C" __global__ void commit(Run run) {
         store_old(run, v, made_values(run, v));
 }
 
+// The aggregates before this superstep, as apply of the last one took them along; where the host
+// looks between the two. One block.
+extern "C" __global__ void __launch_bounds__(256) fold_next(Run run, Partial *partials) {
+    if (!run.control->done && run.control->superstep > 1)
+        NextTotals::fold(run, partials);
+}
+
 // Ends the superstep. The next one goes in direction `dense` where active vertices send over more
 // than half of the edges, else `sparse`. One block.
 extern "C" __global__ void __launch_bounds__(256)
     finish(Run run, Partial *partials, Advance *log, int64 num_edges, int64 dense, int64 sparse,
-           int64 num_aggregates, int64 folds) {
+           int64 num_aggregates, int64 folds, int64 folds_next) {
     RunControl *control = run.control;
     if (control->done)
         return;
@@ -140,8 +147,7 @@ extern "C" __global__ void __launch_bounds__(256)
         int64 now = nanoseconds();
         int64 direction = control->direction;
         int64 last = control->log_size - 1;
-        if (control->log_size == 0 ||
-            (log[last].direction != direction && control->log_size < LOG_SIZE)) {
+        if (control->log_size < LOG_SIZE) {
             last = control->log_size++;
             log[last] = {direction, 0, control->num_active, 0, 0};
         }
@@ -170,6 +176,6 @@ extern "C" __global__ void __launch_bounds__(256)
             control->superstep += 1;
     }
     __syncthreads();
-    if (!fresh(&control->done))
+    if (folds_next && !fresh(&control->done))
         NextTotals::fold(run, partials);
 }

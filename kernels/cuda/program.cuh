@@ -34,11 +34,11 @@ struct RunControl {
 
 constexpr int64 BAD_COMPUTE = 1, BAD_APPLY = 2;
 
-// Supersteps of one direction in a row.
+// What a superstep did; the last one of the log also stands for all that come later.
 struct Advance {
     int64 direction, supersteps, frontier, edges, nanoseconds;
 };
-constexpr int LOG_SIZE = 1024; // what comes later goes to the last one
+constexpr int LOG_SIZE = 1024;
 
 // ---- aggregates
 

@@ -75,7 +75,7 @@ class Synchronous:
         if forced != "auto":
             return forced, forced
         if self.program.combine == "sum":
-            # Turning the edges over costs more than looking at all of them a few times.
+            # The edges are turned over when it turns out that few vertices are active: see `_turn`.
             return "pull", "notify-pull" if binding.has_send else "pull"
         return "pull" if binding.has_gather else "push", "push"
 
@@ -96,9 +96,9 @@ class Synchronous:
         control = self._begin(limit)
         if control["num_active"] and limit != 0:
             self._first()
-            step = self._steps()
-            device_stops = self.arrays.lowered.wrappers.stop or self.program.stop is None
-            control = self._queue(step, limit) if device_stops else self._asked(step)
+            on_device = self.arrays.lowered.wrappers.stop or self.program.stop is None
+            step = self._steps(on_device)
+            control = self._queue(step, limit) if on_device else self._asked(step)
             self._raise_overflow(control)
         aggregates = self.arrays.last_aggregates() if control["completed"] else {}
         self._report(control)
@@ -149,6 +149,19 @@ class Synchronous:
             control = dict(zip(CONTROL, out.tolist(), strict=True))
             if control["done"]:
                 return control
+            if self._turn(control):
+                step = self._steps(True)
+
+    def _turn(self, control: dict[str, int]) -> bool:
+        """Whether supersteps change from pull alone to notify-pull where few vertices are active."""
+        few = 2 * control["active_edges"] <= self.arrays.num_edges
+        if self.every or _forced(self.binding) != "auto" or self.program.combine != "sum":
+            return False
+        if self.sparse == "notify-pull" or not few:
+            return False
+        self.sparse = "notify-pull"
+        self.marked = cupy.zeros(self.arrays.n, np.uint8)
+        return True
 
     def _asked(self, step: Callable[[], None]) -> dict[str, int]:
         """Superstep by superstep: ``stop`` is asked on the host."""
@@ -191,15 +204,18 @@ class Synchronous:
         for launched in self._alone(run, self.stages.before):
             launched()
 
-    def _steps(self) -> Callable[[], None]:
-        """All launches of a superstep."""
+    def _steps(self, stops: bool) -> Callable[[], None]:
+        """All launches of a superstep; ``stops``: the device knows when to stop."""
         arrays, both = self.arrays, {self.dense, self.sparse}
         pulls, pushes = both & {"pull", "notify-pull"}, both & {"notify-pull", "push"}
         gather = arrays.run("gather") if pulls else None
         send = arrays.run("send") if pushes else None
         run = send if gather is None else gather
         vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
-        steps = self._alone(run, self.stages.alone_before)
+        steps = []
+        if self.stages.next and not stops:
+            steps.append(self._launch("fold_next", 1, run, self.partials))
+        steps += self._alone(run, self.stages.alone_before)
         if self._emits:
             steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted))
         if pushes:
@@ -234,6 +250,7 @@ class Synchronous:
             self._launch(
                 "finish", 1, run, self.partials, self.log, np.int64(arrays.num_edges), *directions,
                 np.int64(len(self.program.aggregates)), np.int64(not self.stages.alone_after),
+                np.int64(stops),
             )
         )  # fmt: skip
 
