@@ -31,7 +31,7 @@ def run(
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.cpu.direction import configured_direction
+    from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
     from dask_graphgpu.engine.state import Binding

@@ -12,7 +12,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
-from dask_graphgpu.engine.cpu.direction import configured_direction
+from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.lower import columns
