@@ -84,14 +84,14 @@ def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
 
 
 def as_python(algorithm: Algorithm, *names: str) -> None:
-    """Make Python numbers and lists of those arguments that are NumPy's or pandas'.
+    """Make Python numbers and lists of those arguments that are NumPy's, pandas', CuPy's or cuDF's.
 
     Raises InvalidArgument for an empty list.
     """
     for name in names:
         value = getattr(algorithm, name)
         if hasattr(value, "tolist"):
-            value = value.tolist()
+            value = value.to_arrow().tolist() if hasattr(value, "to_arrow") else value.tolist()
             object.__setattr__(algorithm, name, value)
         if isinstance(value, list) and not value:
             raise InvalidArgument(f"{name}=[]; give at least one vertex id")

@@ -60,15 +60,6 @@ def choose(array: Any, keep: Any) -> Any:
     return parts[0] if len(parts) == 1 else xp.concatenate([array[:0], *parts])
 
 
-def offsets_of(lengths: Any) -> Any:
-    """Where rows of these lengths start, and where the last one ends; 32 bits while they do."""
-    xp = module_of(lengths)
-    total = int(lengths.sum())
-    offsets = xp.zeros(len(lengths) + 1, offset_type(total))
-    offsets[1:] = xp.cumsum(lengths, dtype=xp.int64)
-    return offsets
-
-
 def offset_type(total: int) -> Any:
     """Type of offsets into so many elements."""
     return np.uint32 if total < 2**32 else np.uint64

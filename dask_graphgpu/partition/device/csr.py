@@ -12,10 +12,8 @@ from dask_graphgpu.errors import GraphError
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import (
     blocks,
-    count,
     module_of,
     offset_type,
-    offsets_of,
     segments,
 )
 
@@ -152,31 +150,28 @@ def _joins(run: Pairs, part: slice) -> Any:
 def mirrored(runs: Sequence[Pairs]) -> bool:
     """Whether every edge stands in both directions, as often and with the same columns.
 
-    By sums of 64-bit hashes over the edges and over their mirror images: wrong once in 2**64.
+    ``runs`` have one table. With u and v hashes of an edge's ends, u v (u - v) of an edge and of its
+    mirror image cancel out; a sum of 64 bits that is 0 by chance is one in 2**50.
     """
-    names: list[str | None] = [*runs[0].columns] if runs else []
+    if not runs:
+        return True
+    names: list[str | None] = [*runs[0].columns]
+    hashes = _mixed(runs[0].table.astype(np.uint64) + _ODD)
     for name in names or [None]:
         total = 0
         for run in runs:
             for part in blocks(len(run)):
-                bits = None if name is None else _bits(run.columns[name][part])
-                total += _hash_difference(*run.ends(part), bits)
+                u, v = hashes[run.rows[part]], hashes[run.neighbours[part]]
+                edges = u * v * (u - v)
+                if name is not None:
+                    edges *= _mixed(_bits(run.columns[name][part]).astype(np.uint64) + _ODD)
+                total += int(edges.sum(dtype=np.uint64))
         if total % 2**64:
             return False
     return True
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _hash_difference(rows: Any, neighbours: Any, bits: Any) -> int:
-    """Sum of hashes of edges less that of their mirror images, modulo 2**64."""
-    u, v = _mixed(rows + _ODD), _mixed(neighbours + _ODD)
-    three = np.uint64(3)
-    carried = np.uint64(0) if bits is None else bits.astype(np.uint64) * _ODD
-    there = _mixed(u * three + v + carried).sum(dtype=np.uint64)
-    back = _mixed(v * three + u + carried).sum(dtype=np.uint64)
-    return int(there) - int(back)
 
 
 def _mixed(x: Any) -> Any:
@@ -198,18 +193,13 @@ def row_ids(adjacency: Adjacency) -> Any:
 
 
 def transpose(adjacency: Adjacency) -> Adjacency:
-    """Turn CSR into CSC or back; rows come out in order, repeats in that which they had."""
-    order = _order(adjacency)
-    offsets = offsets_of(count(adjacency.neighbours, adjacency.num_vertices))
-    columns = {name: column[order] for name, column in adjacency.columns.items()}
-    return Adjacency(offsets, row_ids(adjacency)[order], columns)
+    """Turn CSR into CSC or back; rows come out in order."""
+    dtype = adjacency.neighbours.dtype
+    turned = Pairs(adjacency.neighbours, row_ids(adjacency), None, adjacency.columns)
+    return from_pairs(adjacency.num_vertices, [turned], dtype)
 
 
 def transpose_column(adjacency: Adjacency, column: Any) -> Any:
-    """A column of an adjacency in the order of its transpose."""
-    return column[_order(adjacency)]
-
-
-def _order(adjacency: Adjacency) -> Any:
-    """Place of each edge of the transpose: a radix sort by neighbour, which is stable."""
-    return module_of(adjacency.neighbours).argsort(adjacency.neighbours, kind="stable")
+    """A column of an adjacency in the order of its transpose; repeats in that which they had."""
+    order = module_of(column).argsort(adjacency.neighbours, kind="stable")
+    return column[order]
