@@ -56,7 +56,8 @@ def rmat(scale, edge_factor=16, *, seed=1, by_degree=True, **given):
         source = 2 * source + (draw >= 0.76)
         destination = 2 * destination + (((draw >= 0.57) & (draw < 0.76)) | (draw >= 0.95))
     if by_degree:
-        degree = np.bincount(np.r_[source, destination], minlength=n)
+        counted = destination if given.get("directed") else destination[source != destination]
+        degree = np.bincount(np.r_[source, counted], minlength=n)
         place = np.empty(n, np.int64)
         place[np.argsort(-degree, kind="stable")] = np.arange(n)
         source, destination = place[source], place[destination]

@@ -25,10 +25,6 @@
 enum Action : uint32 { START, PUSH, PULL, LISTS, SOLO, STOP };
 enum Forced : uint32 { AUTO, ONLY_PUSH, ONLY_PULL };
 
-// Looks that a lane makes on its own before the warp takes what is left of its row, if that is
-// long.
-constexpr uint32 ALONE = 1 + 2 * BATCH;
-
 // Frontier that block 0 may hold in shared memory.
 constexpr uint32 SOLO_SIZE = sizeof(ID) == 4 && sizeof(OFFSET) == 4 ? 1024 : 512;
 
@@ -137,46 +133,8 @@ __device__ void push(const Graph &graph, const Worklists &lists, const Slice &sl
 // Whether a lane's row, edges start .. end, has a visited vertex. All lanes of the warp together.
 __device__ __forceinline__ bool look(const ID *neighbours, OFFSET start, OFFSET end,
                                      uint32 warp_rows, const uint32 *visited, uint64 &read) {
-    bool hit = false;
-    OFFSET e = start;
-    if (e < end) {
-        hit = has_bit(visited, neighbours[e]);
-        ++e;
-        ++read;
-    }
-    bool alone = end - start < warp_rows; // short rows stay with their lane
-    while (!hit && e < end && (alone || e - start < ALONE)) {
-        bool hits[BATCH];
-#pragma unroll
-        for (int j = 0; j < BATCH; ++j) // under way together
-            hits[j] = j < end - e && has_bit(visited, neighbours[e + j]);
-#pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
-            if (!hit && e < end) {
-                hit = hits[j];
-                ++e;
-                ++read;
-            }
-        }
-    }
-    __syncwarp();
-    uint32 votes = __ballot_sync(FULL_WARP, !hit && e < end);
-    for (; votes != 0; votes &= votes - 1) {
-        int owner = __ffs(votes) - 1;
-        OFFSET from = __shfl_sync(FULL_WARP, e, owner), to = __shfl_sync(FULL_WARP, end, owner);
-        uint32 hits = 0;
-        while (hits == 0 && from < to) {
-            OFFSET left = to - from;
-            bool mine = lane() < left && has_bit(visited, neighbours[from + lane()]);
-            hits = __ballot_sync(FULL_WARP, mine);
-            if (lane() == owner)
-                read += left < WARP ? (uint64)left : WARP;
-            from = left < WARP ? to : from + WARP;
-        }
-        if (lane() == owner)
-            hit = hits != 0;
-    }
-    return hit;
+    return first_hit(0, start, end, warp_rows, ~(OFFSET)0, read,
+                     [&](ID, OFFSET e) { return has_bit(visited, neighbours[e]); });
 }
 
 __device__ void pull_all(const Graph &graph, int32 depth, uint32 warp_rows, const uint32 *visited,

@@ -202,3 +202,60 @@ __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &s
         for_short_rows(row, start, degree, visit);
     }
 }
+
+// Looks that a lane makes on its own before the warp takes what is left of its row, if that is
+// long.
+constexpr uint32 ALONE = 1 + 2 * BATCH;
+
+// Goes along a lane's edges, from `e` to `end`, until hit(row, edge) holds: whether it did, and `e`
+// is then that edge. All lanes of the warp have to call it. Rows of less than `least_warp` edges
+// stay with their lane; of longer ones the warp takes no more than `most` edges, a number that is
+// the same for all lanes, and `e` is then where to go on.
+template <typename Hit>
+__device__ __forceinline__ bool first_hit(ID row, OFFSET &e, OFFSET end, uint32 least_warp,
+                                          OFFSET most, uint64 &read, Hit hit) {
+    OFFSET start = e;
+    bool found = false;
+    if (e < end) { // most rows need no more than one look
+        found = hit(row, e);
+        ++read;
+        e += !found;
+    }
+    bool alone = end - start < least_warp;
+    while (!found && e < end && (alone || e - start < ALONE)) {
+        bool hits[BATCH];
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j) // under way together
+            hits[j] = j < end - e && hit(row, e + j);
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j) {
+            if (!found && e < end) {
+                found = hits[j];
+                ++read;
+                e += !found;
+            }
+        }
+    }
+    __syncwarp();
+    uint32 votes = __ballot_sync(FULL_WARP, !found && e < end);
+    for (; votes != 0; votes &= votes - 1) {
+        int owner = __ffs(votes) - 1;
+        OFFSET from = __shfl_sync(FULL_WARP, e, owner), to = __shfl_sync(FULL_WARP, end, owner);
+        ID of = __shfl_sync(FULL_WARP, row, owner);
+        OFFSET looks = 0;
+        uint32 hits = 0;
+        while (hits == 0 && from < to && looks < most) {
+            OFFSET left = to - from;
+            hits = __ballot_sync(FULL_WARP, lane() < left && hit(of, from + lane()));
+            OFFSET step = hits != 0 ? __ffs(hits) - 1 : left < WARP ? left : WARP;
+            from += step;
+            looks += step;
+        }
+        if (lane() == owner) {
+            e = from;
+            found = hits != 0;
+            read += looks + found;
+        }
+    }
+    return found;
+}

@@ -22,6 +22,14 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 # have their own tests.
 GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
+    "predecessors": [
+        {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}
+        for ids, (distance, weight) in zip(
+            IDS,
+            [("int32", "int32"), ("int64", "uint8"), ("double", "float"), ("float", "float")],
+            strict=True,
+        )
+    ],
 }
 GENERATED = {"near_far"}
 
