@@ -18,7 +18,7 @@ def _improve(writer: Writer, *, then: list[str], fail: str, atomic: bool) -> str
     sign = "<" if program.combine == "min" else ">"
     improves = f"m {sign} old"
     if program.has_reached:
-        improves += f" or (m == {number(binding.identity(dtype), dtype)} and late[v] == 0)"
+        improves += f" or (old == m == {number(binding.identity(dtype), dtype)} and late[v] == 0)"
     keep = [f"atomic_{program.combine}(state_{first}, v, m)" if atomic else f"state_{first}[v] = m"]
     if program.has_reached:
         keep += [f"if m == {number(binding.identity(dtype), dtype)}: late[v] = 1"]
@@ -105,7 +105,7 @@ def write_sweep(writer: Writer) -> None:
     )
     improves = f"m {sign} best"
     if program.has_reached:
-        improves += f" or (m == {none} and late[v] == 0)"
+        improves += f" or (best == m == {none} and late[v] == 0)"
     mark = f"if m == {none}: late[v] = 1" if program.has_reached else ""
     active = (
         "True"

@@ -286,6 +286,29 @@ def test_the_largest_integer_is_a_distance_like_any_other(engine, forced):
     assert state.reached.all()
 
 
+@pytest.mark.parametrize("engine", [compiled, interpreted])
+@pytest.mark.parametrize("weight", [[5, TOP], [TOP, 5]])
+def test_the_largest_integer_is_no_better_than_another(engine, weight):
+    columns = {"weight": np.array([*weight, 1])}
+    view = View.of(from_edges(3, np.array([0, 0, 1]), np.array([1, 1, 2]), columns))
+    for forced in ("auto", "push"):
+        with dask.config.set({"graphgpu.direction": forced}):
+            assert engine(SSSP, view, sources=[0])["distance"].tolist() == [0, 5, 6]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_infinity_is_no_better_than_another(number, eager):
+    columns = {"weight": np.array([np.inf, 1.0, np.inf, 2.0, np.inf])}
+    source, destination = np.array([0, 0, 1, 2, 0]), np.array([1, 2, 3, 4, 2])
+    view = View.of(from_edges(6, source, destination, columns))
+    for _ in range(2):
+        with dask.config.set({"graphgpu.threads": number}):
+            state = compiled(SSSP, view, sources=[0])
+        assert state["distance"].tolist() == [0, np.inf, 1, np.inf, 3, 0]
+        assert state.reached.tolist() == [True] * 5 + [False]
+        assert view.into is not None  # now sweeps may be taken
+
+
 def test_the_largest_integer_is_found_by_a_sweep_too(eager):
     program = VertexProgram(
         state={"distance": Field("weight", initial=None, at_source=0)},
