@@ -81,7 +81,7 @@ def _vertex_column(binding: Binding, column: str, dtype: np.dtype[Any]) -> np.nd
             f"the program reads column {column!r} of the vertices frame, which has "
             f"{sorted(columns) or 'no columns besides the id'}: pass a vertices= frame with it."
         )
-    values = np.asarray(columns[column])
+    values: Any = columns[column]  # NumPy's or CuPy's
     if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and dtype.kind != "f"):
         raise InvalidVertices(
             f"column {column!r} of the vertices frame is {values.dtype}; the program's field is "
