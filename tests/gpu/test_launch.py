@@ -32,7 +32,7 @@ extern "C" __global__ void rounds(GridBarrier *barrier, uint32 *sums, uint32 *wr
 """
 ATOMICS = """
 #include "common.cuh"
-extern "C" __global__ void atomics(const T *values, uint64 n, T *smallest, T *largest, T *sum) {
+extern "C" __global__ void atomics(const VALUE *values, uint64 n, VALUE *smallest, VALUE *largest, VALUE *sum) {
     for (uint64 i = thread_rank(); i < n; i += num_threads()) {
         atomic_min(smallest, values[i]);
         atomic_max(largest, values[i]);
@@ -87,7 +87,7 @@ def test_grid_barriers_hold_all_blocks_together(source, threads, blocks_per_sm):
     ],
 )  # fmt: skip
 def test_atomics_of_every_type(source, name, dtype):
-    kernel = cuda(source(ATOMICS), defines={"T": name}).kernel("atomics")
+    kernel = cuda(source(ATOMICS), defines={"VALUE": name}).kernel("atomics")
     rng = np.random.default_rng(0)
     values = rng.integers(0 if np.dtype(dtype).kind == "u" else -100, 100, 10_007).astype(dtype)
     out = cupy.asarray(np.zeros(4 * 3, dtype))  # neighbours of a small type are left alone
