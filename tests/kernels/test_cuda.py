@@ -22,6 +22,7 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 # have their own tests.
 GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
+    "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}
         for ids, (distance, weight) in zip(
@@ -31,7 +32,7 @@ GIVEN = {
         )
     ],
 }
-GENERATED = {"near_far"}
+GENERATED = {"near_far", "program"}
 
 FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"
 

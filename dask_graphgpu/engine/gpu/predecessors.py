@@ -55,7 +55,7 @@ def predecessors(
     pulls = here.has_into
     rows = here.into if pulls else here.out
     distance, reached = cupy.asarray(distance), cupy.asarray(reached)
-    weighted = not hops and rows.weight is not None
+    weight = None if hops else rows.weight
     rank = here.user_rank
     degree = here.degrees("both") if here.directed else None
     predecessor = cupy.empty(here.n, here.id_dtype)
@@ -64,7 +64,7 @@ def predecessors(
         defines={
             **here.defines,
             "DIST": c_type(distance.dtype),
-            "WEIGHT": c_type(rows.weight.dtype if weighted else distance.dtype),
+            "WEIGHT": c_type(distance.dtype if weight is None else weight.dtype),
             "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
         },
     )
@@ -74,14 +74,14 @@ def predecessors(
     launch.cooperative(
         module.kernel("predecessors"),
         (
-            rows.offsets, rows.neighbours, rows.weight if weighted else _NONE,
+            rows.offsets, rows.neighbours, _NONE if weight is None else weight,
             np.uint64(here.n), distance, reached, here.out.offsets, *preference, np.uint32(pulls),
             *lists, *separators, predecessor, state.memory,
         ),
     )  # fmt: skip
 
     edge_bytes = here.id_dtype.itemsize + distance.itemsize
-    edge_bytes += rows.weight.itemsize if weighted else 0
+    edge_bytes += 0 if weight is None else weight.itemsize
     vertex_bytes = 8 + here.offset_dtype.itemsize + predecessor.itemsize
 
     def note(state: State, frontier: int) -> int:
@@ -95,11 +95,12 @@ def predecessors(
     without = note(state, here.n)
     if without > 1:  # one is the source
         rows = here.out
+        weight = None if hops else rows.weight
         state = State(_FIELDS, {0: "predecessor"})
         launch.cooperative(
             module.kernel("plateaus"),
             (
-                rows.offsets, rows.neighbours, rows.weight if weighted else _NONE,
+                rows.offsets, rows.neighbours, _NONE if weight is None else weight,
                 np.uint64(here.n), here.id_dtype.type(source), distance, reached, *preference,
                 *lists, *separators, cupy.empty(here.n, cupy.uint32), predecessor, state.memory,
             ),

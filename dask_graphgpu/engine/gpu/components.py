@@ -1,0 +1,76 @@
+"""Weakly connected components by linking trees: one launch.
+
+References
+----------
+.. [1] Sutton, Ben-Nun, Barak. Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.wrappers import c_type
+from dask_graphgpu.kernels.compile import cuda
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_FIELDS = [(name, np.uint64) for name in ("barrier", "giant", "read")]
+_NONE = np.uint64(0)  # a null pointer
+
+
+def components(view: View, report: Report) -> Any:
+    """Component of every vertex, the direction of edges ignored; as `engine.cpu.components`.
+
+    Parameters
+    ----------
+    view : View
+    report : Report
+        Gets a row for the sampled neighbours and one for the rest, both "link".
+
+    Returns
+    -------
+    array of the type of the neighbours, shape (num_vertices,)
+        Dense id of the component's member that is smallest in the order of the user's ids.
+
+    Notes
+    -----
+    Of a directed view without in-edges all edges are linked; the in-edges are not made for this. See
+    kernels/cuda/components.cu.
+    """
+    here = DeviceView.of(view)
+    n, rows, rank = here.n, here.out, here.user_rank
+    parent = cupy.empty(n, here.id_dtype)
+    if not n:
+        return here.to_caller(parent)
+    into = here.into if here.directed and here.has_into else None
+    lists, separators = degree_lists(rows)
+    state = State(_FIELDS, {0: "link", 1: "link"})
+    rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
+    kernel = cuda("components", defines={**here.defines, "RANK": rank_type}).kernel("components")
+    launch.cooperative(
+        kernel,
+        (
+            rows.offsets, rows.neighbours, *(
+                (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
+            ),
+            np.uint64(n), np.uint32(here.has_into), _NONE if rank is None else rank,
+            *lists, *separators, parent,
+            _NONE if rank is None else cupy.empty(n, here.id_dtype), state.memory,
+        ),
+    )  # fmt: skip
+    id_bytes = here.id_dtype.itemsize
+    for run in state.read()[1]:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * 2 * id_bytes + n * (2 * id_bytes + 16), seconds=run.seconds,
+        )  # fmt: skip
+    return here.to_caller(parent)
