@@ -234,7 +234,7 @@ class PageRank(Algorithm):
     def _delta(self, run: Run) -> np.ndarray:
         n, personal = run.view.num_vertices, self._personal(run)
         if personal is None:
-            personal = np.full(n, 1 / n, like=run.ids.in_user_order())
+            personal = np.full_like(run.ids.in_user_order(), 1 / n, np.float64)
         view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * personal})
         # With no vertex above it, what is left is below the tolerance in sum.
         threshold = float(self.tolerance) * (1 - float(self.damping)) / n

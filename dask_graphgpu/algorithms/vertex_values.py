@@ -69,13 +69,13 @@ def read_values(
     """
     n, like = run.view.num_vertices, run.ids.in_user_order()  # in the memory of the ids
     if isinstance(value, int | float | np.number):
-        return np.full((n, 1), float(value), like=like), np.ones(n, bool, like=like)
+        return np.full_like(like, float(value), np.float64)[:, None], np.ones_like(like, bool)
     if gaps and isinstance(value, str):
         column, known = run.view.vertex_columns.with_gaps(value)  # type: ignore[attr-defined]
         return np.where(known, column, 0).astype(np.float64)[:, None], known
     if not isinstance(value, FrameColumns):
         columns = [run.view.vertex_columns[column] for column in vertices_columns(value)]
-        return np.stack(columns, axis=1).astype(np.float64), np.ones(n, bool, like=like)
+        return np.stack(columns, axis=1).astype(np.float64), np.ones_like(like, bool)
     values = np.zeros((n, len(value.names)), like=like)
     times = np.zeros(n, np.uint64, like=like)
     add_at = run.view.rows.rowwise.add_at
