@@ -14,6 +14,7 @@ typedef int64 PRIORITY;
 
 constexpr bool WHOLE_PRIORITY = Same<PRIORITY, int64>::value;
 constexpr int64 MOST = 0x7fffffffffffffffll;
+static_assert(WARP % UNROLL == 0, "a scan takes the words of a warp UNROLL at a time");
 
 enum Phase : uint64 {
     PUSH,  // relax the near list; rows of PIECE edges and more become items

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # Threads of a block, and how many blocks a multiprocessor is to hold.
 THREADS, RESIDENT = 512, 2
 
-# Edges that a thread has under way at once; divides 32.
+# Edges that a thread has under way at once, with values of four bytes; half with eight, or registers
+# spill. A power of two, at most 32.
 UNROLL = 4
 
 # Edges from which a row is cut into pieces for all warps, of as many edges.
@@ -43,8 +44,9 @@ SPREAD = 1 / 32
 
 # Edges a round below which buckets are made twice as wide: there are too few to fill the device, so
 # that rounds cost what their barriers do. More where choosing a bucket takes a scan of all vertices.
-# With this many times as many, buckets are made narrower again.
-STARVED, STARVED_SCAN, BUSY = 1 << 16, 1 << 19, 8
+# With BUSY times as many, buckets are made narrower again: without that, or with four times as many,
+# a grid of 4096 x 4096 is relaxed ten times over instead of three and a half, for no fewer rounds.
+STARVED, STARVED_SCAN, BUSY = 1 << 14, 1 << 19, 2
 
 # Most vertices, and edges, of a round that one block does faster than all with a grid barrier.
 ALONE_LIST, ALONE_EDGES = 512, 2048
@@ -176,7 +178,7 @@ def _improve(
     lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
     lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
 
-    module = arrays.module("near_far", defines())
+    module = arrays.module("near_far", defines(values.dtype))
     given = arrays.run("send"), lists[0]
     began = time.perf_counter()
     if ordered:
@@ -214,12 +216,12 @@ def _improve(
     return rounds
 
 
-def defines() -> dict[str, str]:
-    """Macros of kernels/cuda/near_far.cu besides those of the program."""
+def defines(value: np.dtype[Any]) -> dict[str, str]:
+    """Macros of kernels/cuda/near_far.cu besides those of the program; ``value`` as it is stored."""
     return {
         "THREADS": str(THREADS),
         "RESIDENT": str(RESIDENT),
-        "UNROLL": str(UNROLL),
+        "UNROLL": str(max(1, UNROLL // (value.itemsize // 4))),
         "PIECE": str(PIECE),
         "STAGE": str(STAGE),
     }
