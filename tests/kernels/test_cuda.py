@@ -22,6 +22,8 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 # have their own tests.
 GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
+    "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
+    "peeling": IDS,
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}

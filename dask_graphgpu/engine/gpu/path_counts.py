@@ -1,0 +1,82 @@
+"""Number of shortest paths from a source, over finished breadth-first levels: one launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.wrappers import c_type
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.kernels.compile import cuda
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_FIELDS = [(name, np.uint64) for name in ("barrier", "overflow", "read")]
+
+
+def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
+    """Number of paths of fewest edges from `source`; as `engine.cpu.path_counts`.
+
+    Parameters
+    ----------
+    view : View
+        Without repeated edges, which would count as often as they occur.
+    source : int
+        Dense id.
+    level : array of int32, shape (num_vertices,)
+        What `bfs` found; -1 where not reached. Of a search that stopped early the counts of the
+        vertices that have a level are right all the same.
+    dtype : {"int64", "float64"}
+        Of a count. float64 is exact up to 2**53 and infinite beyond 1.8e308.
+    report : Report
+        Gets one row.
+
+    Returns
+    -------
+    array of `dtype`, shape (num_vertices,)
+        1 at the source, 0 where not reached.
+
+    Raises
+    ------
+    IntegerOverflow
+        A count does not fit int64.
+
+    Notes
+    -----
+    Vertices add their counts to their out-neighbours', a level after the other: one read of each
+    edge of the reached vertices, and an atomic for each that leads to the next level.
+    """
+    here = DeviceView.of(view)
+    rows, n = here.out, here.n
+    level = cupy.asarray(level)
+    count = cupy.empty(n, dtype)
+    lists, separators = degree_lists(rows)
+    state = State(_FIELDS, {0: "push"})
+    kernel = cuda("path_counts", defines={**here.defines, "COUNT": c_type(count.dtype)})
+    launch.cooperative(
+        kernel.kernel("path_counts"),
+        (
+            rows.offsets, rows.neighbours, np.uint64(n), here.id_dtype.type(source), level, count,
+            cupy.empty((n + 31) // 32, cupy.uint32), *lists, *separators, state.memory,
+        ),
+    )  # fmt: skip
+    read, (run,) = state.read()
+    if read["overflow"]:
+        raise IntegerOverflow(
+            "the number of shortest paths to a vertex does not fit int64; give "
+            "dtype='float64', which is exact up to 2**53 and rounds beyond"
+        )
+    report.advance(
+        run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+        bytes=run.edges * (here.id_dtype.itemsize + level.itemsize) + n * (16 + count.itemsize),
+        seconds=run.seconds,
+    )  # fmt: skip
+    return here.to_caller(count)

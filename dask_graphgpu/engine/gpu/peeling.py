@@ -1,0 +1,100 @@
+"""Core numbers and k-cores by peeling: one launch.
+
+References
+----------
+.. [1] Matula, Beck. Smallest-last ordering and clustering and graph coloring algorithms. J. ACM 30 (1983).
+.. [2] Liu, Huang. SIMD-X: programming and processing of graph algorithms on GPUs. USENIX ATC 2019.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_NAMES = {4: "unsigned int", 8: "unsigned long long"}
+
+
+def core_numbers(view: View, report: Report) -> Any:
+    """Core number of every vertex in the simple undirected graph; as `engine.cpu.core_numbers`.
+
+    Parameters
+    ----------
+    view : View
+        Only `symmetric` is used: direction, repeats and self-loops do not count.
+    report : Report
+        Gets one row, "peel".
+
+    Returns
+    -------
+    array of int64, shape (num_vertices,)
+
+    Notes
+    -----
+    Each edge is read twice at most, and each vertex that is left once for every k: O(V + E). See
+    kernels/cuda/peeling.cu.
+    """
+    here = DeviceView.of(view)
+    return here.to_caller(_peeled(here, None, report).astype(cupy.int64))
+
+
+def k_core(view: View, k: int, report: Report) -> Any:
+    """Whether each vertex is in the k-core; as `engine.cpu.k_core`.
+
+    Parameters
+    ----------
+    view : View
+        Only `symmetric` is used.
+    k : int
+    report : Report
+        Gets one row, "peel".
+
+    Returns
+    -------
+    array of bool, shape (num_vertices,)
+
+    Notes
+    -----
+    Reads the rows of the vertices that are not in it only.
+    """
+    here = DeviceView.of(view)
+    if k < 1 or k > here.n:  # in it are all, or none: more neighbours than there are vertices
+        return here.to_caller(cupy.full(here.n, k < 1))
+    return here.to_caller(_peeled(here, k - 1, report) >= k)
+
+
+def _peeled(here: DeviceView, up_to: int | None, report: Report) -> Any:
+    """Core numbers; or with `up_to` numbers that are larger for vertices whose core number is."""
+    rows = here.symmetric
+    n = rows.num_vertices
+    degree = cupy.empty(n, rows.offsets.dtype)
+    lists, separators = degree_lists(rows)
+    state = State([("barrier", np.uint64), ("read", np.uint64)], {0: "peel"})
+    types = {"ID": _NAMES[rows.neighbours.itemsize], "OFFSET": _NAMES[rows.offsets.itemsize]}
+    launch.cooperative(
+        cuda("peeling", defines=types).kernel("peeling"),
+        (
+            rows.offsets, rows.neighbours, np.uint64(n), degree,
+            np.uint64(up_to or 0), np.uint32(up_to is not None),
+            cupy.empty(2 * n, rows.neighbours.dtype), *lists, *separators, state.memory,
+        ),
+    )  # fmt: skip
+    (run,) = state.read()[1]
+    report.advance(
+        run.direction, supersteps=run.supersteps, frontier=n, edges=run.edges,
+        bytes=run.edges * (rows.neighbours.itemsize + degree.itemsize)
+        + n * (8 + 2 * rows.neighbours.itemsize + 2 * degree.itemsize),
+        seconds=run.seconds,
+    )  # fmt: skip
+    return degree
