@@ -118,6 +118,7 @@ struct Pull {
     RowValue *partials;       // of each part
     uint32 *tickets;          // of each row's first part: parts that are done; 0 between launches
     uint64 parts, warp_rows, group_rows, thread_rows;
+    uint64 blocks; // that these take; a launch may have fewer
 };
 
 template <bool SOME> struct Puller {
@@ -236,6 +237,7 @@ template <bool SOME> struct Puller {
         gather<PULL_THREADS>(v, begin + skipped, length, threadIdx.x, row);
         __syncwarp();
         row.template reduce<WARP>();
+        __syncthreads(); // `held` may be in use for the part before
         if (lane() == 0)
             held[warp_in_block()] = row;
         __syncthreads();
@@ -266,8 +268,7 @@ template <bool SOME> struct Puller {
             finish(v, row);
     }
 
-    __device__ __forceinline__ void take_block() {
-        uint64 block = blockIdx.x;
+    __device__ __forceinline__ void take_block(uint64 block) {
         if (block < pull.parts)
             return take_part((uint32)block);
         block -= pull.parts;
@@ -295,7 +296,8 @@ __device__ __forceinline__ void pull_block(const Run &run, const Pull &pull, con
                                            const uint8 *active, uint8 *marked, MESSAGE *messages,
                                            uint8 *received) {
     Puller<SOME> puller = {run, pull, emitted, active, marked, messages, received, true, 0};
-    puller.take_block();
+    for (uint64 block = blockIdx.x; block < pull.blocks; block += gridDim.x)
+        puller.take_block(block);
     if (SOME && marked) {
         uint64 read = warp_sum(puller.read);
         if (lane() == 0 && read)

@@ -278,7 +278,11 @@ class Synchronous:
             edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_first,
             self.row_values, self.tickets,
         )  # fmt: skip
-        words = [array.data.ptr for array in pointers] + [lists.num_parts, *lists.numbers]
+        words = [array.data.ptr for array in pointers] + [
+            lists.num_parts,
+            *lists.numbers,
+            lists.num_blocks,
+        ]
         self._held = pointers
         return _struct(words), lists.num_blocks
 
