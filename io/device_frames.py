@@ -13,6 +13,7 @@ from dask_graphgpu.io.edges import check_dtype, nulls_in_ids, nulls_in_numbers, 
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, is_integer, require_columns
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices
 from dask_graphgpu.partition.device.columns import array_of
+from dask_graphgpu.partition.device.memory import use_pool
 
 
 def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: str) -> DeviceEdges:
@@ -23,6 +24,7 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
     InvalidEdges
         Nulls, weights that are negative, NaN or infinite, or dtypes other than declared.
     """
+    use_pool()
     names = [*schema.source, *schema.destination]
     require_columns(frame, names)
     declared = dict(schema.dtypes)

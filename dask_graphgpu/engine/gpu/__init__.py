@@ -1,6 +1,18 @@
 """The GPU engine: CUDA kernels, one GPU."""
 
 from dask_graphgpu.engine.gpu.bfs import bfs
+from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.path_counts import path_counts
+from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
+from dask_graphgpu.engine.gpu.predecessors import predecessors
 from dask_graphgpu.engine.gpu.programs import run
 
-__all__ = ["bfs", "run"]
+__all__ = [
+    "bfs",
+    "components",
+    "core_numbers",
+    "k_core",
+    "path_counts",
+    "predecessors",
+    "run",
+]

@@ -132,7 +132,7 @@ class _Held:
                 narrow = np.uint32 if given.num_edges < 2**32 else np.uint64
                 offsets = self.made(
                     ("offsets", id(given.offsets)),
-                    lambda: cupy.asarray(given.offsets).astype(narrow),
+                    lambda: cupy.asarray(given.offsets).astype(narrow, copy=False),
                 )
                 columns = {name: self.array(column) for name, column in given.columns.items()}
                 made = Adjacency(offsets, self.array(given.neighbours), columns)
