@@ -43,6 +43,7 @@ class Rows:
         self._shown: dict[tuple[str, tuple[str, ...]], Adjacency] = {}
         self._symmetric: Adjacency | None = None
         self._missed = 0.0
+        self._largest: dict[str, int | float | None] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -71,6 +72,14 @@ class Rows:
         with self._lock:
             self._missed += edges
             return self._missed
+
+    def largest(self, name: str) -> int | float | None:
+        """Largest value of a column, a Python number; None without edges. Looked for once."""
+        with self._lock:
+            if name not in self._largest:
+                column = self._columns[self.by][name]
+                self._largest[name] = column.max().item() if len(column) else None
+            return self._largest[name]
 
     def adjacency(self, by: str, names: tuple[str, ...]) -> Adjacency:
         """Rows by "source" or "destination" with some columns; the same object every time."""

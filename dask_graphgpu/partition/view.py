@@ -131,8 +131,7 @@ class View:
     @property
     def max_weight(self) -> int | float | None:
         """Largest weight, a Python number; None without weights or edges."""
-        weight = self._given().weight
-        return None if weight is None or not len(weight) else weight.max().item()
+        return self.rows.largest("weight") if self.is_weighted else None
 
     def degrees(self, direction: str) -> np.ndarray:
         """Number of edges "out" of or "in" to each vertex, or "both" added; int64."""
