@@ -49,6 +49,7 @@ class Lowered:
         weighted_degree: np.dtype[Any] | None,
     ) -> None:
         self.binding, self.every = binding, every
+        self._modules: dict[tuple[Any, ...], Any] = {}
         program = binding.program
         try:
             self.wrappers = Wrappers(binding)
@@ -103,12 +104,15 @@ class Lowered:
 
     def module(self, source: str, defines: Mapping[str, str] | None = None) -> Any:
         """``kernels/cuda/<source>.cu`` for this program, compiled; errors in terms of the program."""
-        given = self.sources(source)
-        given["defines"] = {**given["defines"], **(defines or {})}
-        try:
-            return cuda(source, **given)
-        except Exception as error:
-            raise self._told(error) from error
+        key = (source, *sorted((defines or {}).items()))
+        if key not in self._modules:
+            given = self.sources(source)
+            given["defines"] = {**given["defines"], **(defines or {})}
+            try:
+                self._modules[key] = cuda(source, **given)
+            except Exception as error:
+                raise self._told(error) from error
+        return self._modules[key]
 
     def _told(self, error: Exception) -> Exception:
         """An error of Numba's in the words of the program; others as they are."""
