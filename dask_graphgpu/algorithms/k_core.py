@@ -35,7 +35,7 @@ class KCore(Algorithm):
 
     Notes
     -----
-    Cost: as ``core_number``, and one pass over the edges.
+    Cost: as ``core_number``, or of the vertices outside the k-core only (GPU); and one pass over the edges.
     """
 
     k: int
@@ -47,7 +47,7 @@ class KCore(Algorithm):
         check_number("k", self.k, "a whole number of at least 0", whole and self.k >= 0)
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("core_numbers",)
+        return ("k_core",)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
@@ -59,7 +59,7 @@ class KCore(Algorithm):
         return {**ends, schema.weight: ColumnType(schema.weight_kind or "int64")}
 
     def run(self, run: Run) -> Table:
-        inside = run.engine.core_numbers(run.view, report=run.report) >= self.k
+        inside = run.engine.k_core(run.view, self.k, report=run.report)
         out, rank = run.view.out, run.ids.rank
         source = run.view.sources()
         chosen = inside[source] & inside[out.neighbours]

@@ -3,8 +3,8 @@
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.path_counts import path_counts
-from dask_graphgpu.engine.cpu.peeling import core_numbers
+from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
 
-__all__ = ["bfs", "components", "core_numbers", "path_counts", "predecessors", "run"]
+__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from dask_graphgpu.engine.buckets import choose_delta, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.engine.cpu.direction import configured_direction
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.cpu.synchronous import DENSE
+from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.functions import INT64_MAX

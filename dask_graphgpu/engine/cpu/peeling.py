@@ -55,3 +55,9 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
         seconds=time.perf_counter() - start,
     )  # fmt: skip
     return degree.astype(np.int64)
+
+
+def k_core(view: View, k: int, report: Report) -> np.ndarray:
+    """Whether each vertex is in the k-core: bool, shape (num_vertices,). As `core_numbers`, by which it is found."""
+    inside: np.ndarray = core_numbers(view, report) >= k
+    return inside

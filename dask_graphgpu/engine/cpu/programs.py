@@ -72,9 +72,9 @@ def run(
     # No Numba before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.cpu.direction import configured_direction
     from dask_graphgpu.engine.cpu.in_place import InPlace
     from dask_graphgpu.engine.cpu.synchronous import Synchronous
+    from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.state import Binding

@@ -10,8 +10,8 @@ import numpy as np
 
 from dask_graphgpu.engine.aggregates import on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.engine.cpu.direction import configured_direction
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
+from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.edge_kernels import partial_dtype
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
