@@ -21,7 +21,7 @@ from dask_graphgpu.errors import EngineUnavailable, GraphError
 from dask_graphgpu.kernels import cache_folder
 
 FOLDER = Path(__file__).parent / "cuda"
-_INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
+_INCLUDE = re.compile(r'#include "([\w.]+)"')
 _OPTIONS = ("c++17", "fmad")  # of NVRTC; part of the cache's key
 
 
@@ -53,17 +53,24 @@ def joined(source: str, defines: Mapping[str, str], text: str) -> str:
     """``source``.cu with its own headers pasted where they are first included."""
     seen: set[str] = set()
 
-    def paste(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if name in seen:
-            return ""
-        seen.add(name)
-        return f'#line 1 "{name}"\n' + _INCLUDE.sub(paste, (FOLDER / name).read_text()) + "\n"
+    def pasted(given: str, name: str) -> str:
+        """A text with what it includes; the compiler is told which line is whose."""
+        parts = [f'#line 1 "{name}"']
+        for number, line in enumerate(given.splitlines(), 1):
+            included = _INCLUDE.fullmatch(line)
+            if included is None:
+                parts.append(line)
+            elif included[1] not in seen:
+                seen.add(included[1])
+                parts.append(pasted((FOLDER / included[1]).read_text(), included[1]))
+                parts.append(f'#line {number + 1} "{name}"')
+            else:
+                parts.append("")
+        return "\n".join(parts)
 
     head = "".join(f"#define {name} {value}\n" for name, value in sorted(defines.items()))
-    name = f"{source}.cu"
-    body = _INCLUDE.sub(paste, text + f'\n#line 1 "{name}"\n' + (FOLDER / name).read_text())
-    return head + body
+    file = f"{source}.cu"
+    return f"{head}{pasted(text, 'generated')}\n{pasted((FOLDER / file).read_text(), file)}\n"
 
 
 def cubin(

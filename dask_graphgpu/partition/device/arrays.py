@@ -37,10 +37,9 @@ def add_at(sums: Any, index: Any, values: Any) -> None:
     if isinstance(sums, np.ndarray):
         np.add.at(sums, index, values)
         return
-    import cupyx
-
+    xp = module_of(sums)
     for part in blocks(len(index)):
-        cupyx.scatter_add(sums, index[part], values if np.isscalar(values) else values[part])
+        xp.add.at(sums, index[part], values if np.isscalar(values) else values[part])
 
 
 def count(values: Any, size: int) -> Any:
