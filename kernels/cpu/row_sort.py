@@ -118,8 +118,10 @@ def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours
         for i in range(here.size):
             key = np.uint64(here[i])
             cursor[(key >> bits) + _ONE] += 1
-            sorted_keys = sorted_keys and before <= key
-            sorted_neighbours = sorted_neighbours and (before & mask) <= (key & mask)
+            if before > key:
+                sorted_keys = False
+            if before & mask > key & mask:
+                sorted_neighbours = False
             before = key
         cursor[0] = start
         for r in range(cursor.size - 1):
