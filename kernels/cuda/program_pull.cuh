@@ -1,11 +1,11 @@
 // Pull: each row combines what the vertices send that have an edge to it.
 //
-// A part of a long row is a block's; shorter rows are a warp's, a group's of 8 lanes, or a
-// thread's. Neighbours are read once and in order, so they are not to push values out of the
-// caches.
+// A part of a long row is a warp's, and so are rows up to that length; shorter ones are a group's
+// of 8 lanes, or a thread's. Warps take them in turn, longest kind first, with as many blocks as
+// are resident: starting a block for a few rows takes as long as the rows. Neighbours are read once
+// and in order, so they are not to push values out of the caches.
 
 constexpr int PULL_THREADS = 256;
-constexpr int PULL_WARPS = PULL_THREADS / WARP;
 constexpr int GROUP = 8;     // lanes of a group
 constexpr int WARP_ROWS = 4; // rows that a warp takes in turn, and a group
 constexpr int UNROLL = 4;    // edges that a thread has on their way at once
@@ -118,7 +118,6 @@ struct Pull {
     RowValue *partials;       // of each part
     uint32 *tickets;          // of each row's first part: parts that are done; 0 between launches
     uint64 parts, warp_rows, group_rows, thread_rows;
-    uint64 blocks; // that these take; a launch may have fewer
 };
 
 template <bool SOME> struct Puller {
@@ -220,9 +219,8 @@ template <bool SOME> struct Puller {
         }
     }
 
-    // One part of a long row, by this block.
+    // One part of a long row, by this warp.
     __device__ __forceinline__ void take_part(uint32 part) {
-        __shared__ RowValue held[PULL_WARPS];
         ID v = pull.part_row[part];
         if (!wanted(v))
             return;
@@ -231,20 +229,12 @@ template <bool SOME> struct Puller {
         OFFSET skipped = (OFFSET)(part - first) * PART;
         uint32 parts = (uint32)((whole + (PART - 1)) / PART);
         OFFSET length = whole - skipped < PART ? whole - skipped : PART;
-        if (threadIdx.x == 0)
+        if (lane() == 0)
             read += length;
         RowValue row = RowValue::none();
-        gather<PULL_THREADS>(v, begin + skipped, length, threadIdx.x, row);
+        gather<WARP>(v, begin + skipped, length, lane(), row);
         __syncwarp();
         row.template reduce<WARP>();
-        __syncthreads(); // `held` may be in use for the part before
-        if (lane() == 0)
-            held[warp_in_block()] = row;
-        __syncthreads();
-        if (warp_in_block() != 0)
-            return;
-        for (int w = 1; w < PULL_WARPS; w++)
-            row.combine(held[w]); // as lane 0 does; others' are not used
         if (parts > 1) {
             uint32 done = 0;
             if (lane() == 0) {
@@ -260,6 +250,7 @@ template <bool SOME> struct Puller {
                 const RowValue *other = pull.partials + first + p;
                 row.combine({fresh(&other->best), fresh(&other->shadow), fresh(&other->got)});
             }
+            __syncwarp();
             row.template reduce<WARP>();
             if (lane() == 0)
                 pull.tickets[first] = 0;
@@ -268,36 +259,34 @@ template <bool SOME> struct Puller {
             finish(v, row);
     }
 
-    __device__ __forceinline__ void take_block(uint64 block) {
-        if (block < pull.parts)
-            return take_part((uint32)block);
-        block -= pull.parts;
-        const ID *rows = pull.rows;
-        constexpr uint64 BY_WARP = PULL_WARPS * WARP_ROWS;
-        constexpr uint64 BY_GROUP = PULL_WARPS * (WARP / GROUP) * WARP_ROWS;
-        uint64 blocks = (pull.warp_rows + BY_WARP - 1) / BY_WARP;
-        if (block < blocks)
-            return take<WARP, WARP_ROWS>(rows, pull.warp_rows,
-                                         block * PULL_WARPS + warp_in_block());
-        block -= blocks;
-        rows += pull.warp_rows;
-        blocks = (pull.group_rows + BY_GROUP - 1) / BY_GROUP;
-        if (block < blocks)
-            return take<GROUP, WARP_ROWS>(rows, pull.group_rows,
-                                          block * PULL_WARPS + warp_in_block());
-        block -= blocks;
-        rows += pull.group_rows;
-        take<1, 1>(rows, pull.thread_rows, block * PULL_WARPS + warp_in_block());
+    // All parts and rows, in turns of this warp.
+    __device__ __forceinline__ void take_all() {
+        constexpr uint64 OF_WARP = WARP_ROWS, OF_GROUPS = WARP / GROUP * WARP_ROWS;
+        const ID *group_rows = pull.rows + pull.warp_rows;
+        const ID *thread_rows = group_rows + pull.group_rows;
+        uint64 rows = pull.parts;
+        uint64 groups = rows + (pull.warp_rows + OF_WARP - 1) / OF_WARP;
+        uint64 threads = groups + (pull.group_rows + OF_GROUPS - 1) / OF_GROUPS;
+        uint64 end = threads + (pull.thread_rows + WARP - 1) / WARP;
+        for (uint64 turn = warp_rank(); turn < end; turn += num_warps()) {
+            if (turn < rows)
+                take_part((uint32)turn);
+            else if (turn < groups)
+                take<WARP, WARP_ROWS>(pull.rows, pull.warp_rows, turn - rows);
+            else if (turn < threads)
+                take<GROUP, WARP_ROWS>(group_rows, pull.group_rows, turn - groups);
+            else
+                take<1, 1>(thread_rows, pull.thread_rows, turn - threads);
+        }
     }
 };
 
 template <bool SOME>
-__device__ __forceinline__ void pull_block(const Run &run, const Pull &pull, const MESSAGE *emitted,
-                                           const uint8 *active, uint8 *marked, MESSAGE *messages,
-                                           uint8 *received) {
+__device__ __forceinline__ void pull_rows(const Run &run, const Pull &pull, const MESSAGE *emitted,
+                                          const uint8 *active, uint8 *marked, MESSAGE *messages,
+                                          uint8 *received) {
     Puller<SOME> puller = {run, pull, emitted, active, marked, messages, received, true, 0};
-    for (uint64 block = blockIdx.x; block < pull.blocks; block += gridDim.x)
-        puller.take_block(block);
+    puller.take_all();
     if (SOME && marked) {
         uint64 read = warp_sum(puller.read);
         if (lane() == 0 && read)
@@ -321,7 +310,7 @@ extern "C" __global__ void PULL_BOUNDS pull_all(Run run, Pull pull,
     if (control->done ||
         (!EVERY && (control->direction != BY_PULL || control->num_active != run.num_vertices)))
         return;
-    pull_block<false>(run, pull, emitted, nullptr, nullptr, messages, received);
+    pull_rows<false>(run, pull, emitted, nullptr, nullptr, messages, received);
 }
 
 // Some do; those rows are looked at that are marked, or all.
@@ -334,6 +323,6 @@ extern "C" __global__ void PULL_BOUNDS pull_some(Run run, Pull pull,
     if (control->done || direction == BY_PUSH ||
         (direction == BY_PULL && control->num_active == run.num_vertices))
         return;
-    pull_block<true>(run, pull, emitted, active, direction == BY_NOTIFY ? marked : nullptr,
-                     messages, received);
+    pull_rows<true>(run, pull, emitted, active, direction == BY_NOTIFY ? marked : nullptr, messages,
+                    received);
 }

@@ -23,8 +23,8 @@ from dask_graphgpu.kernels.compile import cuda
 # The functions that the kernels of a source call; None: all.
 _CALLED = {"near_far": ("compute", "active", "priority")}
 
-# Edges of a part of a long row, and of a chunk of one: what a block takes at once.
-PART, CHUNK = 8192, 4096
+# Edges of a part of a long row that a warp of pull takes, and of one that a block of push takes.
+PART, CHUNK = 1024, 4096
 
 
 class Lowered:

@@ -29,7 +29,9 @@ _AHEAD = 8
 # Of program.cuh: blocks of kernels that take aggregates, at most; rows of the log, and its words.
 _BLOCKS, _LOG, _LOG_WORDS = 2048, 1024, 5
 _VERTICES_OF_BLOCK = 1024
+_RESIDENT = 2048  # threads that a multiprocessor holds
 _THREADS = 256
+_RESIDENT = 2048  # threads that a multiprocessor holds
 
 
 def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
@@ -278,13 +280,10 @@ class Synchronous:
             edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_first,
             self.row_values, self.tickets,
         )  # fmt: skip
-        words = [array.data.ptr for array in pointers] + [
-            lists.num_parts,
-            *lists.numbers,
-            lists.num_blocks,
-        ]
+        words = [array.data.ptr for array in pointers] + [lists.num_parts, *lists.numbers]
         self._held = pointers
-        return _struct(words), lists.num_blocks
+        resident = _RESIDENT // _THREADS * launch.num_multiprocessors()
+        return _struct(words), min(lists.num_blocks, resident)
 
     def _push_lists(self) -> Any:
         """Struct Push of program_push.cuh."""

@@ -11,14 +11,15 @@ import numpy as np
 from dask_graphgpu.engine.gpu.lower import CHUNK, PART
 from dask_graphgpu.partition.csr import Adjacency
 
-# Lengths from which a row of pull is a group's of 8 lanes, a warp's, a block's in parts.
-GROUP_ROWS, WARP_ROWS, BLOCK_ROWS = 8, 32, 1024
+# Lengths from which a row of pull is a group's of 8 lanes, a warp's, of several warps in parts.
+GROUP_ROWS, WARP_ROWS, LONG_ROWS = 8, 32, PART
 
 # Lengths from which a row of push is a warp's, a block's.
 SEPARATORS = (32, 1024)
 
-# Rows of each kind that a block of program_pull.cuh takes.
-_ROWS_OF_BLOCK = (8 * 4, 8 * 4 * 4, 256)
+# Rows of each kind that a warp of program_pull.cuh takes at once, and warps of a block.
+_ROWS_OF_WARP = (4, 16, 32)
+_WARPS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +42,9 @@ class PullLists:
                 there &= lengths < most
             return cupy.flatnonzero(there)
 
-        warps = between(WARP_ROWS, BLOCK_ROWS)
+        warps = between(WARP_ROWS, LONG_ROWS)
         groups, threads = between(GROUP_ROWS, WARP_ROWS), between(1, GROUP_ROWS)
-        long = between(BLOCK_ROWS, None)
+        long = between(LONG_ROWS, None)
         parts = -(-cupy.asnumpy(lengths[long]).astype(np.int64) // PART)
         first = np.cumsum(parts) - parts
         return cls(
@@ -59,9 +60,9 @@ class PullLists:
 
     @property
     def num_blocks(self) -> int:
-        """Of a launch of pull."""
-        blocks = (-(-rows // of) for rows, of in zip(self.numbers, _ROWS_OF_BLOCK, strict=True))
-        return self.num_parts + sum(blocks)
+        """That a launch of pull has work for."""
+        turns = (-(-rows // of) for rows, of in zip(self.numbers, _ROWS_OF_WARP, strict=True))
+        return -(-(self.num_parts + sum(turns)) // _WARPS)
 
 
 def num_chunks(edges: Adjacency) -> int:
