@@ -8,6 +8,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,16 +65,36 @@ class KCore(Algorithm):
         source = run.view.sources()
         chosen = inside[source] & inside[out.neighbours]
         source, destination = source[chosen], out.neighbours[chosen]
-        places = (source, destination) if rank is None else (rank[source], rank[destination])
-        order = np.argsort(places[1], kind="stable")
-        order = order[np.argsort(places[0][order], kind="stable")]
+        weight = None if out.weight is None else out.weight[chosen]
+        first, second = (source, destination) if rank is None else (rank[source], rank[destination])
         if not run.view.directed:
-            order = order[(places[0] <= places[1])[order]]
-        table = {
-            "edge source": Values(source[order]),
-            "edge destination": Values(destination[order]),
-        }
+            once = first <= second
+            first, second = first[once], second[once]
+            weight = None if weight is None else weight[once]
+        if rank is None:  # as the rows are
+            source, destination = first, second
+        else:
+            first, second, weight = _ordered(first, second, weight, len(run.ids))
+            dense = run.ids.position
+            assert dense is not None
+            source, destination = dense[first], dense[second]
+        table = {"edge source": Values(source), "edge destination": Values(destination)}
         if run.schema.weight is not None:
-            weight = out.weight if out.weight is not None else np.empty(0)
-            table[run.schema.weight] = Values(weight[chosen][order])
+            table[run.schema.weight] = Values(np.empty(0) if weight is None else weight)
         return table
+
+
+def _ordered(first: Any, second: Any, weight: Any, n: int) -> tuple[Any, Any, Any]:
+    """Edges by both ends, which are below ``n``, as one key; equal ones stay in their order."""
+    bits = max(n - 1, 1).bit_length()
+    if 2 * bits > 64:
+        order = np.lexsort((second, first))
+        return first[order], second[order], None if weight is None else weight[order]
+    key = (first.astype(np.uint64) << np.uint64(bits)) | second
+    if weight is None:
+        key.sort()
+    else:
+        order = np.argsort(key, kind="stable")
+        key, weight = key[order], weight[order]
+    first = (key >> np.uint64(bits)).astype(first.dtype)
+    return first, (key & np.uint64((1 << bits) - 1)).astype(second.dtype), weight

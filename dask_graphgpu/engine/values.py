@@ -91,7 +91,8 @@ def _vertex_column(binding: Binding, column: str, dtype: np.dtype[Any]) -> np.nd
         info = np.iinfo(dtype)
         if int(values.min()) < info.min or int(values.max()) > info.max:
             raise InvalidVertices(f"column {column!r} of the vertices frame exceeds {dtype}.")
-    return values.astype(dtype)
+    made: np.ndarray = values.astype(dtype)
+    return made
 
 
 def _is_fraction(value: Any) -> bool:
