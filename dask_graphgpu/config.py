@@ -7,7 +7,7 @@ from typing import Any
 import dask
 
 DEFAULTS: dict[str, Any] = {
-    "engine": "auto",  # of graphs made with engine="auto": auto | cpu | interpreted
+    "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | interpreted
     "order": "auto",  # of graphs made with order="auto": auto | input | degree
     "direction": "auto",  # auto | push | pull | notify-pull
     "threads": None,  # threads of the CPU engine; None: what this process may use

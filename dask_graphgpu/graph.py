@@ -95,9 +95,10 @@ class Graph:
     order : {"auto", "input", "degree"}
         Order of vertices in memory: that of the ids, or by falling degree. "auto": that of the ids
         unless degrees are skewed and the ids show no locality. Answers do not depend on it.
-    engine : {"auto", "cpu", "interpreted"}
-        For both, "auto" leaves it to ``graphgpu.order`` and ``graphgpu.engine`` of Dask's
-        configuration where those are set.
+    engine : {"auto", "cpu", "gpu", "interpreted"}
+        What runs the methods. "auto": the GPU for cuDF frames, the CPU for others. "gpu" on others
+        copies the graph to the GPU and results back. For order and engine, "auto" leaves it to
+        ``graphgpu.order`` and ``graphgpu.engine`` of Dask's configuration where those are set.
 
     Raises
     ------
@@ -199,6 +200,8 @@ class Graph:
         ------
         OutputError
             ``path`` holds something else or cannot be written; what was there is untouched.
+        InvalidArgument
+            The frames are cuDF's: graphs are saved from host memory.
 
         Notes
         -----
