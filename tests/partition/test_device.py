@@ -164,8 +164,21 @@ def test_vertices_frame():
         np.testing.assert_array_equal(a, b)
 
 
-def test_vertices_without_edges():
-    device = build([], [DeviceVertices((np.array([4, 2]),))], Layout())
+@pytest.mark.parametrize("dtypes", [("int64", "uint8"), ("uint32", "int8"), ("int32", "uint32")])
+def test_negative_ids_beside_unsigned_ones(dtypes):
+    ends = [np.array([-3, 4, 4]), np.array([9, 0, 9])]
+    if dtypes[0].startswith("u"):
+        ends.reverse()
+    frame = pd.DataFrame({"src": ends[0].astype(dtypes[0]), "dst": ends[1].astype(dtypes[1])})
+    host, device = both_builds(frame, Layout())
+    assert device.ids.columns[0].tolist() == host.ids.columns[0].to_pylist() == [-3, 0, 4, 9]
+    assert_same(host.given, device.given)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_vertices_without_edges(directed):
+    layout = Layout(directed=directed)
+    device = build([], [DeviceVertices((np.array([4, 2]),))], layout)
     assert device.ids.columns[0].tolist() == [2, 4]
     assert device.view("one").out.offsets.tolist() == [0, 0, 0]
 

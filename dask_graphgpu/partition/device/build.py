@@ -114,12 +114,12 @@ def build(
     ids = DeviceIds(numbering.ids, position)
     del numbering, codes, given, ends, sides, degrees
     num_rows = sum(map(len, runs))
-    if not runs:  # vertices only
-        none = xp.empty(0, table.dtype)
-        runs = [Pairs(none, none, None, carried)]
     edges.clear()
     # As on the host: only edges in both directions make every vertex as often source as destination.
     both = not layout.directed and not (balanced and mirrored(runs))
+    if not runs:  # vertices only
+        none = xp.empty(0, table.dtype)
+        runs = [Pairs(none, none, None, carried)]
     rows = from_pairs(num_vertices, runs, table.dtype, both=both)
     return DevicePartition(ids, rows, layout, columns, num_rows)
 
