@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import re
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -206,6 +207,7 @@ class Module:
         self._functions: dict[tuple[str, bool], Any] = {}
         self._modules: dict[bool, Any] = {}
         self._kernels: dict[str, Kernel] = {}
+        self._lock = threading.Lock()
 
     def kernel(self, name: str) -> Kernel:
         """The kernel ``extern "C" __global__ void name``."""
@@ -213,18 +215,20 @@ class Module:
 
     def function(self, name: str, cooperative: bool) -> Any:
         """CuPy's kernel; a module is cooperative as a whole there."""
-        if (name, cooperative) not in self._functions:
-            import cupy
+        with self._lock:
+            if (name, cooperative) not in self._functions:
+                import cupy
 
-            if cooperative not in self._modules:
-                self._modules[cooperative] = cupy.RawModule(
-                    path=self._file.name, enable_cooperative_groups=cooperative
-                )
-            self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
-        return self._functions[name, cooperative]
+                if cooperative not in self._modules:
+                    self._modules[cooperative] = cupy.RawModule(
+                        path=self._file.name, enable_cooperative_groups=cooperative
+                    )
+                self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
+            return self._functions[name, cooperative]
 
 
 _modules: dict[tuple[Any, ...], Module] = {}
+_lock = threading.Lock()  # threads may run programs at once; each is compiled once
 
 
 def loaded(
@@ -238,6 +242,8 @@ def loaded(
     """The module of a source, built and loaded once a process."""
     key = (source, arch, *sorted(defines.items()), text, *(f.identity for f in functions))
     if key not in _modules:
-        code = cubin(source, arch, defines=defines, text=text, functions=functions)
-        _modules[key] = Module(code)
+        with _lock:
+            if key not in _modules:
+                code = cubin(source, arch, defines=defines, text=text, functions=functions)
+                _modules[key] = Module(code)
     return _modules[key]

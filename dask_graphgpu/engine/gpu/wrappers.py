@@ -311,10 +311,13 @@ def _put(place: int, value: str, dtype: np.dtype[Any]) -> str:
 def inferred(function: Any, types: tuple[Any, ...]) -> Any:
     """Numba's type of what a function gives; its typing errors."""
     from numba.core.compiler import run_frontend
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
     from numba.core.typed_passes import type_inference_stage
 
     typing, target = cpu_target.typing_context, cpu_target.target_context
-    typing.refresh()
-    target.refresh()
-    return type_inference_stage(typing, target, run_frontend(function), types, None).return_type
+    with global_compiler_lock:
+        typing.refresh()
+        target.refresh()
+        found = type_inference_stage(typing, target, run_frontend(function), types, None)
+    return found.return_type
