@@ -37,6 +37,10 @@ class EngineUnavailable(GraphError, RuntimeError):
     """The engine asked for cannot run on this machine."""
 
 
+class OutOfDeviceMemory(GraphError, MemoryError):
+    """The GPU has too little memory left: free some, or use the CPU engine."""
+
+
 class UnreadableParquet(GraphError, OSError):
     """A Parquet file cannot be read; the message names it."""
 

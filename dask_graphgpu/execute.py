@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import dask.dataframe as dd
@@ -63,12 +64,22 @@ def execute(
     """Run an algorithm on a partition and publish its report."""
     name = next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
     report = Report(name)
-    view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
     given = {argument: list(chunks) for argument, chunks in frames.items()}
-    run = Run(engines.load(engine), view, partition.ids, schema, report, given)
-    table = algorithm.run(run)
+    with _memory_errors(name, engine):
+        view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+        run = Run(engines.load(engine), view, partition.ids, schema, report, given)
+        table = algorithm.run(run)
     report.publish()
     return table, partition.ids
+
+
+def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
+    """What tells that the memory of the GPU has run out."""
+    if engine != "gpu":
+        return nullcontext()
+    from dask_graphgpu.partition.device import memory
+
+    return memory.told(f"{name} on the GPU")
 
 
 def _share(

@@ -12,6 +12,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.memory import require
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.rows import Rows
@@ -129,6 +130,14 @@ class _Held:
         """Rows of neighbours, brought over once; offsets in as few bits as they take."""
         with self._lock:
             if id(given) not in self._shown:
+                arrays = (given.offsets, given.neighbours, *given.columns.values())
+                missing = [
+                    array.nbytes
+                    for array in arrays
+                    if isinstance(array, np.ndarray) and id(array) not in self._arrays
+                ]
+                if missing:
+                    require(sum(missing), f"bringing {given.num_edges:,} edges to the GPU")
                 narrow = np.uint32 if given.num_edges < 2**32 else np.uint64
                 offsets = self.made(
                     ("offsets", id(given.offsets)),

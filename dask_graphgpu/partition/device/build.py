@@ -13,6 +13,7 @@ from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
 from dask_graphgpu.partition.device.ids import DeviceIds, nbytes_of
+from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.layout import Layout
@@ -69,6 +70,7 @@ class DevicePartition(Partition):
     rows_kind = DeviceRows
 
 
+@told("building a graph on the GPU")
 def build(
     chunks: list[DeviceEdges], vertices: Sequence[DeviceVertices], layout: Layout
 ) -> DevicePartition:
@@ -82,6 +84,7 @@ def build(
     ------
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
+    OutOfDeviceMemory
     """
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
     edges = _same_columns([chunk for chunk in chunks if len(chunk)])

@@ -16,6 +16,7 @@ from dask_graphgpu.partition.device.arrays import (
     offset_type,
     segments,
 )
+from dask_graphgpu.partition.device.memory import require
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,10 @@ def from_pairs(
     names = [*runs[0].columns]
     kinds = {name: runs[0].columns[name].dtype for name in names}
     below = _packed_bits(runs, 64 - 2 * bits) if len(names) == 1 else 0
+    if xp is not np:
+        num_edges = sum(map(len, runs)) * (1 + both)
+        bytes_of_edge = 32 if names and not below else 16  # the keys twice, and places twice
+        require(num_edges * bytes_of_edge, f"sorting {num_edges:,} edges")
     keys = _keys(xp, runs, bits, below, both)
     columns: dict[str, Any] = {}
     if names and not below:

@@ -1,18 +1,80 @@
-"""Where device memory comes from: RMM, which cuDF shares with CuPy, made a pool."""
+"""Device memory: where it comes from, whether there is enough, and what is said when there is not."""
 
 from __future__ import annotations
 
-from functools import cache
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dask_graphgpu.errors import GraphError, OutOfDeviceMemory
+
+_lock = threading.Lock()
 
 
-@cache
 def use_pool() -> None:
     """Put CUDA's own pool behind RMM unless somebody has chosen a resource.
 
     As cuDF comes, every array is asked of the driver and given back to it, which stops the device
-    and takes longer than a search does.
+    and takes longer than a search does. RMM is what cuDF shares with CuPy.
     """
     import rmm.mr
 
-    if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
-        rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())
+    with _lock:  # a pool that another thread has begun to use is not to be replaced
+        if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
+            rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())
+
+
+def require(num_bytes: int, what: str) -> None:
+    """Refuse ``what`` before any of it is done if the device has not so much memory left.
+
+    Raises
+    ------
+    OutOfDeviceMemory
+    """
+    import cupy
+
+    free, total = cupy.cuda.runtime.memGetInfo()
+    free += cupy.get_default_memory_pool().free_bytes()
+    if num_bytes <= free:
+        return
+    try:
+        cupy.cuda.alloc(num_bytes)  # RMM's pool may hold what the driver no longer counts as free
+    except MemoryError as error:
+        raise _refused(f"{what} needs {_gigabytes(num_bytes)}", free, total) from error
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Tell what was being done when the memory of the device ran out; other errors as they are.
+
+    Raises
+    ------
+    OutOfDeviceMemory
+    """
+    try:
+        yield
+    except MemoryError as error:
+        if isinstance(error, GraphError) or not _of_device(error):
+            raise
+        import cupy
+
+        traceback.clear_frames(error.__traceback__)  # they hold the arrays that there were
+        needs = f"{what} needs more memory than is left ({error})"
+        raise _refused(needs, *cupy.cuda.runtime.memGetInfo()) from error
+
+
+def _of_device(error: MemoryError) -> bool:
+    """Whether it comes from CuPy or RMM; NumPy's are of the host."""
+    return type(error).__module__.startswith("cupy") or "bad_alloc" in str(error)
+
+
+def _refused(needs: str, free: int, total: int) -> OutOfDeviceMemory:
+    return OutOfDeviceMemory(
+        f"{needs}, and of the GPU's {_gigabytes(total)} {_gigabytes(free)} are free: drop frames and "
+        "graphs that are not needed, leave out columns, or use engine='cpu' with frames in host memory"
+    )
+
+
+def _gigabytes(num_bytes: int) -> str:
+    return f"{num_bytes / 1e9:,.1f} GB"
