@@ -16,7 +16,7 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
 
     Over parts (see ``cpu/parts.py``). What a part has of its first row goes to slot ``2 p``, of its
     last row to ``2 p + 1``, for ``fold``. ``some``: only rows that are marked, only from neighbours
-    that are active.
+    that are active. Gives overflow and how many edges were looked at.
     """
     binding, row = writer.binding, _Row(writer)
     message = (
@@ -37,6 +37,7 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     gather = f"""\
 {row.begin}
 {received}
+read += end - begin
 for e in range(begin, end):
 {indented(chr(10).join(lines), 4)}"""
     skip = f"""\
@@ -46,6 +47,7 @@ if marked[v] == 0:
     continue""" if some else ""  # fmt: skip
     body = f"""\
 bad = 0
+read = np.uint64(0)
 for p in range(np.uint64(lo), np.uint64(hi)):
     first = rows[p]
     last = rows[p + ONE]
@@ -63,7 +65,7 @@ for p in range(np.uint64(lo), np.uint64(hi)):
             end = begin
 {indented(gather, 8)}
 {indented(row.put("slot"), 8)}
-return bad"""
+return bad, read"""
     fixed = "lo, hi, rows, edges, offsets, neighbours, emitted, active, marked"
     writer.kernel(name, f"{fixed}, {_INTO}", body)
 

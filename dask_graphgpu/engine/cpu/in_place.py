@@ -11,7 +11,6 @@ import numpy as np
 from dask_graphgpu.engine.buckets import choose_delta, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
-from dask_graphgpu.engine.cpu.synchronous import DENSE
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
@@ -22,6 +21,9 @@ from dask_graphgpu.report import Report
 
 # Length of a list from which a round goes to the threads.
 LONG_LIST = 1 << 12
+
+# Share of the edges that a list's vertices send over, above which a sweep over all in-edges is faster.
+DENSE = 1 / 2
 
 # Share of the vertices from which it is worth counting the edges of a list.
 DENSE_LIST = 1 / 16

@@ -21,8 +21,13 @@ from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.report import Report
 
-# Share of the edges that active vertices send over, above which everybody looks at all in-edges.
-DENSE = 0.5
+# Share of the edges that active vertices send over, f, up to which those are told who have to pull.
+# Garaph has 1/2, as they would have at most 2 f of the in-edges. In a skewed graph two vertices of a
+# thousand tell those who have most of the in-edges: see docs/explanation/performance.md.
+NOTIFY = 1 / 64
+
+# Share above which to pull is faster than to push where messages only improve values.
+PULL = 7 / 8
 
 
 class Synchronous:
@@ -104,21 +109,19 @@ class Synchronous:
         checked_sum = self.binding.shadowed("sum")
         if self.forced != "auto" and not (self.forced == "push" and checked_sum):
             return self.forced
-        dense = self.active_edges > DENSE * self.binding.edges.num_edges
-        if self.program.combine == "sum":
-            return "pull" if dense else "notify-pull"
+        share = self.active_edges / max(self.binding.edges.num_edges, 1)
+        if self.program.combine == "sum":  # a pushed float sum depends on who comes first
+            return "pull" if share > NOTIFY else "notify-pull"
         # Atomics that only improve are cheap; turning the edges over is not.
-        return "pull" if dense and self.binding.has_gather else "push"
+        return "pull" if share > PULL and self.binding.has_gather else "push"
 
     def _gather(self, direction: str) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.gather
         every = self.num_active == arrays.n
         if direction == "pull":
             marked = self._all_marked if not every else np.empty(0, np.uint8)
-            read = edges.num_edges
         else:
             marked, every = self._notified(), False
-            read = int(edges.degrees[marked.view(bool)].sum())
         parts, into = self._parts, (self.messages, self.received, *self._partial)
         results = arrays.run(
             "gather_all" if every else "gather_some", parts.blocks, edges, parts.rows, parts.edges,
@@ -126,7 +129,7 @@ class Synchronous:
             *into,
         )  # fmt: skip
         folded = arrays.lowered.kernel("fold")(parts.rows, *into)
-        return read, any(results) or bool(folded)
+        return sum(read for _, read in results), any(bad for bad, _ in results) or bool(folded)
 
     def _push(self) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.send
@@ -152,7 +155,8 @@ class Synchronous:
 
     def _frontier(self) -> tuple[np.ndarray, np.ndarray]:
         """List of the active vertices, and how many edges they have up to each of them."""
-        active = np.flatnonzero(self.arrays.active).astype(self.binding.send.neighbours.dtype)
+        active = np.flatnonzero(self.arrays.active.view(bool))
+        active = active.astype(self.binding.send.neighbours.dtype)
         return active, np.cumsum(self.arrays.degree[active]).view(np.uint64)
 
     @cached_property
