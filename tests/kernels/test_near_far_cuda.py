@@ -1,22 +1,18 @@
 """The kernels of monotone programs compile for every architecture, every type of values and ids."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from cuda_cases import ARCHITECTURES, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
-from dask_graphgpu.engine.gpu.lower import Lowered
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.kernels.compile import cuda_cubin
-from dask_graphgpu.partition.csr import from_edges
-from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
 
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
-NAMES = {4: "unsigned int", 8: "unsigned long long"}
 MACROS = {"THREADS": "512", "RESIDENT": "2", "UNROLL": "4", "PIECE": "512", "STAGE": "1024"}
+WIDEST = widest(2**63 - 1)
 
 
 def shortest(dtype, **more):
@@ -29,12 +25,6 @@ def shortest(dtype, **more):
     )
 
 
-WIDEST = VertexProgram(
-    state={"width": Field("weight", initial=None, at_source=2**63 - 1)},
-    compute=lambda source_width, weight: min(source_width, weight),
-    combine="max",
-    priority=lambda width: -width,
-)
 LABELS = VertexProgram(
     state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
     compute=lambda source_label: source_label,
@@ -49,10 +39,10 @@ ASKING = VertexProgram(
 )
 # Name: program, dtype of the weights, of ids, of offsets, whether values are narrow.
 CASES = {
-    "narrow": (shortest("weight"), np.uint8, np.uint32, np.uint32, True),
-    "int64": (shortest("weight"), np.int64, np.uint32, np.uint64, False),
+    "narrow": (SSSP, np.uint8, np.uint32, np.uint32, True),
+    "int64": (SSSP, np.int64, np.uint32, np.uint64, False),
     "wrapping": (shortest("int64", wraps=True), np.int64, np.uint64, np.uint64, False),
-    "float64": (shortest("weight"), np.float64, np.uint64, np.uint32, False),
+    "float64": (SSSP, np.float64, np.uint64, np.uint32, False),
     "float32": (shortest("float32"), np.float32, np.uint32, np.uint32, False),
     "widest": (WIDEST, np.int64, np.uint32, np.uint32, False),
     "widest narrow": (WIDEST, np.int32, np.uint32, np.uint32, True),
@@ -61,28 +51,16 @@ CASES = {
     "asking": (ASKING, None, np.uint32, np.uint32, False),
 }
 
-# Every case for the oldest, where the most may be missing; two for the others.
-WHICH = [("sm_75", case) for case in CASES]
-WHICH += [(arch, case) for arch in ARCHITECTURES[1:] for case in ("narrow", "float64")]
+WHICH = [
+    (arch, case)
+    for arch in ARCHITECTURES
+    for case in (CASES if arch == ARCHITECTURES[0] else ("narrow", "float64", "widest"))
+]
 
 
-@pytest.mark.parametrize(("arch", "case"), WHICH)
-def test_compiles(case, arch, monkeypatch):
-    # Numba compiles what functions call for the device at hand.
-    device = SimpleNamespace(compute_capability=(int(arch[3:-1]), int(arch[-1])))
-    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
+@pytest.mark.parametrize(("architecture", "case"), WHICH, indirect=["architecture"])
+def test_compiles(architecture, case):
     program, weight, ids, offsets, narrow = CASES[case]
-    columns = {} if weight is None else {"weight": np.ones(2, weight)}
-    edges = from_edges(3, np.array([0, 1], ids), np.array([1, 2], ids), columns)
-    types = {"ID": NAMES[ids().itemsize], "OFFSET": NAMES[offsets().itemsize]}
-    lowered = Lowered(
-        Binding(program, View.of(edges)),
-        narrow=narrow,
-        every=False,
-        defines=types,
-        degree=np.dtype(np.uint32),
-        weighted_degree=None,
-    )
-    given = lowered.sources("near_far")
+    given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS
-    assert cuda_cubin("near_far", arch, **given)[:4] == b"\x7fELF"
+    assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"

@@ -1,9 +1,8 @@
 """The kernels of vertex programs in supersteps compile for every architecture; no GPU is needed."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from cuda_cases import ARCHITECTURES, WIDTHS, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
@@ -11,15 +10,8 @@ from dask_graphgpu.algorithms import circuit_simulation, heat_simulation, neural
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
-from dask_graphgpu.engine.gpu.lower import Lowered, may_be_narrow
-from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.kernels.compile import cuda_cubin
-from dask_graphgpu.partition.csr import from_edges
-from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, Max, Sum, VertexProgram
-
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
-NAMES = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
 
 EVERYTHING = VertexProgram(  # bools, integers that are checked, aggregates of aggregates
     state={
@@ -66,39 +58,29 @@ CASES = {
     "everything": (EVERYTHING, np.int16),
     "reached": (REACHED, None),
 }
-WHICH = [("sm_90", case) for case in CASES]
-WHICH += [
-    pytest.param(arch, case, marks=() if case in ("power float32", "everything") else pytest.mark.slow)
+# Differ from others in the types of values only.
+VARIANTS = {"power float64", "beliefs", "reached"}
+WHICH = [
+    (arch, case)
     for arch in ARCHITECTURES
-    if arch != "sm_90"
     for case in CASES
-]  # fmt: skip
+    if arch == ARCHITECTURES[0] or case not in VARIANTS
+]
 
 
-@pytest.mark.parametrize(("arch", "case"), WHICH)
-def test_compiles(case, arch, monkeypatch):
-    compiled(arch, *CASES[case], np.uint32, np.uint32, monkeypatch)
+@pytest.mark.parametrize(("architecture", "case"), WHICH, indirect=["architecture"])
+def test_compiles(architecture, case):
+    compiles(architecture, *CASES[case], np.uint32, np.uint32)
 
 
-@pytest.mark.parametrize("ids", NAMES)
-@pytest.mark.parametrize("offsets", NAMES)
-def test_compiles_for_all_widths(ids, offsets, monkeypatch):
-    compiled("sm_80", *CASES["everything"], ids, offsets, monkeypatch)
+@pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
+@pytest.mark.parametrize(
+    "widths", [(i, o) for i in WIDTHS for o in WIDTHS if (i, o) != (np.uint32, np.uint32)]
+)
+def test_compiles_for_all_widths(architecture, widths):
+    compiles(architecture, *CASES["everything"], *widths)
 
 
-def compiled(arch, program, weight, ids, offsets, monkeypatch):
-    # Numba compiles what functions call for the device at hand.
-    device = SimpleNamespace(compute_capability=(int(arch[3:-1]), int(arch[-1])))
-    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
-    columns = {} if weight is None else {"weight": np.ones(2, weight)}
-    edges = from_edges(3, np.array([0, 1], ids), np.array([1, 2], ids), columns)
-    binding = Binding(program, View.of(edges))
-    lowered = Lowered(
-        binding,
-        narrow=may_be_narrow(binding),
-        every=program.combine == "sum" and program.active is None,
-        defines={"ID": NAMES[ids], "OFFSET": NAMES[offsets]},
-        degree=np.dtype(np.uint32),
-        weighted_degree=np.dtype(np.uint32 if weight is None else binding.weight_dtype),
-    )
-    assert cuda_cubin("program", arch, **lowered.sources("program"))[:4] == b"\x7fELF"
+def compiles(architecture, program, weight, ids, offsets):
+    given = lowered(program, weight, ids, offsets).sources("program")
+    assert cuda_cubin("program", architecture, **given)[:4] == b"\x7fELF"

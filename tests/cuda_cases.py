@@ -1,0 +1,31 @@
+"""What CUDA sources are compiled for, in tests that need no GPU."""
+
+import numpy as np
+
+# All are compiled for the first; for the others what differs by more than the width of its types.
+ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
+WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
+
+
+def lowered(program, weight, ids, offsets, *, narrow=None):
+    """A program for a graph of such weights (a dtype, or None), ids and offsets.
+
+    ``narrow``: values are stored in 32 bits. Default: if they fit.
+    """
+    # They load Numba.
+    from dask_graphgpu.engine.gpu.lower import Lowered, may_be_narrow
+    from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.partition.csr import from_edges
+    from dask_graphgpu.partition.view import View
+
+    columns = {} if weight is None else {"weight": np.ones(2, weight)}
+    edges = from_edges(3, np.array([0, 1], ids), np.array([1, 2], ids), columns)
+    binding = Binding(program, View.of(edges))
+    return Lowered(
+        binding,
+        narrow=may_be_narrow(binding) if narrow is None else narrow,
+        every=program.combine == "sum" and program.active is None,
+        defines={"ID": WIDTHS[ids], "OFFSET": WIDTHS[offsets]},
+        degree=np.dtype(np.uint32),
+        weighted_degree=np.dtype(np.uint32 if weight is None else binding.weight_dtype),
+    )
