@@ -238,7 +238,7 @@ class BeliefPropagation(Iterated):
     def _solve(self, run: Run, view: View, system: System, explicit: np.ndarray) -> np.ndarray:
         if self.tolerance > 0:
             _check_convergence(run, view, system)
-        columns = {EXPLICIT: np.ascontiguousarray(explicit[:, 0])}
+        columns = {EXPLICIT: explicit[:, 0].copy()}
         return self.iterate(run, view, system.program(), columns, **system.constants)[:, None]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import bfs, path_counts
+from engines import bfs, of_the_cpu_engine, path_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -26,6 +26,7 @@ def test_distances_and_paths(graph):
     assert graph.answers(found, "paths") == {v: paths.get(v, 0) for v in range(graph.n)}
 
 
+@of_the_cpu_engine
 @settings(max_examples=150)
 @given(
     graph=small_graphs(),

@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import pyarrow as pa
 import pytest
-from engines import bfs
+from engines import bfs, of_the_cpu_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -117,6 +117,7 @@ def test_a_skewed_graph_is_pushed_then_pulled(number):
     assert level.tolist() == as_levels(view.num_vertices, hops)
 
 
+@of_the_cpu_engine
 def test_large_levels_are_pushed_by_all_threads():
     view, edges = skewed(directed=True)
     report = Report("bfs")
@@ -132,6 +133,7 @@ def test_large_levels_are_pushed_by_all_threads():
     assert level.tolist() == as_levels(view.num_vertices, hops)
 
 
+@of_the_cpu_engine
 @on_threads(2, little_work=1 << 10)
 def test_in_edges_are_made_once_searches_have_pushed_enough():
     view, _ = skewed(directed=True)
@@ -147,6 +149,7 @@ def test_in_edges_are_made_once_searches_have_pushed_enough():
     assert "pull" in {advance.direction for advance in report.advances}
 
 
+@of_the_cpu_engine
 @on_threads(2, little_work=1 << 10)
 def test_searches_of_several_views_of_a_partition_add_up():
     n, rng = 20_000, np.random.default_rng(3)

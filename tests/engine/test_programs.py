@@ -6,7 +6,7 @@ import threading
 import dask
 import numpy as np
 import pytest
-from engines import run
+from engines import of_the_cpu_engine, run
 
 from dask_graphgpu.engine import interpret
 from dask_graphgpu.engine.cpu import in_place
@@ -309,6 +309,7 @@ def test_infinity_is_no_better_than_another(number, eager):
         assert view.into is not None  # now sweeps may be taken
 
 
+@of_the_cpu_engine
 def test_the_largest_integer_is_found_by_a_sweep_too(eager):
     program = VertexProgram(
         state={"distance": Field("weight", initial=None, at_source=0)},
@@ -576,6 +577,7 @@ def test_targets_are_final_and_end_the_run_early(monkeypatch):
     assert state.reached.sum() == 2991
 
 
+@of_the_cpu_engine
 def test_report_rows_say_what_was_done(eager):
     view = random_view(14, directed=False)
     for program, arguments, expected in [
