@@ -24,7 +24,6 @@ from dask_graphgpu.functions import INT64_MAX, may_overflow, plain, returned_key
 _HEAD = """\
 # Made by dask_graphgpu from a vertex program.
 import marshal
-import math
 import types
 
 import numpy
@@ -56,9 +55,9 @@ def indented(text: str, spaces: int) -> str:
 class Writer:
     """The module of one program, as it grows."""
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, math: str = "import math") -> None:
         self.binding, self.program = binding, binding.program
-        self.parts: list[str] = [_HEAD]
+        self.parts: list[str] = [f"{_HEAD}{math}\n"]
         self.arguments: dict[str, tuple[str, ...]] = {}
 
     def text(self) -> str:

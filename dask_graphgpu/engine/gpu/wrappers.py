@@ -33,6 +33,7 @@ C_TYPES = {
 """Types of common.cuh that hold values of NumPy's."""
 
 _INT64 = np.dtype(np.int64)
+_MATH = "from dask_graphgpu.kernels import device_math as math"
 
 
 def c_type(dtype: np.dtype[Any]) -> str:
@@ -90,7 +91,7 @@ class Wrappers:
 
     def __init__(self, binding: Binding) -> None:
         self.binding, self.program = binding, binding.program
-        self.writer = Writer(binding)
+        self.writer = Writer(binding, _MATH)
         self.aggregates: dict[str, np.dtype[Any]] = {}
         self._wrappers: dict[str, Wrapper] = {}
         self.functions = self.program.functions()
