@@ -54,7 +54,7 @@ CASES = {
 WHICH = [
     (arch, case)
     for arch in ARCHITECTURES
-    for case in (CASES if arch == ARCHITECTURES[0] else ("narrow", "float64", "widest"))
+    for case in (CASES if arch == ARCHITECTURES[0] else ("narrow", "widest"))
 ]
 
 
