@@ -103,11 +103,16 @@ class DeviceView:
     @property
     def defines(self) -> dict[str, str]:
         """The types that kernels are written over."""
-        return {"ID": _NAMES[self.id_dtype.itemsize], "OFFSET": _NAMES[self.offset_dtype.itemsize]}
+        return integer_types(self.id_dtype, self.offset_dtype)
 
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays: on the device, or on the host."""
         return array if self.view.on_device else cupy.asnumpy(array)
+
+
+def integer_types(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, str]:
+    """Macros for kernels over rows of such neighbours and offsets."""
+    return {"ID": _NAMES[ids.itemsize], "OFFSET": _NAMES[offsets.itemsize]}
 
 
 class _Held:

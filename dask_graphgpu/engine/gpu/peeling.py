@@ -15,15 +15,13 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
-from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
-
-_NAMES = {4: "unsigned int", 8: "unsigned long long"}
 
 
 def core_numbers(view: View, report: Report) -> Any:
@@ -81,7 +79,7 @@ def _peeled(here: DeviceView, up_to: int | None, report: Report) -> Any:
     degree = cupy.empty(n, rows.offsets.dtype)
     lists, separators = degree_lists(rows)
     state = State([("barrier", np.uint64), ("read", np.uint64)], {0: "peel"})
-    types = {"ID": _NAMES[rows.neighbours.itemsize], "OFFSET": _NAMES[rows.offsets.itemsize]}
+    types = integer_types(rows.neighbours.dtype, rows.offsets.dtype)
     launch.cooperative(
         cuda("peeling", defines=types).kernel("peeling"),
         (
