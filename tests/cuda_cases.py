@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# All are compiled for the first; for the others what differs by more than the width of its types.
+# Everything is compiled for the first; for the others what differs by more than its types.
 ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
 WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
 
