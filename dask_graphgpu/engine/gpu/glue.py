@@ -245,7 +245,7 @@ class Glue:
             ("bool message_from(const Run &run, VALUE value, uint64 u, uint64 v, uint64 e, MESSAGE &out)",
              f"({shown})shown_0(value)"),
         ):  # fmt: skip
-            lines = [f"    {c_type_of_out(wrapper.outs[0])} made;"]
+            lines = [f"    {c_type(wrapper.outs[0])} made;"]
             lines.append(f"    if ({self.call(wrapper, self._edge_names(first), '&made')})")
             lines += ["        return false;", "    out = (MESSAGE)made;", "    return true;"]
             self._function(head, "\n".join(lines))
@@ -274,7 +274,7 @@ class Glue:
         wrapper = self._declare("apply")
         names = self._run_names("run.control->superstep") | self._vertex_names("v")
         names |= {"message": "shown_message(m)", "received": "r"}
-        lines = [f"    {c_type_of_out(dtype)} out_{i};" for i, dtype in enumerate(wrapper.outs)]
+        lines = [f"    {c_type(dtype)} out_{i};" for i, dtype in enumerate(wrapper.outs)]
         outs = [f"&out_{i}" for i in range(len(wrapper.outs))]
         lines += [f"    if ({self.call(wrapper, names, *outs)})", "        return false;"]
         for i, name in enumerate(self.program.changing):
@@ -318,7 +318,7 @@ class Glue:
         for i, role in enumerate(self.wrappers.starts):
             wrapper = self._declare(role)
             names = self._run_names("0") | self._vertex_names("v")
-            out = f"({c_type_of_out(wrapper.outs[0])} *)out + v"
+            out = f"({c_type(wrapper.outs[0])} *)out + v"
             cases.append(f"    case {i}:\n        return !{self.call(wrapper, names, out)};")
         body = "\n".join(["    switch (which) {", *cases, "    }", "    return true;"])
         self._function(
@@ -457,11 +457,6 @@ class Stages:
             before,
             alone_before,
         )
-
-
-def c_type_of_out(dtype: np.dtype[Any]) -> str:
-    """What a wrapper's pointer points to."""
-    return c_type(dtype)
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
