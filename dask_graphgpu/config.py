@@ -10,6 +10,11 @@ DEFAULTS: dict[str, Any] = {
     "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | interpreted
     "order": "auto",  # of graphs made with order="auto": auto | input | degree
     "direction": "auto",  # auto | push | pull | notify-pull
+    # Of vertex programs in supersteps on a GPU, and of BFS, to measure them; "auto" is the fastest.
+    "filter": "auto",  # how the next active vertices are found: auto | batch | strided | online | ballot | jit
+    "filter-bins": 64,  # vertices that a thread records with online and jit before its bin overflows
+    "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all
+    "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
     "cache-directory": None,  # compiled code; None: the user's cache folder

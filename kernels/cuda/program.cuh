@@ -27,9 +27,13 @@ struct RunControl {
     int64 direction;                // of the superstep
     int64 read;                     // edges that it has looked at
     int64 log_size;
-    int64 began;                          // nanoseconds
-    int64 blocks;                         // of the kernels that take aggregates
-    uint32 small, medium, chunks, unused; // lengths of the lists of active vertices
+    int64 began;                  // nanoseconds
+    int64 blocks;                 // of the kernels that take aggregates
+    uint32 small, medium, chunks; // lengths of the lists of active vertices
+    uint32 ready;                 // they were made by the superstep before: see program_filter.cuh
+    uint32 listed, spilled;       // lengths of its lists of vertices that got a message
+    int64 overflow, overflows;    // a bin was full; supersteps in which one was
+    int64 batched, batch;         // edges of the next superstep's list of edges, of this one's
 };
 
 constexpr int64 BAD_COMPUTE = 1, BAD_APPLY = 2;
@@ -53,8 +57,8 @@ struct Aggregate {
 // The same of one block.
 typedef Aggregate Partial;
 
-// Blocks of the kernels that take aggregates, at most. How many follows from the number of vertices
-// alone, so that sums come out the same on every device.
+// Blocks that aggregates are taken in, at most. How many follows from the number of vertices alone,
+// so that sums come out the same on every device; a launch of fewer takes them in turn.
 constexpr int BLOCKS = 2048;
 
 enum Kind { KIND_SUM, KIND_MIN, KIND_MAX };
@@ -126,10 +130,10 @@ template <typename T, int KIND> struct Total {
         bad = __syncthreads_or(bad);
     }
 
-    __device__ __forceinline__ void store(Partial *partials) {
+    __device__ __forceinline__ void store(Partial *partial) {
         reduce();
         if (threadIdx.x == 0)
-            keep(partials[blockIdx.x]);
+            keep(*partial);
     }
 
     __device__ __forceinline__ void keep(Aggregate &into) const {
@@ -167,15 +171,18 @@ template <typename T, int KIND> struct Total {
 // A kernel's work where one aggregate is taken alone.
 template <typename Totals, typename Run>
 __device__ void aggregate_all(const Run &run, const uint8 *reached, Partial *partials) {
-    Totals totals;
-    uint64 n = run.num_vertices;
-    for (uint64 v = thread_rank(); v < n; v += num_threads()) {
-        if (HAS_REACHED && !reached[v])
-            continue;
-        totals.template add<false>(run, v, Totals::AFTER ? made_values(run, v) : old_values(run, v),
-                                   run.control->superstep);
+    uint64 n = run.num_vertices, blocks = run.control->blocks;
+    for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x) {
+        Totals totals;
+        for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {
+            if (HAS_REACHED && !reached[v])
+                continue;
+            totals.template add<false>(run, v,
+                                       Totals::AFTER ? made_values(run, v) : old_values(run, v),
+                                       run.control->superstep);
+        }
+        totals.store(partials + block);
     }
-    totals.store(partials);
 }
 
 // ---- messages

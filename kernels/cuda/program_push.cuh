@@ -11,26 +11,17 @@ struct Push {
     int64 first, second;  // lengths from which a row is a warp's, a block's
 };
 
-// Sorts the active vertices into lists. `control` has the lists' lengths, 0 before.
-extern "C" __global__ void frontier(Run run, Push push, const uint8 *active) {
-    RunControl *control = run.control;
-    if (control->done || control->direction == BY_PULL)
-        return;
-    uint64 n = run.num_vertices;
-    for (uint64 base = warp_rank() * WARP; base < n; base += num_threads()) {
-        uint64 v = base + lane();
-        int64 length = v < n && active[v] ? push.offsets[v + 1] - push.offsets[v] : 0;
-        bool large = length >= push.second;
-        warp_append(length > 0 && length < push.first && !large, (ID)v, push.small,
-                    &control->small);
-        warp_append(length >= push.first && !large, (ID)v, push.medium, &control->medium);
-        if (length > 0 && large) {
-            uint32 chunks = (uint32)((length + CHUNK - 1) / CHUNK);
-            uint32 place = atomicAdd(&control->chunks, chunks);
-            for (uint32 i = 0; i < chunks; i++) {
-                push.chunk_row[place + i] = (ID)v;
-                push.chunk_number[place + i] = i;
-            }
+// Puts a vertex with this many edges into its list; all lanes of the warp have to call it.
+__device__ __forceinline__ void sort_in(RunControl *control, const Push &push, ID v, int64 length) {
+    bool large = length >= push.second;
+    warp_append(length > 0 && length < push.first && !large, v, push.small, &control->small);
+    warp_append(length >= push.first && !large, v, push.medium, &control->medium);
+    if (length > 0 && large) {
+        uint32 chunks = (uint32)((length + CHUNK - 1) / CHUNK);
+        uint32 place = atomicAdd(&control->chunks, chunks);
+        for (uint32 i = 0; i < chunks; i++) {
+            push.chunk_row[place + i] = v;
+            push.chunk_number[place + i] = i;
         }
     }
 }
@@ -98,20 +89,4 @@ __device__ __forceinline__ bool for_edges(const RunControl *control, const Push 
             good &= edge(u, push.neighbours[e], e);
     }
     return good;
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-    push(Run run, Push push, const MESSAGE *emitted, MESSAGE *messages, uint8 *received) {
-    RunControl *control = run.control;
-    if (control->done || control->direction != BY_PUSH)
-        return;
-    if (!for_edges(control, push, Send{run, emitted, messages, received}))
-        control->bad = BAD_COMPUTE;
-}
-
-// Marks the rows that `pull_some` is to look at.
-extern "C" __global__ void __launch_bounds__(256) notify(Run run, Push push, uint8 *marked) {
-    const RunControl *control = run.control;
-    if (!control->done && control->direction == BY_NOTIFY)
-        for_edges(control, push, Notify{marked});
 }

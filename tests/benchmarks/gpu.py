@@ -38,10 +38,16 @@ class Timing:
         return f"{min(self.calls):.2f} / {statistics.median(self.calls):.2f}" if self.calls else "-"
 
 
-def timed(call: Callable[[], Any], *, long: float = float("inf"), events: bool = False) -> Timing:
+def timed(
+    call: Callable[[], Any],
+    *,
+    long: float = float("inf"),
+    events: bool = False,
+    repeats: int = REPEATS,
+) -> Timing:
     """Time calls after one that is not counted, unless that takes ``long`` seconds."""
     timing = Timing()
-    for i in range(REPEATS + 1):
+    for i in range(repeats + 1):
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         cp.cuda.Device().synchronize()
         start = time.perf_counter()

@@ -58,8 +58,8 @@ CASES = {
     "everything": (EVERYTHING, np.int16),
     "reached": (REACHED, None),
 }
-# Differ from others in the types of values only.
-VARIANTS = {"power float64", "beliefs", "reached"}
+# Differ from others in types and in what is read only.
+VARIANTS = {"power float64", "power weighted", "beliefs", "reached"}
 WHICH = [
     (arch, case)
     for arch in ARCHITECTURES
@@ -71,6 +71,18 @@ WHICH = [
 @pytest.mark.parametrize(("architecture", "case"), WHICH, indirect=["architecture"])
 def test_compiles(architecture, case):
     compiles(architecture, *CASES[case], np.uint32, np.uint32)
+
+
+@pytest.mark.parametrize("everything", ["0", "1"])
+@pytest.mark.parametrize(
+    ("architecture", "case"),
+    [(arch, case) for arch, case in WHICH if arch == ARCHITECTURES[0] or case == "sssp"],
+    indirect=["architecture"],
+)
+def test_compiles_with_fused_supersteps(architecture, case, everything):
+    given = lowered(*CASES[case], np.uint32, np.uint32).sources("program_fused")
+    defines = {**given.pop("defines"), "ALL": everything}
+    assert cuda_cubin("program_fused", architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)

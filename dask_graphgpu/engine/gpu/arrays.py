@@ -23,6 +23,7 @@ from dask_graphgpu.partition.csr import Adjacency
 CONTROL = (
     "superstep", "limit", "num_active", "active_edges", "next_active", "next_edges", "completed",
     "done", "stopped", "bad", "direction", "read", "log_size", "began", "blocks", "rows", "chunks",
+    "listed", "overflow", "overflows", "batched", "batch",
 )  # fmt: skip
 _AGGREGATE_WORDS = 4
 
@@ -57,8 +58,7 @@ class Arrays:
         )
         self._given = given_columns(binding)
         narrow = may_be_narrow(binding) and all(
-            column.dtype != np.int64 or not column.size or abs(column).max() < _LARGEST
-            for column in self._given.values()
+            column.dtype != np.int64 or _fits(column) for column in self._given.values()
         )
         try:
             self._start(narrow)
@@ -181,7 +181,7 @@ class Arrays:
         if self.binding.checks(dtype) and int(self.control[CONTROL.index("bad")]):
             raise overflow(self.program, role)
         storage = self.lowered.glue.storage(dtype)
-        if storage != dtype and dtype.kind != "b" and self.n and int(abs(out).max()) >= _LARGEST:
+        if storage != dtype and dtype.kind != "b" and not _fits(out):
             raise _TooLarge
         return self._stored(out)
 
@@ -212,4 +212,7 @@ class Arrays:
         return state
 
 
-_LARGEST = int(np.iinfo(np.int32).max)
+def _fits(column: Any) -> bool:
+    """Whether values fit 32 bits, with both ends left for "none"."""
+    largest = np.iinfo(np.int32).max
+    return not column.size or -largest < int(column.min()) <= int(column.max()) < largest

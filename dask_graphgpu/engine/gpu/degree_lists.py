@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.schedule import configured_separators
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
 
-# Edges from which a row goes to a warp, and to blocks.
-MEDIUM, LARGE = 32, 128
+# Edges from which a row goes to a warp, and to blocks, unless the user says otherwise.
+SEPARATORS = (32, 128)
 
 # Edges of a block's piece of a long row: PIECE of the kernels.
 PIECE = 2048
@@ -26,8 +28,9 @@ def degree_lists(rows: Adjacency) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]
         Arrays: queue, rows of the pieces, pieces. And the separators that they are made for.
     """
     n, num_edges = rows.num_vertices, rows.num_edges
+    medium, large = configured_separators(SEPARATORS)
     pieces = (
-        num_edges // PIECE + min(n, num_edges // LARGE) + 1
+        num_edges // PIECE + min(n, num_edges // large) + 1
     )  # the last of a row is a part of one
     id_dtype = rows.neighbours.dtype
     arrays = (
@@ -35,4 +38,4 @@ def degree_lists(rows: Adjacency) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]
         cupy.empty(pieces, id_dtype),
         cupy.empty(pieces, cupy.uint32),
     )
-    return arrays, (np.uint32(MEDIUM), np.uint32(LARGE))
+    return arrays, (np.uint32(medium), np.uint32(large))

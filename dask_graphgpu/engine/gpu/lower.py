@@ -16,6 +16,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu.glue import Glue, literal
 from dask_graphgpu.engine.gpu.wrappers import Wrappers
 from dask_graphgpu.engine.lower import _translated
+from dask_graphgpu.engine.schedule import needs_all_vertices
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN, parameters, plain
 from dask_graphgpu.kernels.compile import cuda
@@ -24,7 +25,7 @@ from dask_graphgpu.kernels.compile import cuda
 _CALLED = {"near_far": ("compute", "active", "priority")}
 
 # Edges of a part of a long row that a warp of pull takes, and of one that a block of push takes.
-PART, CHUNK = 1024, 4096
+PART, CHUNK = 128, 4096
 
 
 class Lowered:
@@ -77,6 +78,7 @@ class Lowered:
             "NEEDS_RECEIVED": binding.needs_received,
             "SUM_CHECKED": binding.shadowed("sum"),
             "CHECKS_AGGREGATES": not program.wraps,
+            "FILTERABLE": needs_all_vertices(program) is None,
         }  # fmt: skip
         int64 = np.dtype(np.int64)
         self.defines = {

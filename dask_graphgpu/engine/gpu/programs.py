@@ -34,13 +34,19 @@ def run(
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
+    from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     in_steps = max_supersteps is not None or (
-        cutoff is None and configured_direction() in ("pull", "notify-pull")
+        cutoff is None and (configured_direction() in ("pull", "notify-pull") or is_forced())
     )
+    if program.in_place and not in_steps and is_forced():
+        raise InvalidArgument(
+            "graphgpu.filter and graphgpu.fusion are of supersteps: a run with a cutoff has none."
+        )
     if program.in_place and not in_steps:
         from dask_graphgpu.engine.gpu import near_far
 

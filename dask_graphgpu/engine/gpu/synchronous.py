@@ -13,12 +13,22 @@ import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
-from dask_graphgpu.engine.gpu.lower import columns
-from dask_graphgpu.engine.gpu.worklists import SEPARATORS, PullLists, num_chunks
+from dask_graphgpu.engine.gpu.filters import Filter
+from dask_graphgpu.engine.gpu.lower import CHUNK, columns
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists
 from dask_graphgpu.engine.loop import not_converged, overflow
+from dask_graphgpu.engine.schedule import (
+    configured_filter,
+    configured_fusion,
+    configured_separators,
+    needs_all_vertices,
+)
 from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
@@ -30,7 +40,10 @@ _AHEAD = 8
 _BLOCKS, _LOG, _LOG_WORDS = 2048, 1024, 5
 _VERTICES_OF_BLOCK = 1024
 _RESIDENT = 2048  # threads that a multiprocessor holds
-_THREADS = 256
+_THREADS = fused.THREADS
+
+# Stands for struct Pull or struct Push where a run has none; as large as either.
+_NOTHING = struct([None] * 32)
 _RESIDENT = 2048  # threads that a multiprocessor holds
 
 
@@ -48,13 +61,20 @@ def _forced(binding: Binding) -> str:
 
 
 class Synchronous:
-    """A run in supersteps."""
+    """A run in supersteps.
+
+    Attributes
+    ----------
+    overflows : int
+        Supersteps, after a run, in which a bin of a filter was full.
+    """
 
     def __init__(self, arrays: Arrays, report: Report) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
         self.program, self.glue = arrays.program, arrays.lowered.glue
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
+        self.filter, self.fusion = self._schedule()
         n = arrays.n
         self.blocks = min(_BLOCKS, -(-n // _VERTICES_OF_BLOCK))
         self.identity = self.glue.identity(self.binding.message)
@@ -82,6 +102,26 @@ class Synchronous:
         return "pull" if binding.has_gather else "push", "push"
 
     @property
+    def _stops_on_device(self) -> bool:
+        return self.arrays.lowered.wrappers.stop or self.program.stop is None
+
+    def _schedule(self) -> tuple[str, str]:
+        """The filter and the fusion that are asked for; InvalidArgument where they cannot be."""
+        kind, fusion, reason = configured_filter(), configured_fusion(), None
+        if kind != "auto":
+            reason = needs_all_vertices(self.program)
+            if reason is None and "push" not in (self.dense, self.sparse):
+                reason = f"no superstep pushes with graphgpu.direction {self.dense!r}"
+        if reason is not None:
+            raise InvalidArgument(f"graphgpu.filter is {kind!r}, which cannot be used: {reason}.")
+        if fusion in ("selective", "all") and not self._stops_on_device:
+            raise InvalidArgument(
+                f"graphgpu.fusion is {fusion!r}, which cannot be used: stop= is asked in Python, "
+                "after every superstep (it divides, may leave 64 bits, or does not compile)."
+            )
+        return kind, fusion
+
+    @property
     def _emits(self) -> bool:
         return self.binding.source_only and self.binding.sent_field is None
 
@@ -98,10 +138,11 @@ class Synchronous:
         control = self._begin(limit)
         if control["num_active"] and limit != 0:
             self._first()
-            on_device = self.arrays.lowered.wrappers.stop or self.program.stop is None
+            on_device = self._stops_on_device
             step = self._steps(on_device)
             control = self._queue(step, limit) if on_device else self._asked(step)
             self._raise_overflow(control)
+        self.overflows = control["overflows"]
         aggregates = self.arrays.last_aggregates() if control["completed"] else {}
         self._report(control)
         if control["num_active"] and not control["stopped"] and not exact and may_end(self.program):
@@ -183,9 +224,11 @@ class Synchronous:
 
     # -- kernels ---------------------------------------------------------------------------------
 
-    def _launch(self, name: str, blocks: int, *args: Any) -> Callable[[], None]:
+    def _launch(
+        self, name: str, blocks: int, *args: Any, threads: int = _THREADS
+    ) -> Callable[[], None]:
         kernel = self.arrays.module("program").kernel(name)
-        return partial(launch.flat, kernel, blocks * _THREADS, args, threads=_THREADS)
+        return partial(launch.flat, kernel, blocks * threads, args, threads=threads)
 
     def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
         order = list(self.program.aggregates)
@@ -208,39 +251,52 @@ class Synchronous:
 
     def _steps(self, stops: bool) -> Callable[[], None]:
         """All launches of a superstep; ``stops``: the device knows when to stop."""
+        if self.fusion in ("selective", "all"):
+            return self._fused()
         arrays, both = self.arrays, {self.dense, self.sparse}
         pulls, pushes = both & {"pull", "notify-pull"}, both & {"notify-pull", "push"}
         gather = arrays.run("gather") if pulls else None
         send = arrays.run("send") if pushes else None
         run = send if gather is None else gather
         vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
+        filters = np.int64(self.filter != "auto")
         steps = []
         if self.stages.next and not stops:
             steps.append(self._launch("fold_next", 1, run, self.partials))
         steps += self._alone(run, self.stages.alone_before)
         if self._emits:
-            steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted))
+            steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted, filters))
         if pushes:
-            lists = self._push_lists()
-            steps.append(self._launch("frontier", vertices, send, lists, arrays.active))
-            blocks = launch.num_multiprocessors() * 8
-            if "push" in both:
+            lists, blocks = self._push_lists(), launch.num_multiprocessors() * 8
+            kept = self._filter_lists(blocks)
+            steps.append(self._launch("list_active", vertices, send, lists, kept, arrays.active))
+            if filters:
+                there = (*into, arrays.reached, arrays.active)
+                steps += [
+                    self._launch("push_filtered", blocks, send, lists, kept, *there),
+                    self._launch("count_filtered", blocks, send, kept),
+                    self._launch("write_filtered", blocks, send, kept),
+                    self._launch("apply_filtered", blocks, send, lists, kept, *there),
+                ]
+            elif "push" in both:
                 steps.append(self._launch("push", blocks, send, lists, self.emitted_or_none, *into))
             if "notify-pull" in both:
                 steps.append(self._launch("notify", blocks, send, lists, self.marked))
         if pulls:
-            pull, blocks = self._pull_lists()
-            if "pull" in both:
-                steps.append(
-                    self._launch("pull_all", blocks, gather, pull, self.emitted_or_none, *into)
-                )
+            pull, of_parts, of_joins = self._pull_lists()
+            kernels: list[tuple[str, tuple[Any, ...]]] = [("all", ())] if "pull" in both else []
             if not self.every:
-                some = (self.emitted_or_none, arrays.active, self.marked)
-                steps.append(self._launch("pull_some", blocks, gather, pull, *some, *into))
+                kernels.append(("some", (arrays.active, self.marked)))
+            for name, more in kernels:
+                given = (gather, pull, self.emitted_or_none, *more, *into)
+                steps.append(self._launch(f"pull_{name}", of_parts, *given, threads=PULL_THREADS))
+                if of_joins:
+                    join = f"join_{name}"
+                    steps.append(self._launch(join, of_joins, *given, threads=PULL_THREADS))
         steps.append(
             self._launch(
                 "apply", self.blocks, run, self.messages, self.received, arrays.reached,
-                arrays.active, self.partials,
+                arrays.active, self.partials, filters,
             )
         )  # fmt: skip
         if self.stages.alone_after:
@@ -262,12 +318,42 @@ class Synchronous:
 
         return step
 
+    def _fused(self) -> Callable[[], None]:
+        """The launches of as many supersteps as go on in one direction each, or of all."""
+        arrays, both = self.arrays, {self.dense, self.sparse}
+        pulls, pushes = bool(both & {"pull", "notify-pull"}), "push" in both
+        sends = pushes or "notify-pull" in both
+        gather = arrays.run("gather") if pulls else arrays.run("send")
+        send = arrays.run("send") if sends else gather
+        pull = self._pull_lists()[0] if pulls else _NOTHING
+        lists = self._push_lists() if sends else _NOTHING
+        module = arrays.module("program_fused", {"ALL": str(int(self.fusion == "all"))})
+        kernels = fused.kernels(module, self.fusion, pushes=pushes, pulls=pulls)
+        kept = self._filter_lists(fused.most_blocks(kernels))
+        order, stages = list(self.program.aggregates), self.stages
+        alone = [order.index(name) for name in (*stages.alone_before, *stages.alone_after)]
+        self.alone, self.barrier = cupy.asarray(np.array(alone, np.int64)), launch.barrier()
+        directions = (DIRECTIONS.index(direction) for direction in (self.dense, self.sparse))
+        shared = struct([
+            self._emitted if self._emits else None, self.emitted_or_none, self.messages,
+            self.received, self.marked, arrays.reached, arrays.active, self.partials, self.log,
+            arrays.num_edges, *directions, len(order), self.alone, len(stages.alone_before),
+            len(stages.alone_after), fused.MOST, self.barrier,
+        ])  # fmt: skip
+        steps = fused.launches(kernels, (gather, send, pull, lists, kept, shared))
+
+        def step() -> None:
+            for launched in steps:
+                launched()
+
+        return step
+
     @property
     def emitted_or_none(self) -> Any:
         return self.emitted if self.binding.source_only else self._emitted
 
-    def _pull_lists(self) -> tuple[Any, int]:
-        """Struct Pull of program_pull.cuh, and the blocks of a launch."""
+    def _pull_lists(self) -> tuple[Any, int, int]:
+        """Struct Pull of program_pull.cuh, and blocks that pull and that put parts together."""
         arrays = self.arrays
         edges = arrays.edges("gather")
         lists: PullLists = arrays.edge_view.made(
@@ -275,28 +361,38 @@ class Synchronous:
         )
         # RowValue: a value, its shadow and a flag.
         self.row_values = cupy.empty(3 * lists.num_parts, np.float64)
-        self.tickets = cupy.zeros(lists.num_parts, np.uint32)
         pointers: tuple[Any, ...] = (
-            edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_first,
-            self.row_values, self.tickets,
+            edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_begin,
+            lists.part_slot, self.row_values, lists.long_rows, lists.long_slots,
         )  # fmt: skip
-        words = [array.data.ptr for array in pointers] + [lists.num_parts, *lists.numbers]
         self._held = pointers
-        resident = _RESIDENT // _THREADS * launch.num_multiprocessors()
-        return _struct(words), min(lists.num_blocks, resident)
+        long = lists.long_rows.size
+        words = [*pointers, lists.num_parts, long, *lists.numbers]
+        resident = _RESIDENT // PULL_THREADS * launch.num_multiprocessors()
+        blocks = (-(-warps * 32 // PULL_THREADS) for warps in (lists.num_warps, long))
+        of_parts, of_joins = (min(number, resident) for number in blocks)
+        return struct(words), of_parts, of_joins
 
     def _push_lists(self) -> Any:
         """Struct Push of program_push.cuh."""
         arrays = self.arrays
         edges = arrays.edges("send")
         ids = edges.neighbours.dtype
-        chunks = arrays.edge_view.made(("chunks", id(edges.offsets)), partial(num_chunks, edges))
+        separators = configured_separators(SEPARATORS)
+        chunks = arrays.edge_view.made(
+            ("chunks", separators[1], id(edges.offsets)), partial(_num_chunks, edges, separators[1])
+        )
         self.lists = (
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip
-        pointers: tuple[Any, ...] = (edges.offsets, edges.neighbours, *self.lists)
-        return _struct([array.data.ptr for array in pointers] + list(SEPARATORS))
+        return struct([edges.offsets, edges.neighbours, *self.lists, *separators])
+
+    def _filter_lists(self, blocks: int) -> Any:
+        """Struct Filter of program_filter.cuh; ``blocks``: of the largest launch that pushes."""
+        edges = self.arrays.edges("send" if "push" in (self.dense, self.sparse) else "gather")
+        self._kept = Filter(self.filter, edges, blocks=blocks, threads=_THREADS)
+        return self._kept.struct
 
     # -- what the device says --------------------------------------------------------------------
 
@@ -331,10 +427,8 @@ class Synchronous:
             )
 
 
-def _struct(words: list[int]) -> Any:
-    """A struct of 8-byte members, as a kernel takes it."""
-    dtype = np.dtype([(f"word_{i}", np.uint64) for i in range(len(words))])
-    found = np.zeros(1, dtype)
-    for i, word in enumerate(words):
-        found[f"word_{i}"] = word
-    return found[0]
+def _num_chunks(edges: Adjacency, least: int) -> int:
+    """Chunks of all rows of at least ``least`` edges, of an adjacency by source."""
+    lengths = cupy.diff(edges.offsets)
+    long = lengths[lengths >= least]
+    return int((-(-long.astype(cupy.int64) // CHUNK)).sum())

@@ -1,0 +1,81 @@
+"""How a GPU is to find active vertices, share them out and fuse kernels, where a user forces it.
+
+References
+----------
+.. [1] Liu, Huang. SIMD-X: programming and processing of graph algorithms on GPUs. USENIX ATC 2019.
+"""
+
+from __future__ import annotations
+
+from dask_graphgpu import config
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.program import VertexProgram
+
+FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit")
+FUSIONS = ("auto", "none", "selective", "all")
+
+# Longer than any row that is in one list.
+_NEVER = 2**32 - 1
+
+# Slots of a bin, at most: a thread meets few more vertices in a superstep.
+_MOST_SLOTS = 1 << 12
+
+
+def configured_filter() -> str:
+    """``graphgpu.filter`` of Dask's configuration; InvalidArgument if there is no such one."""
+    return _one_of("filter", FILTERS)
+
+
+def configured_fusion() -> str:
+    """``graphgpu.fusion``; InvalidArgument if there is no such one."""
+    return _one_of("fusion", FUSIONS)
+
+
+def configured_bins() -> int:
+    """``graphgpu.filter-bins``, the slots of a thread's bin."""
+    slots = config.get("filter-bins")
+    if not _whole(slots) or not 1 <= slots <= _MOST_SLOTS:
+        raise InvalidArgument(f"graphgpu.filter-bins is {slots!r}: give 1 to {_MOST_SLOTS}.")
+    return int(slots)
+
+
+def configured_separators(auto: tuple[int, int]) -> tuple[int, int]:
+    """Edges from which a row is a warp's, and blocks'; ``auto`` where nothing else is asked for."""
+    given = config.get("worklists")
+    if given == "auto":
+        return auto
+    if given is None or given is False or given == "off":
+        return _NEVER, _NEVER
+    pair = tuple(given) if isinstance(given, (list, tuple)) else ()
+    if len(pair) != 2 or not all(map(_whole, pair)) or not 1 <= pair[0] <= pair[1] < _NEVER:
+        raise InvalidArgument(
+            f"graphgpu.worklists is {given!r}: give 'auto', 'off' or two rising lengths of rows, "
+            "as [32, 128]."
+        )
+    return int(pair[0]), int(pair[1])
+
+
+def is_forced() -> bool:
+    """Whether a filter or a fusion is asked for, which only runs in supersteps have."""
+    return configured_filter() != "auto" or configured_fusion() != "auto"
+
+
+def needs_all_vertices(program: VertexProgram) -> str | None:
+    """Why a superstep has to look at every vertex; None if those that got a message will do."""
+    if program.combine == "sum":
+        return "combine='sum' gives a vertex without a message the value 0"
+    for role in ("apply", "active", "aggregates"):
+        if getattr(program, role):
+            return f"{role}= is asked of every vertex"
+    return None
+
+
+def _one_of(name: str, allowed: tuple[str, ...]) -> str:
+    value = config.get(name)
+    if value not in allowed:
+        raise InvalidArgument(f"graphgpu.{name} is {value!r}: allowed are {', '.join(allowed)}.")
+    return str(value)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,297 @@
+// Filters: how a superstep that pushes makes the next one's lists of active vertices without a look
+// at all vertices.
+//
+// Computes  the vertices that got a message which improves them, each once: `list` and `spill`.
+//           `apply_listed` then applies the messages of these alone, and sorts those that become
+//           active into the worklists of program_push.cuh.
+// Launch    push_recorded, then in phases with a barrier of the grid between them: filter_count,
+//           filter_write, apply_listed; the first three on one and the same grid.
+// Needs     A vertex without a message stays as it is and is not active: the program has no apply,
+//           active and aggregates of its own, and combines by min, max or any.
+// Encoding  `touched` has a bit for each vertex that got a message; all 0 between supersteps. The
+//           bin of thread t is bins[t], bins[t + threads], ...
+
+// FILTER_NONE: lists are made by a look at all vertices (frontier). FILTER_BATCH: pushing writes
+// all edges that it goes along, and the list is what is left of these. FILTER_ONLINE: pushing
+// records in bins; what does not fit is appended to `spill` one by one. FILTER_STRIDED,
+// FILTER_BALLOT: a scan of `touched`, by threads each for itself or by warps together. FILTER_JIT:
+// bins, and a ballot in supersteps in which one of them overflows.
+enum FilterKind : int64 {
+    FILTER_NONE,
+    FILTER_BATCH,
+    FILTER_STRIDED,
+    FILTER_ONLINE,
+    FILTER_BALLOT,
+    FILTER_JIT
+};
+
+struct Filter {
+    int64 kind;
+    int64 threshold; // entries of a bin
+    uint32 *touched;
+    ID *bins;
+    uint32 *filled; // entries of each thread's
+    ID *list, *spill;
+    uint64 *counts; // of each block
+    ID *batch;
+    OFFSET *batch_first; // of each vertex: where its edges stand in `batch`
+};
+
+constexpr ID NO_VERTEX = ~(ID)0;
+
+__device__ __forceinline__ bool has_bins(const Filter &filter) {
+    return filter.kind == FILTER_ONLINE || filter.kind == FILTER_JIT;
+}
+
+#if FILTERABLE
+
+// Notes vertices that get a message; one a thread.
+struct Recorder {
+    const Filter &filter;
+    RunControl *control;
+    uint32 filled;
+
+    __device__ __forceinline__ void add(ID v) {
+        if (!set_bit(filter.touched, v) || !has_bins(filter))
+            return;
+        if (filled < filter.threshold) {
+            filter.bins[filled * num_threads() + thread_rank()] = v;
+            filled += 1;
+            return;
+        }
+        control->overflow = 1;
+        if (filter.kind == FILTER_ONLINE)
+            filter.spill[atomicAdd(&control->spilled, 1u)] = v;
+    }
+};
+
+struct SendRecorded {
+    const Run &run;
+    const Push &push;
+    MESSAGE *messages;
+    uint8 *received;
+    const uint8 *reached;
+    Recorder &recorder;
+
+    // Whether there was a message that improves the vertex.
+    __device__ __forceinline__ bool send(ID u, ID v, OFFSET e, bool &good) const {
+        MESSAGE m;
+        if (!message(run, u, v, e, m)) {
+            good = false;
+            return false;
+        }
+        bool had = !HAS_REACHED || reached[v];
+        if constexpr (COMBINE_ANY) {
+            if (had && (MESSAGE)first_field(run)[v] == m)
+                return false;
+            messages[v] = m;
+        } else {
+            if (had && !better(m, (MESSAGE)first_field(run)[v]))
+                return false;
+            if constexpr (COMBINE_MAX)
+                atomic_max(messages + v, m);
+            else
+                atomic_min(messages + v, m);
+        }
+        if (NEEDS_RECEIVED && !received[v])
+            received[v] = 1;
+        return true;
+    }
+
+    __device__ __forceinline__ bool operator()(ID u, ID v, OFFSET e) const {
+        bool good = true, sent = send(u, v, e, good);
+        const Filter &filter = recorder.filter;
+        if (filter.kind == FILTER_BATCH)
+            filter.batch[filter.batch_first[u] + (e - push.offsets[u])] = sent ? v : NO_VERTEX;
+        else if (sent)
+            recorder.add(v);
+        return good;
+    }
+};
+
+// Pushes along the edges of the lists, whose vertices are then no more active.
+__device__ __forceinline__ void push_recorded(const Run &run, const Push &push,
+                                              const Filter &filter, MESSAGE *messages,
+                                              uint8 *received, const uint8 *reached,
+                                              uint8 *active) {
+    RunControl *control = run.control;
+    for (uint64 i = thread_rank(); i < control->small; i += num_threads())
+        active[push.small[i]] = 0;
+    for (uint64 i = thread_rank(); i < control->medium; i += num_threads())
+        active[push.medium[i]] = 0;
+    for (uint64 i = thread_rank(); i < control->chunks; i += num_threads())
+        active[push.chunk_row[i]] = 0;
+    Recorder recorder = {filter, control, 0};
+    if (!for_edges(control, push, SendRecorded{run, push, messages, received, reached, recorder}))
+        control->bad = BAD_COMPUTE;
+    if (has_bins(filter))
+        filter.filled[thread_rank()] = recorder.filled;
+}
+
+// This thread's share of the touched vertices: their number. WRITE: they go to `list` from `place`
+// on. By ballot a warp's share is that of its first lane, which knows the place.
+template <bool WRITE>
+__device__ __forceinline__ uint64 share(const Filter &filter, int64 kind, uint64 n, uint64 place) {
+    uint64 found = 0;
+    if (kind == FILTER_ONLINE) {
+        found = filter.filled[thread_rank()];
+        for (uint64 i = 0; WRITE && i < found; i++)
+            filter.list[place + i] = filter.bins[i * num_threads() + thread_rank()];
+    } else if (kind == FILTER_STRIDED) {
+        uint64 span = (n + num_threads() - 1) / num_threads(), begin = thread_rank() * span;
+        for (uint64 v = begin; v < begin + span && v < n; v++) {
+            if (!has_bit(filter.touched, v))
+                continue;
+            if (WRITE)
+                filter.list[place + found] = (ID)v;
+            found += 1;
+        }
+    } else {
+        uint64 words = (n + 31) / 32, span = (words + num_warps() - 1) / num_warps();
+        uint64 begin = warp_rank() * span, end = begin + span < words ? begin + span : words;
+        place = __shfl_sync(FULL_WARP, place, 0);
+        for (uint64 base = begin; base < end; base += WARP) {
+            uint32 word = base + lane() < end ? filter.touched[base + lane()] : 0;
+            if (!WRITE) {
+                found += __popc(word);
+                continue;
+            }
+            uint32 votes = __ballot_sync(FULL_WARP, word != 0);
+            for (; votes != 0; votes &= votes - 1) {
+                int owner = __ffs(votes) - 1;
+                uint32 members = __shfl_sync(FULL_WARP, word, owner);
+                if (members >> lane() & 1)
+                    filter.list[place + __popc(members & lower_lanes())] =
+                        (ID)((base + owner) * 32 + lane());
+                place += __popc(members);
+            }
+        }
+        if (!WRITE) {
+            found = warp_sum(found);
+            found = lane() == 0 ? found : 0;
+        }
+    }
+    return found;
+}
+
+// Which way the list of this superstep is made.
+__device__ __forceinline__ int64 chosen(const RunControl *control, const Filter &filter) {
+    if (filter.kind == FILTER_JIT)
+        return control->overflow ? FILTER_BALLOT : FILTER_ONLINE;
+    return filter.kind;
+}
+
+// Each block's share; and the worklists, which are not needed any more, are empty again.
+__device__ __forceinline__ void filter_count(RunControl *control, const Filter &filter, uint64 n) {
+    if (thread_rank() == 0) {
+        control->small = control->medium = control->chunks = control->listed = 0;
+        control->batch = control->batched;
+        control->batched = 0;
+        control->ready = 1;
+    }
+    if (filter.kind == FILTER_BATCH)
+        return;
+    uint64 total;
+    block_exclusive_scan(share<false>(filter, chosen(control, filter), n, 0), &total);
+    if (threadIdx.x == 0)
+        filter.counts[blockIdx.x] = total;
+}
+
+__device__ __forceinline__ void filter_write(RunControl *control, const Filter &filter, uint64 n) {
+    if (filter.kind == FILTER_BATCH) {
+        uint64 size = control->batch;
+        for (uint64 base = warp_rank() * WARP; base < size; base += num_threads()) {
+            ID v = base + lane() < size ? filter.batch[base + lane()] : NO_VERTEX;
+            bool first = v != NO_VERTEX && set_bit(filter.touched, v);
+            warp_append(first, v, filter.list, &control->listed);
+        }
+        return;
+    }
+    uint64 before = 0, total;
+    for (uint64 block = threadIdx.x; block < blockIdx.x; block += blockDim.x)
+        before += filter.counts[block];
+    before = block_sum(before);
+    int64 kind = chosen(control, filter);
+    uint64 place = before + block_exclusive_scan(share<false>(filter, kind, n, 0), &total);
+    share<true>(filter, kind, n, place);
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
+        control->listed = (uint32)(before + total);
+}
+
+#endif
+
+// Room in the list of edges for those of the vertices of a warp.
+__device__ __forceinline__ void reserve_batch(RunControl *control, const Filter &filter, ID v,
+                                              uint64 length) {
+    uint64 inclusive = warp_inclusive_scan(length), first = 0;
+    if (lane() == WARP - 1 && inclusive > 0)
+        first = atomicAdd((uint64 *)&control->batched, inclusive);
+    first = __shfl_sync(FULL_WARP, first, WARP - 1);
+    if (length > 0)
+        filter.batch_first[v] = (OFFSET)(first + inclusive - length);
+}
+
+// Sorts the active vertices into lists, by a look at all. `control` has the lists' lengths, 0
+// before.
+__device__ __forceinline__ void frontier(const Run &run, const Push &push, const Filter &filter,
+                                         const uint8 *active) {
+    RunControl *control = run.control;
+    uint64 n = run.num_vertices;
+    for (uint64 base = warp_rank() * WARP; base < n; base += num_threads()) {
+        uint64 v = base + lane();
+        int64 length = v < n && active[v] ? push.offsets[v + 1] - push.offsets[v] : 0;
+        sort_in(control, push, (ID)v, length);
+        if (filter.kind == FILTER_BATCH)
+            reserve_batch(control, filter, (ID)v, length);
+    }
+}
+
+#if FILTERABLE
+
+// Applies the messages of the listed vertices, and sorts those into lists that are active next.
+__device__ __forceinline__ void apply_listed(const Run &run, const Push &push, const Filter &filter,
+                                             MESSAGE *messages, uint8 *received, uint8 *reached,
+                                             uint8 *active) {
+    RunControl *control = run.control;
+    uint64 listed = control->listed, all = listed + control->spilled;
+    int64 count = 0, edges = 0;
+    bool good = true;
+    for (uint64 base = warp_rank() * WARP; base < all; base += num_threads()) {
+        uint64 i = base + lane();
+        ID v = 0;
+        int64 length = 0;
+        if (i < all) {
+            v = i < listed ? filter.list[i] : filter.spill[i - listed];
+            filter.touched[v / 32] = 0; // its other members are listed as well
+            MESSAGE m = messages[v];
+            messages[v] = identity();
+            if (NEEDS_RECEIVED)
+                received[v] = 0;
+            bool had = !HAS_REACHED || reached[v];
+            New made;
+            good &= apply_vertex(run, v, m, true, had, made);
+            if (!had || active_vertex(run, v, m, true, made)) {
+                count += 1;
+                edges += run.degree[v];
+                length = push.offsets[v + 1] - push.offsets[v];
+            }
+            if (HAS_REACHED && !had)
+                reached[v] = 1;
+            active[v] = length > 0; // those without edges have nothing to send
+            store_made(run, v, made);
+        }
+        sort_in(control, push, v, length);
+        if (filter.kind == FILTER_BATCH)
+            reserve_batch(control, filter, v, length);
+    }
+    count = block_sum(count);
+    edges = block_sum(edges);
+    if (threadIdx.x == 0 && count) {
+        atomic_add(&control->next_active, count);
+        atomic_add(&control->next_edges, edges);
+    }
+    if (__syncthreads_or(!good) && threadIdx.x == 0)
+        atomicOr((uint64 *)&control->bad, (uint64)BAD_APPLY);
+}
+
+#endif

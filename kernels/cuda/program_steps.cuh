@@ -1,0 +1,123 @@
+// A superstep but for its edges: device functions that kernels of one phase each call (program.cu),
+// and those of many supersteps (program_fused.cu). The same result whatever the grid.
+
+// What an active vertex sends along all its edges. One without edges is not asked: it might divide
+// by their number.
+__device__ __forceinline__ void emit_all(const Run &run, const uint8 *active, MESSAGE *emitted) {
+    bool good = true;
+    for (uint64 u = thread_rank(); u < (uint64)run.num_vertices; u += num_threads())
+        if ((EVERY || active[u]) && run.degree[u] > 0)
+            good &= message(run, u, u, 0, emitted[u]);
+    if (!good)
+        run.control->bad |= BAD_COMPUTE;
+}
+
+// All vertices take the messages that came; who is active next, and the aggregates that need no
+// other, in `control->blocks` blocks.
+__device__ __forceinline__ void apply_all(const Run &run, MESSAGE *messages, uint8 *received,
+                                          uint8 *reached, uint8 *active, Partial *partials) {
+    RunControl *control = run.control;
+    int64 superstep = control->superstep, count = 0, edges = 0;
+    uint64 n = run.num_vertices, blocks = control->blocks;
+    bool good = true;
+    for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x) {
+        Totals totals;
+        NextTotals next;
+        for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {
+            bool r = NEEDS_RECEIVED && received[v];
+            MESSAGE m = messages[v];
+            if (!EVERY && r)
+                received[v] = 0;
+            if (!EVERY && m != identity())
+                messages[v] = identity();
+            bool had = !HAS_REACHED || reached[v];
+            if (!had && !r)
+                continue; // it was not active either
+            New made;
+            good &= apply_vertex(run, v, m, r, had, made);
+            bool a = EVERY || !had || active_vertex(run, v, m, r, made);
+            if (!EVERY) {
+                active[v] = a;
+                if (HAS_REACHED && !had)
+                    reached[v] = 1;
+                if (a) {
+                    count += 1;
+                    edges += run.degree[v];
+                }
+            }
+            totals.template add<false>(run, v, made, superstep);
+            next.template add<true>(run, v, made, superstep + 1);
+            store_made(run, v, made);
+        }
+        totals.store(partials + block);
+        next.store(partials + block);
+    }
+    if (!EVERY) {
+        count = block_sum(count);
+        edges = block_sum(edges);
+        if (threadIdx.x == 0 && count) {
+            atomic_add(&control->next_active, count);
+            atomic_add(&control->next_edges, edges);
+        }
+    }
+    if (__syncthreads_or(!good) && threadIdx.x == 0)
+        atomicOr((uint64 *)&control->bad, (uint64)BAD_APPLY);
+}
+
+// The new values become the old ones, where both were needed.
+__device__ __forceinline__ void commit_all(const Run &run) {
+    for (uint64 v = thread_rank(); v < (uint64)run.num_vertices; v += num_threads())
+        store_old(run, v, made_values(run, v));
+}
+
+// Ends the superstep. The next one goes in direction `dense` where active vertices send over more
+// than half of the edges, else `sparse`. One block.
+__device__ __forceinline__ void finish_superstep(const Run &run, Partial *partials, Advance *log,
+                                                 int64 num_edges, int64 dense, int64 sparse,
+                                                 int64 num_aggregates, int64 folds,
+                                                 int64 folds_next) {
+    RunControl *control = run.control;
+    if (folds)
+        Totals::fold(run, partials);
+    if (threadIdx.x == 0) {
+        int64 now = nanoseconds();
+        int64 direction = control->direction;
+        int64 last = control->log_size - 1;
+        if (control->log_size < LOG_SIZE) {
+            last = control->log_size++;
+            log[last] = {direction, 0, control->num_active, 0, 0};
+        }
+        log[last].supersteps += 1;
+        log[last].edges += direction == BY_PULL   ? num_edges
+                           : direction == BY_PUSH ? control->active_edges
+                                                  : control->read;
+        log[last].nanoseconds += now - control->began;
+        control->began = now;
+        control->read = 0;
+        control->overflows += control->overflow;
+        control->overflow = 0;
+        control->spilled = 0;
+        bool bad = control->bad;
+        for (int64 i = 0; i < num_aggregates; i++)
+            bad |= run.aggregates[i].bad != 0;
+        control->completed = control->superstep;
+        if (!EVERY) {
+            control->num_active = control->next_active;
+            control->active_edges = control->next_edges;
+            control->next_active = control->next_edges = 0;
+            control->direction = 2 * control->active_edges > num_edges ? dense : sparse;
+        }
+        if (!control->ready || control->direction != BY_PUSH) {
+            control->small = control->medium = control->chunks = control->ready = 0;
+            control->batched = 0;
+        }
+        control->stopped = !bad && stop_now(run);
+        control->done = bad || control->stopped || control->num_active == 0 ||
+                        control->superstep == control->limit;
+        if (!control->done)
+            control->superstep += 1;
+    }
+    __syncthreads();
+    if (folds_next && !fresh(&control->done))
+        NextTotals::fold(run, partials);
+}

@@ -1,0 +1,190 @@
+"""Measure the ways of SIMD-X on a GPU: filters, bins, worklists, fusion, direction.
+
+    python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512
+
+prints Markdown, a table a question: best and median milliseconds of a run by the engine (host to
+host, after one that is not counted), and the registers of its kernels.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import cupy as cp
+import dask
+import numpy as np
+from gpu import timed
+from gpu_graphs import DeviceGraph, grid, rmat
+
+import dask_graphgpu  # noqa: F401  registers .graph
+from dask_graphgpu.algorithms import pagerank
+from dask_graphgpu.algorithms.linear_beliefs import System
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.engine import gpu
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
+from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.errors import GraphError
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+LIMIT = 1_000_000  # supersteps: more than any run has
+REPEATS = 3  # of every cell
+SEPARATORS = [(4, 128), (32, 128), (128, 128), (32, 512), (4, 2048), (32, 2048), (128, 2048)]
+BINS = (16, 64, 256, 1024)
+SLOW = 500.0  # milliseconds of a grid's run from which a setting is not run again
+
+BFS = VertexProgram(
+    state={"hops": Field("int64", at_source=0)}, compute=lambda source_hops: source_hops + 1,
+    combine="min", bound=lambda num_vertices: num_vertices,
+)  # fmt: skip
+COMPONENTS = VertexProgram(
+    state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
+    compute=lambda source_label: source_label, combine="min", edges="both",
+)  # fmt: skip
+
+
+def k_core(k: int) -> VertexProgram:
+    """Vertices tell their neighbours when they go."""
+    return VertexProgram(
+        state={"left": Field("int64", initial=lambda degree: degree),
+               "gone": Field("bool", initial=lambda degree, k: degree < k)},
+        compute=lambda source_gone: 1 if source_gone else 0, combine="sum", message="int64",
+        apply=lambda left, message, k: {"left": left - message, "gone": left - message < k},
+        active=lambda gone, new_gone: new_gone and not gone, constants={"k": k},
+    )  # fmt: skip
+
+
+class Case:
+    """A program on a graph, run by the engine with its settings as they are."""
+
+    def __init__(self, name: str, program: VertexProgram, view: Any, **given: Any) -> None:
+        self.name, self.program = name, program
+        self.binding = Binding(program, view, given.get("constants", {}))
+        self.sources = given.get("sources")
+        self.limit, self.exact = given.get("limit", LIMIT), given.get("exact", False)
+
+    def run(self) -> tuple[int, int]:
+        """Once; supersteps, and those in which a bin overflowed."""
+        every = every_sends(self.binding, self.sources)
+        made = Synchronous(Arrays(self.binding, self.sources, every=every), Report(self.name))
+        return made.run(self.limit, self.exact).supersteps, made.overflows
+
+
+def cases(view: Any, weighted: Any, first: int) -> dict[str, Case]:
+    """The programs of the paper on a graph, from a dense id where they need one."""
+    source, n = {"sources": np.array([first])}, view.num_vertices
+    residual = view.with_columns({"residual": cp.full(n, 1 / n)})
+    few = {"limit": 10, "exact": True}
+    power = pagerank.power_program("float32", weighted=False, personal=False)
+    delta = pagerank.delta_program("float64", weighted=False)
+    beliefs = System(kind="uniform", coupling=0.001, echo=1e-6).program()
+    explicit = {"explicit": cp.full(n, 0.01)}
+    named = [
+        Case("bfs", BFS, view, **source),
+        Case("sssp", SSSP, weighted, **source),
+        Case("components", COMPONENTS, view),
+        Case("k-core, 16", k_core(16), view),
+        Case("k-core, 32", k_core(32), view),
+        Case("pagerank", power, view, **few),
+        Case("pagerank, delta", delta, residual, constants={"threshold": 1e-9}, limit=300),
+        Case("beliefs", beliefs, view.with_columns(explicit), **few),
+    ]
+    return {case.name: case for case in named}
+
+
+def cell(run: Callable[[], Any], settings: dict[str, Any]) -> str:
+    """Best and median milliseconds with settings, or why there are none."""
+    with dask.config.set({f"graphgpu.{name}": value for name, value in settings.items()}):
+        try:
+            first = timed(run, long=SLOW / 1e3, repeats=REPEATS)
+        except GraphError as error:
+            return _reason(error)
+    return str(first)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    return "n/a" if "cannot be used" in text else f"{type(error).__name__}: {text[:60]}"
+
+
+def table(title: str, rows: dict[str, Callable[[], Any]], settings: dict[str, Any]) -> None:
+    """A row a program, a column a setting."""
+    print(f"\n{title}\n\n| | " + " | ".join(settings) + " |\n|" + " --- |" * (1 + len(settings)))
+    for name, run in rows.items():
+        cells = [cell(run, given) for given in settings.values()]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def overflows(case: Case) -> None:
+    """Supersteps, and in how many of them the controller took a ballot."""
+    print(f"\nSupersteps of {case.name} by ballot, by slots of a bin: ", end="")
+    told = []
+    for slots in BINS:
+        with dask.config.set({"graphgpu.filter": "jit", "graphgpu.filter-bins": slots}):
+            supersteps, full = case.run()
+        told.append(f"{slots}: {full} of {supersteps}")
+    print(", ".join(told))
+
+
+def registers(case: Case) -> None:
+    """Registers of a thread, by kernel."""
+    print(f"\n| {case.name}, fusion | registers of a thread |\n| --- | --- |")
+    arrays = Arrays(case.binding, case.sources)
+    phases = ("push", "push_filtered", "apply_filtered", "pull_all", "pull_some", "apply")
+    for fusion, source, defines, names in (
+        ("none", "program", {}, phases),
+        ("selective", "program_fused", {"ALL": "0"}, ("push_run", "pull_run")),
+        ("all", "program_fused", {"ALL": "1"}, ("everything",)),
+    ):
+        module = arrays.module(source, defines)
+        told = [f"{name} {module.kernel(name).function(cooperative=False).num_regs}" for name in names]  # fmt: skip
+        print(f"| {fusion} | {', '.join(told)} |")
+
+
+def measure(graph: DeviceGraph) -> None:
+    """Print the tables of a graph."""
+    plain = graph.edges[["src", "dst"]].graph(directed=False).persist()._input.held
+    weighted = graph.weighted("int32").graph(directed=False).persist()._input.held
+    view, source = plain.view("one", False), int(plain.ids.find([graph.source])[0])
+    found = cases(view, weighted.view("min"), source)
+    print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges")
+    runs: dict[str, Callable[[], Any]] = {name: case.run for name, case in found.items()}
+    listed = {name: runs[name] for name in ("bfs", "sssp", "components")}
+    table("Filters, a kernel a phase", listed, {kind: {"filter": kind} for kind in FILTERS})
+    fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
+    table("Filters, all fused", listed, fused)
+    bins = {str(slots): {"filter": "jit", "fusion": "all", "filter-bins": slots} for slots in BINS}
+    table("Slots of a bin, jit, all fused", {"bfs": runs["bfs"], "sssp": runs["sssp"]}, bins)
+    overflows(found["bfs"])
+    table("Fusion", runs, {fusion: {"fusion": fusion} for fusion in FUSIONS[1:]})
+    registers(found["sssp"])
+    separators = {f"{a}, {b}": {"worklists": [a, b], "direction": "push"} for a, b in SEPARATORS}
+    separators["off"] = {"worklists": "off", "direction": "push"}
+
+    def own_bfs() -> Any:
+        return gpu.bfs(view, source, cutoff=None, targets=None, report=Report("bfs"))
+
+    rows = {"bfs": runs["bfs"], "sssp": runs["sssp"], "bfs, the engine's own": own_bfs}
+    table("Separators of worklists, push", rows, separators)
+    directions = ("auto", "push", "pull", "notify-pull")
+    table("Direction", runs, {direction: {"direction": direction} for direction in directions})
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", type=int, nargs="*", default=[])
+    parser.add_argument("--grid", type=int, nargs="*", default=[])
+    given = parser.parse_args()
+    for scale in given.scale:
+        measure(rmat(scale))
+    for side in given.grid:
+        measure(grid(side))
+
+
+if __name__ == "__main__":
+    main()

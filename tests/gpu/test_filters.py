@@ -1,0 +1,180 @@
+"""Filters, fusion and separators of worklists: all of them find what the default finds."""
+
+import dask
+import numpy as np
+import pytest
+from made_graphs import grid, path, rmat, star
+
+from dask_graphgpu.algorithms import pagerank
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
+from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+LABELS = VertexProgram(
+    state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
+    compute=lambda source_label: source_label, combine="min", edges="both",
+)  # fmt: skip
+SEEN = VertexProgram(
+    state={"seen": Field("bool", at_source=True)}, compute=lambda source_seen: source_seen,
+    combine="any",
+)  # fmt: skip
+AGGREGATES = VertexProgram(
+    state={"x": Field("float64", initial=lambda id: id % 7 + 1.0)},  # noqa: A006
+    compute=lambda source_x, mean: source_x / (1.0 + mean), combine="max",
+    apply=lambda x, message, received, most: (x + message) / most if received else x,
+    active=lambda x: x > 0.5,
+    aggregates={
+        "total": Sum(lambda x: x), "most": Max(lambda x, total: x + total),
+        "mean": Sum(lambda x, total: x / total), "next_total": Sum(lambda new_x: new_x),
+        "spread": Max(lambda new_x, x, next_total: abs(new_x - x) / next_total),
+        "count": Sum(lambda x: x > 1.0), "least": Min(lambda id, new_x: id if new_x > 1 else 99),  # noqa: A006
+    },
+)  # fmt: skip
+POWER = pagerank.power_program("float64", weighted=False, personal=False)
+DELTA = pagerank.delta_program("float64", weighted=False)
+
+FILTERED = FILTERS[1:]
+FUSED = FUSIONS[1:]
+VIEWS = {
+    "rmat": rmat(9, directed=True, weight=np.random.default_rng(3).integers(1, 9, 16 << 9)),
+    "undirected": rmat(8, weight=np.random.default_rng(4).integers(1, 9, 16 << 8)),
+    "star": star(9_000, weight=np.ones(8_999, np.int64)),
+    "grid": grid(12, weight=np.random.default_rng(5).integers(1, 9, 2 * 11 * 12)),
+}
+
+
+def ran(engine, program, view, **arguments):
+    return engine.run(program, view, report=Report("test"), **arguments)
+
+
+def same(found, expected):
+    assert found.supersteps == expected.supersteps
+    assert found.aggregates == pytest.approx(expected.aggregates, rel=1e-9, abs=1e-12)
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-12)
+    if expected.reached is not None:
+        np.testing.assert_array_equal(found.reached, expected.reached)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("kind", FILTERED)
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_filter_and_fusion_finds_the_same(name, kind, fusion):
+    view = VIEWS[name].view()
+    for program, arguments in (
+        (SSSP, {"sources": [0], "max_supersteps": 500}),
+        (SSSP, {"sources": [3, 7], "max_supersteps": 2, "exact_supersteps": True}),
+        (LABELS, {"max_supersteps": 500}),
+    ):
+        expected = ran(cpu, program, view, **arguments)
+        with dask.config.set({"graphgpu.filter": kind, "graphgpu.fusion": fusion}):
+            same(ran(gpu, program, view, **arguments), expected)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("kind", FILTERED)
+def test_votes_and_large_frontiers_in_one_direction(kind, fusion):
+    view = VIEWS["undirected"].view()
+    forced = {"graphgpu.filter": kind, "graphgpu.fusion": fusion, "graphgpu.direction": "push"}
+    for program, arguments in ((SEEN, {"sources": [1]}), (LABELS, {})):
+        expected = ran(cpu, program, view, max_supersteps=300, **arguments)
+        with dask.config.set(forced):
+            same(ran(gpu, program, view, max_supersteps=300, **arguments), expected)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize(
+    ("kind", "slots"), [("online", 64), ("online", 1), ("jit", 64), ("jit", 1)]
+)
+def test_bins_that_overflow_lose_nothing(kind, slots, fusion):
+    # One thread has all edges of the hub: its bin overflows with 64 slots too.
+    view = star(5_000, weight=np.full(4_999, 3)).view()
+    binding = Binding(SSSP, view, {})
+    sources = np.array([9])
+    expected = ran(cpu, SSSP, view, sources=sources, max_supersteps=50)
+    forced = {"filter": kind, "fusion": fusion, "filter-bins": slots, "worklists": "off"}
+    with dask.config.set({"graphgpu": {**forced, "direction": "push"}}):
+        run = Synchronous(Arrays(binding, sources), Report("test"))
+        state = run.run(50, False)
+    same(state, expected)
+    assert run.overflows >= 1
+
+
+@pytest.mark.parametrize("worklists", [[1, 1], [4, 128], [128, 2048], [3, 5], "off", None])
+def test_separators_of_worklists(worklists):
+    view = VIEWS["rmat"].view()
+    forced = {"graphgpu.worklists": worklists, "graphgpu.direction": "push"}
+    with dask.config.set(forced):
+        found = ran(gpu, SSSP, view, sources=[0], max_supersteps=300)
+        levels = gpu.bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
+    same(found, ran(cpu, SSSP, view, sources=[0], max_supersteps=300))
+    expected = cpu.bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
+    np.testing.assert_array_equal(levels, expected)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull", "notify-pull"])
+def test_fusion_of_programs_that_look_at_all_vertices(direction, fusion):
+    plain = VIEWS["rmat"].view(into=True)
+    view = plain.with_columns({"residual": np.full(plain.num_vertices, 1 / plain.num_vertices)})
+    twelve = {"max_supersteps": 12, "exact_supersteps": True}
+    for program, arguments in (
+        (AGGREGATES, twelve),
+        (POWER, twelve),
+        (POWER, {"max_supersteps": 300, "constants": {"tolerance": 1e-7}}),
+        (DELTA, {"max_supersteps": 300, "constants": {"threshold": 1e-6}}),
+        (SSSP, {"sources": [0], "max_supersteps": 300}),
+    ):
+        expected = ran(cpu, program, view, **arguments)
+        with dask.config.set({"graphgpu.fusion": fusion, "graphgpu.direction": direction}):
+            same(ran(gpu, program, view, **arguments), expected)
+
+
+@pytest.mark.parametrize("fusion", ["selective", "all"])
+def test_more_supersteps_than_a_launch_has(fusion, monkeypatch):
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.fused.MOST", 3)
+    view = path(40, weight=np.ones(39, np.int64)).view()
+    with dask.config.set({"graphgpu.fusion": fusion, "graphgpu.filter": "jit"}):
+        found = ran(gpu, SSSP, view, sources=[0], max_supersteps=300)
+    same(found, ran(cpu, SSSP, view, sources=[0], max_supersteps=300))
+
+
+def test_overflow_of_integers_is_an_error():
+    far = VertexProgram(
+        state={"x": Field("int64", at_source=2**62)}, compute=lambda source_x: source_x + source_x,
+        combine="max",
+    )  # fmt: skip
+    forced = {"graphgpu.filter": "jit", "graphgpu.fusion": "all"}
+    with dask.config.set(forced), pytest.raises(IntegerOverflow, match="compute"):
+        ran(gpu, far, path(5).view(), sources=[0], max_supersteps=3)
+
+
+def test_what_cannot_be_forced_is_told():
+    view = path(5).view()
+    asked = VertexProgram(
+        state={"x": Field("int64", initial=lambda id: id)},  # noqa: A006
+        compute=lambda source_x: source_x + 1, combine="max",
+        aggregates={"most": Max(lambda new_x: new_x)}, stop=lambda most: most * 2 > 20,
+    )  # fmt: skip
+    for settings, program, arguments, reason in (
+        ({"filter": "online"}, POWER, {"max_supersteps": 2}, "combine='sum'"),
+        ({"filter": "jit"}, asked, {}, "aggregates="),
+        ({"filter": "jit", "direction": "pull"}, SSSP, {"sources": [0]}, "no superstep pushes"),
+        ({"fusion": "all"}, asked, {}, "stop= is asked in Python"),
+        ({"fusion": "all"}, SSSP, {"sources": [0], "cutoff": 2}, "a run with a cutoff has none"),
+        ({"filter": "best"}, SSSP, {"sources": [0]}, "allowed are auto, batch"),
+        ({"fusion": "some"}, SSSP, {"sources": [0]}, "allowed are auto, none"),
+        ({"filter": "jit", "filter-bins": 0}, SSSP, {"sources": [0]}, "filter-bins is 0"),
+        ({"worklists": [128, 32], "fusion": "none"}, SSSP, {"sources": [0]}, "worklists is"),
+    ):
+        forced = {f"graphgpu.{name}": value for name, value in settings.items()}
+        with dask.config.set(forced), pytest.raises(InvalidArgument, match=reason):
+            ran(gpu, program, view, **arguments)
