@@ -129,7 +129,11 @@ def versions() -> tuple[str, ...]:
 
 
 def _kept(key: str) -> Path | None:
-    entry = cache_folder.entry(cache_folder.CUDA + key)
+    try:
+        entry = cache_folder.entry(cache_folder.CUDA + key)
+    except OSError as error:  # a full disk
+        cache_folder.warn_not_kept(str(error))
+        return None
     return None if entry is None else entry / "cubin"
 
 

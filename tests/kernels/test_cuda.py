@@ -12,7 +12,7 @@ from dask_graphgpu.errors import GraphError
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
-from dask_graphgpu.kernels import cuda_build
+from dask_graphgpu.kernels import cache_folder, cuda_build
 from dask_graphgpu.kernels.compile import cuda_cubin
 
 NAMES = list(WIDTHS.values())
@@ -98,6 +98,16 @@ def test_a_torn_cubin_is_compiled_again(empty_cache, folder):
     (kept,) = empty_cache.glob("*/cubin")
     kept.write_bytes(kept.read_bytes()[:-100])
     assert cuda_build.cubin("twice", "sm_90", **given) == code
+
+
+def test_a_cubin_that_cannot_be_kept_is_used_all_the_same(folder, monkeypatch):
+    def full(name):
+        raise OSError("no space left on the device")
+
+    monkeypatch.setattr(cache_folder, "entry", full)
+    given = {"defines": {"T": "int"}, "text": "", "functions": ()}
+    with pytest.warns(RuntimeWarning, match="no space left"):
+        assert cuda_build.cubin("twice", "sm_90", **given)[:4] == b"\x7fELF"
 
 
 def test_what_does_not_compile_is_told_with_its_line(folder):
