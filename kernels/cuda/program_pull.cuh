@@ -1,11 +1,14 @@
 // Pull: each row combines what the vertices send that have an edge to it.
 //
-// A part of a long row is a warp's, and so are rows up to that length; shorter ones are a group's
-// of 8 lanes, or a thread's. Warps take them in turn, longest kind first, with as many blocks as
-// are resident: starting a block for a few rows takes as long as the rows. Neighbours are read once
-// and in order, so they are not to push values out of the caches.
+// Long rows are cut into parts of PART edges. A part is a warp's, and so is a row up to LONG;
+// shorter ones are a group's of 8 lanes, or a thread's. Warps take them in turn, longest kind
+// first, with as many blocks as are resident: starting a block for a few rows takes as long as the
+// rows. Parts come in the order of their first neighbours, so that those under way at a time read
+// values that lie close; their results are put together by a kernel of its own, because a fence
+// here would empty the caches that this lives on. Neighbours are read once and in order, and are
+// not to push values out.
 
-constexpr int PULL_THREADS = 256;
+constexpr int PULL_THREADS = 1024;
 constexpr int GROUP = 8;     // lanes of a group
 constexpr int WARP_ROWS = 4; // rows that a warp takes in turn, and a group
 constexpr int UNROLL = 4;    // edges that a thread has on their way at once
@@ -112,12 +115,14 @@ struct RowValue {
 struct Pull {
     const OFFSET *offsets;
     const ID *neighbours;
-    const ID *rows; // first those of warps, then of groups, then of threads; none without edges
-    const ID *part_row;
-    const uint32 *part_first; // number of the first part of the same row
-    RowValue *partials;       // of each part
-    uint32 *tickets;          // of each row's first part: parts that are done; 0 between launches
-    uint64 parts, warp_rows, group_rows, thread_rows;
+    const ID *rows;     // first those of warps, then of groups, then of threads; none without edges
+    const ID *part_row; // of each part, by first neighbour
+    const OFFSET *part_begin; // its first edge
+    const uint32 *part_slot;  // where its result goes: those of a row side by side, in order
+    RowValue *partials;       // by slot
+    const ID *long_rows;
+    const uint32 *long_slots; // first slot of each, and the end
+    uint64 parts, num_long, warp_rows, group_rows, thread_rows;
 };
 
 template <bool SOME> struct Puller {
@@ -220,43 +225,36 @@ template <bool SOME> struct Puller {
     }
 
     // One part of a long row, by this warp.
-    __device__ __forceinline__ void take_part(uint32 part) {
+    __device__ __forceinline__ void take_part(uint64 part) {
         ID v = pull.part_row[part];
         if (!wanted(v))
             return;
-        uint32 first = pull.part_first[part];
-        OFFSET begin = pull.offsets[v], whole = pull.offsets[v + 1] - begin;
-        OFFSET skipped = (OFFSET)(part - first) * PART;
-        uint32 parts = (uint32)((whole + (PART - 1)) / PART);
-        OFFSET length = whole - skipped < PART ? whole - skipped : PART;
+        OFFSET begin = pull.part_begin[part], left = pull.offsets[v + 1] - begin;
+        OFFSET length = left < PART ? left : PART;
         if (lane() == 0)
             read += length;
         RowValue row = RowValue::none();
-        gather<WARP>(v, begin + skipped, length, lane(), row);
+        gather<WARP>(v, begin, length, lane(), row);
         __syncwarp();
         row.template reduce<WARP>();
-        if (parts > 1) {
-            uint32 done = 0;
-            if (lane() == 0) {
-                pull.partials[part] = row;
-                __threadfence();
-                done = atomicAdd(pull.tickets + first, 1);
-            }
-            if (__shfl_sync(FULL_WARP, done, 0) != parts - 1)
-                return;
-            __threadfence(); // the last one puts the parts together
-            row = RowValue::none();
-            for (uint32 p = lane(); p < parts; p += WARP) {
-                const RowValue *other = pull.partials + first + p;
-                row.combine({fresh(&other->best), fresh(&other->shadow), fresh(&other->got)});
-            }
+        if (lane() == 0)
+            pull.partials[pull.part_slot[part]] = row;
+    }
+
+    // Long rows from their parts, a warp each.
+    __device__ __forceinline__ void join_parts() {
+        for (uint64 i = warp_rank(); i < pull.num_long; i += num_warps()) {
+            ID v = pull.long_rows[i];
+            if (!wanted(v))
+                continue;
+            RowValue row = RowValue::none();
+            for (uint32 p = pull.long_slots[i] + lane(); p < pull.long_slots[i + 1]; p += WARP)
+                row.combine(pull.partials[p]);
             __syncwarp();
             row.template reduce<WARP>();
             if (lane() == 0)
-                pull.tickets[first] = 0;
+                finish(v, row);
         }
-        if (lane() == 0)
-            finish(v, row);
     }
 
     // All parts and rows, in turns of this warp.
@@ -270,7 +268,7 @@ template <bool SOME> struct Puller {
         uint64 end = threads + (pull.thread_rows + WARP - 1) / WARP;
         for (uint64 turn = warp_rank(); turn < end; turn += num_warps()) {
             if (turn < rows)
-                take_part((uint32)turn);
+                take_part(turn);
             else if (turn < groups)
                 take<WARP, WARP_ROWS>(pull.rows, pull.warp_rows, turn - rows);
             else if (turn < threads)
@@ -281,13 +279,16 @@ template <bool SOME> struct Puller {
     }
 };
 
-template <bool SOME>
+template <bool SOME, bool JOINS>
 __device__ __forceinline__ void pull_rows(const Run &run, const Pull &pull, const MESSAGE *emitted,
                                           const uint8 *active, uint8 *marked, MESSAGE *messages,
                                           uint8 *received) {
     Puller<SOME> puller = {run, pull, emitted, active, marked, messages, received, true, 0};
-    puller.take_all();
-    if (SOME && marked) {
+    if (JOINS)
+        puller.join_parts();
+    else
+        puller.take_all();
+    if (SOME && marked && !JOINS) {
         uint64 read = warp_sum(puller.read);
         if (lane() == 0 && read)
             atomicAdd((uint64 *)&run.control->read, read);
@@ -296,33 +297,60 @@ __device__ __forceinline__ void pull_rows(const Run &run, const Pull &pull, cons
         run.control->bad = BAD_COMPUTE;
 }
 
+// Every vertex sends.
+template <bool JOINS>
+__device__ __forceinline__ void pull_from_all(const Run &run, const Pull &pull,
+                                              const MESSAGE *emitted, MESSAGE *messages,
+                                              uint8 *received) {
+    const RunControl *control = run.control;
+    if (control->done ||
+        (!EVERY && (control->direction != BY_PULL || control->num_active != run.num_vertices)))
+        return;
+    pull_rows<false, JOINS>(run, pull, emitted, nullptr, nullptr, messages, received);
+}
+
+// Some do; those rows are looked at that are marked, or all.
+template <bool JOINS>
+__device__ __forceinline__ void pull_from_some(const Run &run, const Pull &pull,
+                                               const MESSAGE *emitted, const uint8 *active,
+                                               uint8 *marked, MESSAGE *messages, uint8 *received) {
+    const RunControl *control = run.control;
+    int64 direction = control->direction;
+    if (control->done || direction == BY_PUSH ||
+        (direction == BY_PULL && control->num_active == run.num_vertices))
+        return;
+    uint8 *those = direction == BY_NOTIFY ? marked : nullptr;
+    pull_rows<true, JOINS>(run, pull, emitted, active, those, messages, received);
+}
+
 #if EMITS
 #define PULL_BOUNDS __launch_bounds__(PULL_THREADS, 2048 / PULL_THREADS)
 #else
 #define PULL_BOUNDS __launch_bounds__(PULL_THREADS)
 #endif
 
-// Every vertex sends.
 extern "C" __global__ void PULL_BOUNDS pull_all(Run run, Pull pull,
                                                 const MESSAGE *__restrict__ emitted,
                                                 MESSAGE *__restrict__ messages, uint8 *received) {
-    const RunControl *control = run.control;
-    if (control->done ||
-        (!EVERY && (control->direction != BY_PULL || control->num_active != run.num_vertices)))
-        return;
-    pull_rows<false>(run, pull, emitted, nullptr, nullptr, messages, received);
+    pull_from_all<false>(run, pull, emitted, messages, received);
 }
 
-// Some do; those rows are looked at that are marked, or all.
+extern "C" __global__ void PULL_BOUNDS join_all(Run run, Pull pull,
+                                                const MESSAGE *__restrict__ emitted,
+                                                MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_all<true>(run, pull, emitted, messages, received);
+}
+
 extern "C" __global__ void PULL_BOUNDS pull_some(Run run, Pull pull,
                                                  const MESSAGE *__restrict__ emitted,
                                                  const uint8 *__restrict__ active, uint8 *marked,
                                                  MESSAGE *__restrict__ messages, uint8 *received) {
-    const RunControl *control = run.control;
-    int64 direction = control->direction;
-    if (control->done || direction == BY_PUSH ||
-        (direction == BY_PULL && control->num_active == run.num_vertices))
-        return;
-    pull_rows<true>(run, pull, emitted, active, direction == BY_NOTIFY ? marked : nullptr, messages,
-                    received);
+    pull_from_some<false>(run, pull, emitted, active, marked, messages, received);
+}
+
+extern "C" __global__ void PULL_BOUNDS join_some(Run run, Pull pull,
+                                                 const MESSAGE *__restrict__ emitted,
+                                                 const uint8 *__restrict__ active, uint8 *marked,
+                                                 MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_some<true>(run, pull, emitted, active, marked, messages, received);
 }

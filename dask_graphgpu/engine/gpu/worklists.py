@@ -12,24 +12,34 @@ from dask_graphgpu.engine.gpu.lower import CHUNK, PART
 from dask_graphgpu.partition.csr import Adjacency
 
 # Lengths from which a row of pull is a group's of 8 lanes, a warp's, of several warps in parts.
-GROUP_ROWS, WARP_ROWS, LONG_ROWS = 8, 32, PART
+GROUP_ROWS, WARP_ROWS, LONG_ROWS = 8, 32, 256
 
 # Lengths from which a row of push is a warp's, a block's.
 SEPARATORS = (32, 1024)
 
-# Rows of each kind that a warp of program_pull.cuh takes at once, and warps of a block.
+# Threads of a block of program_pull.cuh, and rows of each kind that a warp takes at once.
+PULL_THREADS = 1024
 _ROWS_OF_WARP = (4, 16, 32)
-_WARPS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class PullLists:
-    """Rows with edges, longest kind first: those in parts, of warps, of groups, of threads."""
+    """Rows with edges, longest kind first: those in parts, of warps, of groups, of threads.
+
+    Attributes
+    ----------
+    rows : ids of the rows of warps, of groups and of threads, as many as ``numbers`` says
+    part_row, part_begin, part_slot : of each part of a long row, by its first neighbour
+    long_rows, long_slots : rows in parts; their first slots, and the end
+    """
 
     rows: Any
-    part_row: Any
-    part_first: Any
     numbers: tuple[int, int, int]
+    part_row: Any
+    part_begin: Any
+    part_slot: Any
+    long_rows: Any
+    long_slots: Any
 
     @classmethod
     def of(cls, edges: Adjacency) -> PullLists:
@@ -45,13 +55,21 @@ class PullLists:
         warps = between(WARP_ROWS, LONG_ROWS)
         groups, threads = between(GROUP_ROWS, WARP_ROWS), between(1, GROUP_ROWS)
         long = between(LONG_ROWS, None)
-        parts = -(-cupy.asnumpy(lengths[long]).astype(np.int64) // PART)
-        first = np.cumsum(parts) - parts
+        ends = cupy.cumsum((lengths[long].astype(np.int64) + (PART - 1)) // PART)
+        slots = cupy.concatenate([cupy.zeros(1, np.int64), ends])
+        number = int(slots[-1])
+        part = cupy.arange(number, dtype=np.int64)
+        which = cupy.searchsorted(ends, part, side="right")
+        begin = edges.offsets[long[which]].astype(np.int64) + (part - slots[which]) * PART
+        order = cupy.argsort(edges.neighbours[begin])
         return cls(
             cupy.concatenate([warps, groups, threads]).astype(ids),
-            cupy.asarray(np.repeat(cupy.asnumpy(long), parts).astype(ids)),
-            cupy.asarray(np.repeat(first, parts).astype(np.uint32)),
             (warps.size, groups.size, threads.size),
+            long[which[order]].astype(ids),
+            begin[order].astype(edges.offsets.dtype),
+            order.astype(np.uint32),
+            long.astype(ids),
+            slots.astype(np.uint32),
         )
 
     @property
@@ -59,10 +77,10 @@ class PullLists:
         return int(self.part_row.size)
 
     @property
-    def num_blocks(self) -> int:
+    def num_warps(self) -> int:
         """That a launch of pull has work for."""
         turns = (-(-rows // of) for rows, of in zip(self.numbers, _ROWS_OF_WARP, strict=True))
-        return -(-(self.num_parts + sum(turns)) // _WARPS)
+        return self.num_parts + sum(turns)
 
 
 def num_chunks(edges: Adjacency) -> int:
