@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(256) count_filtered(Run run, Filter
 }
 
 extern "C" __global__ void __launch_bounds__(256) write_filtered(Run run, Filter filter) {
-    if (pushes(run.control))
+    if (pushes(run.control) && has_two_phases(run.control, filter))
         filter_write(run.control, filter, run.num_vertices);
 }
 

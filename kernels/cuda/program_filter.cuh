@@ -5,7 +5,8 @@
 //           `apply_listed` then applies the messages of these alone, and sorts those that become
 //           active into the worklists of program_push.cuh.
 // Launch    push_recorded, then in phases with a barrier of the grid between them: filter_count,
-//           filter_write, apply_listed; the first three on one and the same grid.
+//           filter_write (where has_two_phases), apply_listed; the first three on one and the same
+//           grid.
 // Needs     A vertex without a message stays as it is and is not active: the program has no apply,
 //           active and aggregates of its own, and combines by min, max or any.
 // Encoding  `touched` has a bit for each vertex that got a message; all 0 between supersteps. The
@@ -181,20 +182,33 @@ __device__ __forceinline__ int64 chosen(const RunControl *control, const Filter 
     return filter.kind;
 }
 
-// Each block's share; and the worklists, which are not needed any more, are empty again.
+// What is in bins is listed, each block's where it finds room; of a scan each block's share is
+// counted. And the worklists, which are not needed any more, are empty again.
 __device__ __forceinline__ void filter_count(RunControl *control, const Filter &filter, uint64 n) {
+    __shared__ uint32 first;
     if (thread_rank() == 0) {
-        control->small = control->medium = control->chunks = control->listed = 0;
+        control->small = control->medium = control->chunks = 0;
         control->batch = control->batched;
         control->batched = 0;
         control->ready = 1;
     }
-    if (filter.kind == FILTER_BATCH)
+    int64 kind = chosen(control, filter);
+    if (kind == FILTER_BATCH)
         return;
-    uint64 total;
-    block_exclusive_scan(share<false>(filter, chosen(control, filter), n, 0), &total);
-    if (threadIdx.x == 0)
+    uint64 total, place = block_exclusive_scan(share<false>(filter, kind, n, 0), &total);
+    if (kind == FILTER_ONLINE) {
+        if (threadIdx.x == 0)
+            first = total > 0 ? atomicAdd(&control->listed, (uint32)total) : 0;
+        __syncthreads();
+        share<true>(filter, kind, n, first + place);
+    } else if (threadIdx.x == 0) {
         filter.counts[blockIdx.x] = total;
+    }
+}
+
+// Whether the list is not yet made then, but needs filter_write.
+__device__ __forceinline__ bool has_two_phases(const RunControl *control, const Filter &filter) {
+    return chosen(control, filter) != FILTER_ONLINE;
 }
 
 __device__ __forceinline__ void filter_write(RunControl *control, const Filter &filter, uint64 n) {

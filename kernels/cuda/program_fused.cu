@@ -51,17 +51,20 @@ __device__ __forceinline__ void step_by_push(const Run &run, const Push &push, c
     bool filtered = FILTERABLE && filter.kind != FILTER_NONE;
     if (EMITS && fused.emitted && !filtered)
         emit_all(run, fused.active, fused.emitted);
-    if (!control->ready)
+    if (!control->ready) {
         frontier(run, push, filter, fused.active);
-    grid_sync(fused.barrier);
+        grid_sync(fused.barrier);
+    }
 #if FILTERABLE
     if (filtered) {
         push_recorded(run, push, filter, fused.messages, fused.received, fused.reached,
                       fused.active);
         grid_sync(fused.barrier);
         filter_count(control, filter, run.num_vertices);
-        grid_sync(fused.barrier);
-        filter_write(control, filter, run.num_vertices);
+        if (has_two_phases(control, filter)) {
+            grid_sync(fused.barrier);
+            filter_write(control, filter, run.num_vertices);
+        }
         grid_sync(fused.barrier);
         apply_listed(run, push, filter, fused.messages, fused.received, fused.reached,
                      fused.active);

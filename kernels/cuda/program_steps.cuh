@@ -96,7 +96,7 @@ __device__ __forceinline__ void finish_superstep(const Run &run, Partial *partia
         control->read = 0;
         control->overflows += control->overflow;
         control->overflow = 0;
-        control->spilled = 0;
+        control->listed = control->spilled = 0;
         bool bad = control->bad;
         for (int64 i = 0; i < num_aggregates; i++)
             bad |= run.aggregates[i].bad != 0;
