@@ -2,8 +2,9 @@
 
     python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512
 
-prints Markdown, a table a question: best and median milliseconds of a run by the engine (host to
-host, after one that is not counted), and the registers of its kernels.
+prints Markdown, tables of best and median milliseconds of a run by the engine (host to host, after
+one that is not counted), and the registers of its kernels. `--tables` prints some only; programs are
+compiled at their first run.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def cases(view: Any, weighted: Any, first: int) -> dict[str, Case]:
         Case("components", COMPONENTS, view),
         Case("k-core, 16", k_core(16), view),
         Case("k-core, 32", k_core(32), view),
-        Case("pagerank", power, view, **few),
+        Case("pagerank", power, view, constants={"tolerance": 0.0}, **few),
         Case("pagerank, delta", delta, residual, constants={"threshold": 1e-9}, limit=300),
         Case("beliefs", beliefs, view.with_columns(explicit), **few),
     ]
@@ -145,33 +146,58 @@ def registers(case: Case) -> None:
         print(f"| {fusion} | {', '.join(told)} |")
 
 
-def measure(graph: DeviceGraph) -> None:
+def filters(found: dict[str, Case], _: Any) -> None:
+    """All filters, where a program may have one, and the bins of those that record."""
+    runs = {name: found[name].run for name in ("bfs", "sssp", "components")}
+    table("Filters, a kernel a phase", runs, {kind: {"filter": kind} for kind in FILTERS})
+    fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
+    table("Filters, all fused", runs, fused)
+    del runs["components"]
+    bins = {str(slots): {"filter": "jit", "fusion": "all", "filter-bins": slots} for slots in BINS}
+    table("Slots of a bin, jit, all fused", runs, bins)
+    overflows(found["bfs"])
+
+
+def fusion(found: dict[str, Case], _: Any) -> None:
+    """Kernels a phase, a direction, a run."""
+    runs = {name: case.run for name, case in found.items()}
+    table("Fusion", runs, {fusion: {"fusion": fusion} for fusion in FUSIONS[1:]})
+    jit = {fusion: {"fusion": fusion, "filter": "jit"} for fusion in FUSIONS[1:]}
+    table("Fusion, jit", {name: runs[name] for name in ("bfs", "sssp", "components")}, jit)
+    registers(found["sssp"])
+
+
+def worklists(found: dict[str, Case], own_bfs: Callable[[], Any]) -> None:
+    """Separators."""
+    separators = {f"{a}, {b}": {"worklists": [a, b], "direction": "push"} for a, b in SEPARATORS}
+    separators["off"] = {"worklists": "off", "direction": "push"}
+    rows = {"bfs": found["bfs"].run, "sssp": found["sssp"].run, "bfs, the engine's own": own_bfs}
+    table("Separators of worklists, push", rows, separators)
+
+
+def direction(found: dict[str, Case], _: Any) -> None:
+    """Directions forced."""
+    directions = ("auto", "push", "pull", "notify-pull")
+    runs = {name: case.run for name, case in found.items()}
+    table("Direction", runs, {direction: {"direction": direction} for direction in directions})
+
+
+TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction)}
+
+
+def measure(graph: DeviceGraph, tables: list[str]) -> None:
     """Print the tables of a graph."""
     plain = graph.edges[["src", "dst"]].graph(directed=False).persist()._input.held
     weighted = graph.weighted("int32").graph(directed=False).persist()._input.held
     view, source = plain.view("one", False), int(plain.ids.find([graph.source])[0])
     found = cases(view, weighted.view("min"), source)
-    print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges")
-    runs: dict[str, Callable[[], Any]] = {name: case.run for name, case in found.items()}
-    listed = {name: runs[name] for name in ("bfs", "sssp", "components")}
-    table("Filters, a kernel a phase", listed, {kind: {"filter": kind} for kind in FILTERS})
-    fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
-    table("Filters, all fused", listed, fused)
-    bins = {str(slots): {"filter": "jit", "fusion": "all", "filter-bins": slots} for slots in BINS}
-    table("Slots of a bin, jit, all fused", {"bfs": runs["bfs"], "sssp": runs["sssp"]}, bins)
-    overflows(found["bfs"])
-    table("Fusion", runs, {fusion: {"fusion": fusion} for fusion in FUSIONS[1:]})
-    registers(found["sssp"])
-    separators = {f"{a}, {b}": {"worklists": [a, b], "direction": "push"} for a, b in SEPARATORS}
-    separators["off"] = {"worklists": "off", "direction": "push"}
 
     def own_bfs() -> Any:
         return gpu.bfs(view, source, cutoff=None, targets=None, report=Report("bfs"))
 
-    rows = {"bfs": runs["bfs"], "sssp": runs["sssp"], "bfs, the engine's own": own_bfs}
-    table("Separators of worklists, push", rows, separators)
-    directions = ("auto", "push", "pull", "notify-pull")
-    table("Direction", runs, {direction: {"direction": direction} for direction in directions})
+    print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges")
+    for name in tables:
+        TABLES[name](found, own_bfs)
 
 
 def main() -> None:
@@ -179,11 +205,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", type=int, nargs="*", default=[])
     parser.add_argument("--grid", type=int, nargs="*", default=[])
+    parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=TABLES)
     given = parser.parse_args()
     for scale in given.scale:
-        measure(rmat(scale))
+        measure(rmat(scale), given.tables)
     for side in given.grid:
-        measure(grid(side))
+        measure(grid(side), given.tables)
 
 
 if __name__ == "__main__":
