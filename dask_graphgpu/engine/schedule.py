@@ -23,12 +23,12 @@ _MOST_SLOTS = 1 << 12
 
 def configured_filter() -> str:
     """``graphgpu.filter`` of Dask's configuration; InvalidArgument if there is no such one."""
-    return _one_of("filter", FILTERS)
+    return _one_of("filter", config.get("filter"), FILTERS)
 
 
 def configured_fusion() -> str:
     """``graphgpu.fusion``; InvalidArgument if there is no such one."""
-    return _one_of("fusion", FUSIONS)
+    return _one_of("fusion", config.get("fusion"), FUSIONS)
 
 
 def configured_bins() -> int:
@@ -70,8 +70,7 @@ def needs_all_vertices(program: VertexProgram) -> str | None:
     return None
 
 
-def _one_of(name: str, allowed: tuple[str, ...]) -> str:
-    value = config.get(name)
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise InvalidArgument(f"graphgpu.{name} is {value!r}: allowed are {', '.join(allowed)}.")
     return str(value)

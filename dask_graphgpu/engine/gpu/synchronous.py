@@ -44,7 +44,6 @@ _THREADS = fused.THREADS
 
 # Stands for struct Pull or struct Push where a run has none; as large as either.
 _NOTHING = struct([None] * 32)
-_RESIDENT = 2048  # threads that a multiprocessor holds
 
 
 def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
