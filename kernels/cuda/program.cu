@@ -20,8 +20,9 @@
 #include "program_pull.cuh"
 #include "program_push.cuh"
 
-#include "program_filter.cuh"
 #include "program_steps.cuh"
+
+#include "program_filter.cuh"
 
 // ---- values at the start
 
@@ -104,13 +105,16 @@ extern "C" __global__ void __launch_bounds__(256)
 
 // ---- vertices
 
-// `filtered`: supersteps that push have done it.
+// `filtered`: supersteps that push have done it. `control->blocks` blocks.
 extern "C" __global__ void __launch_bounds__(256)
     apply(Run run, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
           Partial *partials, int64 filtered) {
-    const RunControl *control = run.control;
-    if (!control->done && !(filtered && control->direction == BY_PUSH))
-        apply_all(run, messages, received, reached, active, partials);
+    RunControl *control = run.control;
+    if (control->done || (filtered && control->direction == BY_PUSH))
+        return;
+    Applied applied = {0, 0, true};
+    apply_block(run, messages, received, reached, active, partials, blockIdx.x, gridDim.x, applied);
+    count_applied(control, applied);
 }
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -268,8 +268,7 @@ __device__ __forceinline__ void apply_listed(const Run &run, const Push &push, c
                                              uint8 *active) {
     RunControl *control = run.control;
     uint64 listed = control->listed, all = listed + control->spilled;
-    int64 count = 0, edges = 0;
-    bool good = true;
+    Applied applied = {0, 0, true};
     for (uint64 base = warp_rank() * WARP; base < all; base += num_threads()) {
         uint64 i = base + lane();
         ID v = 0;
@@ -283,10 +282,10 @@ __device__ __forceinline__ void apply_listed(const Run &run, const Push &push, c
                 received[v] = 0;
             bool had = !HAS_REACHED || reached[v];
             New made;
-            good &= apply_vertex(run, v, m, true, had, made);
+            applied.good &= apply_vertex(run, v, m, true, had, made);
             if (!had || active_vertex(run, v, m, true, made)) {
-                count += 1;
-                edges += run.degree[v];
+                applied.active += 1;
+                applied.edges += run.degree[v];
                 length = push.offsets[v + 1] - push.offsets[v];
             }
             if (HAS_REACHED && !had)
@@ -298,14 +297,7 @@ __device__ __forceinline__ void apply_listed(const Run &run, const Push &push, c
         if (filter.kind == FILTER_BATCH)
             reserve_batch(control, filter, v, length);
     }
-    count = block_sum(count);
-    edges = block_sum(edges);
-    if (threadIdx.x == 0 && count) {
-        atomic_add(&control->next_active, count);
-        atomic_add(&control->next_edges, edges);
-    }
-    if (__syncthreads_or(!good) && threadIdx.x == 0)
-        atomicOr((uint64 *)&control->bad, (uint64)BAD_APPLY);
+    count_applied(control, applied);
 }
 
 #endif

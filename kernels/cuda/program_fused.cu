@@ -16,8 +16,9 @@
 #include "program_pull.cuh"
 #include "program_push.cuh"
 
-#include "program_filter.cuh"
 #include "program_steps.cuh"
+
+#include "program_filter.cuh"
 
 struct Fused {
     MESSAGE *emitted;    // null: there are none of its own
@@ -42,6 +43,15 @@ __device__ __forceinline__ void aggregates_alone(const Run &run, const Fused &fu
             fold_one(run, which[i], fused.partials);
         grid_sync(fused.barrier);
     }
+}
+
+__device__ __forceinline__ void apply_all(const Run &run, const Fused &fused) {
+    Applied applied = {0, 0, true};
+    uint64 blocks = run.control->blocks;
+    for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x)
+        apply_block(run, fused.messages, fused.received, fused.reached, fused.active,
+                    fused.partials, block, blocks, applied);
+    count_applied(run.control, applied);
 }
 
 // Edges and apply of a superstep that pushes.
@@ -74,7 +84,7 @@ __device__ __forceinline__ void step_by_push(const Run &run, const Push &push, c
     if (!for_edges(control, push, Send{run, fused.sent, fused.messages, fused.received}))
         control->bad = BAD_COMPUTE;
     grid_sync(fused.barrier);
-    apply_all(run, fused.messages, fused.received, fused.reached, fused.active, fused.partials);
+    apply_all(run, fused);
 }
 
 // The same where rows pull: all, or those that are told to.
@@ -109,7 +119,7 @@ __device__ __forceinline__ void step_by_pull(const Run &run, const Run &sender, 
                                   fused.received);
         grid_sync(fused.barrier);
     }
-    apply_all(run, fused.messages, fused.received, fused.reached, fused.active, fused.partials);
+    apply_all(run, fused);
 }
 
 // Supersteps until the run is over, or one comes in a direction that is not this launch's.

@@ -12,55 +12,62 @@ __device__ __forceinline__ void emit_all(const Run &run, const uint8 *active, ME
         run.control->bad |= BAD_COMPUTE;
 }
 
-// All vertices take the messages that came; who is active next, and the aggregates that need no
-// other, in `control->blocks` blocks.
-__device__ __forceinline__ void apply_all(const Run &run, MESSAGE *messages, uint8 *received,
-                                          uint8 *reached, uint8 *active, Partial *partials) {
-    RunControl *control = run.control;
-    int64 superstep = control->superstep, count = 0, edges = 0;
-    uint64 n = run.num_vertices, blocks = control->blocks;
-    bool good = true;
-    for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x) {
-        Totals totals;
-        NextTotals next;
-        for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {
-            bool r = NEEDS_RECEIVED && received[v];
-            MESSAGE m = messages[v];
-            if (!EVERY && r)
-                received[v] = 0;
-            if (!EVERY && m != identity())
-                messages[v] = identity();
-            bool had = !HAS_REACHED || reached[v];
-            if (!had && !r)
-                continue; // it was not active either
-            New made;
-            good &= apply_vertex(run, v, m, r, had, made);
-            bool a = EVERY || !had || active_vertex(run, v, m, r, made);
-            if (!EVERY) {
-                active[v] = a;
-                if (HAS_REACHED && !had)
-                    reached[v] = 1;
-                if (a) {
-                    count += 1;
-                    edges += run.degree[v];
-                }
+// What this block's vertices that are active next come to.
+struct Applied {
+    int64 active, edges;
+    bool good;
+};
+
+// The vertices of one of `blocks` blocks take the messages that came; who is active next, and the
+// aggregates that need no other.
+__device__ __forceinline__ void apply_block(const Run &run, MESSAGE *messages, uint8 *received,
+                                            uint8 *reached, uint8 *active, Partial *partials,
+                                            uint64 block, uint64 blocks, Applied &applied) {
+    int64 superstep = run.control->superstep;
+    Totals totals;
+    NextTotals next;
+    for (uint64 v = block * blockDim.x + threadIdx.x; v < (uint64)run.num_vertices;
+         v += blocks * blockDim.x) {
+        bool r = NEEDS_RECEIVED && received[v];
+        MESSAGE m = messages[v];
+        if (!EVERY && r)
+            received[v] = 0;
+        if (!EVERY && m != identity())
+            messages[v] = identity();
+        bool had = !HAS_REACHED || reached[v];
+        if (!had && !r)
+            continue; // it was not active either
+        New made;
+        applied.good &= apply_vertex(run, v, m, r, had, made);
+        bool a = EVERY || !had || active_vertex(run, v, m, r, made);
+        if (!EVERY) {
+            active[v] = a;
+            if (HAS_REACHED && !had)
+                reached[v] = 1;
+            if (a) {
+                applied.active += 1;
+                applied.edges += run.degree[v];
             }
-            totals.template add<false>(run, v, made, superstep);
-            next.template add<true>(run, v, made, superstep + 1);
-            store_made(run, v, made);
         }
-        totals.store(partials + block);
-        next.store(partials + block);
+        totals.template add<false>(run, v, made, superstep);
+        next.template add<true>(run, v, made, superstep + 1);
+        store_made(run, v, made);
     }
+    totals.store(partials + block);
+    next.store(partials + block);
+}
+
+// Every thread of the block calls it.
+__device__ __forceinline__ void count_applied(RunControl *control, Applied applied) {
     if (!EVERY) {
-        count = block_sum(count);
-        edges = block_sum(edges);
-        if (threadIdx.x == 0 && count) {
-            atomic_add(&control->next_active, count);
-            atomic_add(&control->next_edges, edges);
+        applied.active = block_sum(applied.active);
+        applied.edges = block_sum(applied.edges);
+        if (threadIdx.x == 0 && applied.active) {
+            atomic_add(&control->next_active, applied.active);
+            atomic_add(&control->next_edges, applied.edges);
         }
     }
-    if (__syncthreads_or(!good) && threadIdx.x == 0)
+    if (__syncthreads_or(!applied.good) && threadIdx.x == 0)
         atomicOr((uint64 *)&control->bad, (uint64)BAD_APPLY);
 }
 
