@@ -8,7 +8,7 @@ for the directions that it takes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -58,7 +58,7 @@ class Lowered:
             try:
                 return function(*args)
             except numba.core.errors.NumbaError as error:
-                raise _translated(error, name, self) from error
+                raise translated(error, name, self.roles) from error
 
         return run
 
@@ -70,8 +70,8 @@ def lower(binding: Binding) -> Lowered:
     return Lowered(module_cache.load(writer.text()), writer.arguments, binding.program.functions())
 
 
-def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError:
-    """A typing error, told with the user's functions that the kernel calls."""
+def translated(error: Exception, kernel: str, functions: Mapping[str, Any]) -> ProgramError:
+    """A typing error, told with those of a program's functions, by role, that the kernel calls."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     used = {
         "emit": ("compute",), "gather": ("compute",), "push": ("compute",), "apply": ("apply", "active"),
@@ -79,16 +79,12 @@ def _translated(error: Exception, kernel: str, lowered: Lowered) -> ProgramError
     }  # fmt: skip
     roles = used.get(kernel.split("_")[0], (kernel,))
     if kernel == "apply":  # which works out aggregates on the way
-        roles += tuple(role for role in lowered.roles if role.startswith("aggregates"))
+        roles += tuple(role for role in functions if role.startswith("aggregates"))
     places = [
-        f"{role} ({where(plain(lowered.roles[role], role))})"
-        for role in roles
-        if role in lowered.roles
+        f"{role} ({where(plain(functions[role], role))})" for role in roles if role in functions
     ]
     if not places:
-        places = [
-            f"{r} ({where(plain(f, r))})" for r, f in lowered.roles.items() if flat(r) == kernel
-        ]
+        places = [f"{r} ({where(plain(f, r))})" for r, f in functions.items() if flat(r) == kernel]
     found = next((match for pattern in _TELLING if (match := re.search(pattern, text))), None)
     said = " ".join(found.group(0).split()) if found else text.strip().splitlines()[0]
     return ProgramError(

@@ -8,14 +8,13 @@ for what a kernel source needs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.engine.gpu.glue import Glue, literal
 from dask_graphgpu.engine.gpu.wrappers import Wrappers
-from dask_graphgpu.engine.lower import _translated
+from dask_graphgpu.engine.lower import translated
 from dask_graphgpu.engine.schedule import needs_all_vertices
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN, parameters, plain
@@ -113,7 +112,10 @@ class Lowered:
             try:
                 self._modules[key] = cuda(source, **given)
             except Exception as error:
-                raise self._told(error) from error
+                told = self._told(error)
+                if told is error:
+                    raise
+                raise told from error
         return self._modules[key]
 
     def _told(self, error: Exception) -> Exception:
@@ -126,8 +128,8 @@ class Lowered:
             try:
                 wrappers.check(role)
             except Exception as found:
-                return _translated(found, role, SimpleNamespace(roles=roles))  # type: ignore[arg-type]
-        return _translated(error, "program", SimpleNamespace(roles=roles))  # type: ignore[arg-type]
+                return translated(found, role, roles)
+        return translated(error, "program", roles)
 
 
 def columns(binding: Binding) -> dict[str, np.dtype[Any]]:

@@ -16,9 +16,9 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.filters import Filter
-from dask_graphgpu.engine.gpu.lower import CHUNK, columns
+from dask_graphgpu.engine.gpu.lower import columns
 from dask_graphgpu.engine.gpu.structs import struct
-from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists
+from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
     configured_filter,
@@ -28,7 +28,6 @@ from dask_graphgpu.engine.schedule import (
 )
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
@@ -379,7 +378,7 @@ class Synchronous:
         ids = edges.neighbours.dtype
         separators = configured_separators(SEPARATORS)
         chunks = arrays.edge_view.made(
-            ("chunks", separators[1], id(edges.offsets)), partial(_num_chunks, edges, separators[1])
+            ("chunks", separators[1], id(edges.offsets)), partial(num_chunks, edges, separators[1])
         )
         self.lists = (
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
@@ -424,10 +423,3 @@ class Synchronous:
                 bytes=edges * edge + supersteps * arrays.n * (2 * item + 2 * state + 1),
                 seconds=nanoseconds / 1e9,
             )
-
-
-def _num_chunks(edges: Adjacency, least: int) -> int:
-    """Chunks of all rows of at least ``least`` edges, of an adjacency by source."""
-    lengths = cupy.diff(edges.offsets)
-    long = lengths[lengths >= least]
-    return int((-(-long.astype(cupy.int64) // CHUNK)).sum())

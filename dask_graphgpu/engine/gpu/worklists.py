@@ -83,8 +83,8 @@ class PullLists:
         return self.num_parts + sum(turns)
 
 
-def num_chunks(edges: Adjacency) -> int:
-    """Chunks of all long rows of an adjacency by source."""
+def num_chunks(edges: Adjacency, least: int) -> int:
+    """Chunks of all rows of at least so many edges."""
     lengths = cupy.diff(edges.offsets)
-    long = lengths[lengths >= SEPARATORS[1]]
+    long = lengths[lengths >= least]
     return int((-(-long.astype(cupy.int64) // CHUNK)).sum())
