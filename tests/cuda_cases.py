@@ -13,7 +13,7 @@ def lowered(program, weight, ids, offsets, *, narrow=None):
     ``narrow``: values are stored in 32 bits. Default: if they fit.
     """
     # They load Numba.
-    from dask_graphgpu.engine.gpu.lower import Lowered, may_be_narrow
+    from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.partition.csr import from_edges
     from dask_graphgpu.partition.view import View

@@ -57,6 +57,7 @@ THREADS = "dask_graphgpu.kernels.cpu.threads"
 LOADED_AT_FIRST_USE = (
     "dask_graphgpu.kernels",
     "dask_graphgpu.engine.cpu",
+    "dask_graphgpu.engine.cuda",
     "dask_graphgpu.engine.gpu",
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",

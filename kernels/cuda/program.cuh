@@ -1,4 +1,4 @@
-// What kernels of vertex programs share. The text that a program is lowered to (engine/gpu/glue.py)
+// What kernels of vertex programs share. The text that a program is lowered to (engine/cuda/glue.py)
 // comes after this and before the kernels. It defines
 //     VALUE, MESSAGE, PRIORITY          types in which first field and messages are stored
 //     Run                               the program's arrays and constants

@@ -10,9 +10,9 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.lower import Lowered, may_be_narrow
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
-from dask_graphgpu.engine.gpu.wrappers import c_type
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.kernels.compile import cuda
 

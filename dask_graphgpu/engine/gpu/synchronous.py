@@ -12,11 +12,11 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.cuda.lower import columns
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.filters import Filter
-from dask_graphgpu.engine.gpu.lower import columns
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow

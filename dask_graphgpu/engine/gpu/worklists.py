@@ -8,7 +8,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.lower import CHUNK, PART
+from dask_graphgpu.engine.cuda.lower import CHUNK, PART
 from dask_graphgpu.partition.csr import Adjacency
 
 # Lengths from which a row of pull is a group's of 8 lanes, a warp's, of several warps in parts.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.gpu.wrappers import Wrapper, Wrappers, c_type, seen
+from dask_graphgpu.engine.cuda.wrappers import Wrapper, Wrappers, c_type, seen
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, parameters, plain
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.gpu.glue import Glue, literal
-from dask_graphgpu.engine.gpu.wrappers import Wrappers
+from dask_graphgpu.engine.cuda.glue import Glue, literal
+from dask_graphgpu.engine.cuda.wrappers import Wrappers
 from dask_graphgpu.engine.lower import translated
 from dask_graphgpu.engine.schedule import needs_all_vertices
 from dask_graphgpu.engine.state import Binding
