@@ -14,7 +14,7 @@ from dask.delayed import delayed
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
-from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.ingest import Needs, vertex_frame

@@ -28,7 +28,7 @@ ALLOWED = {
     "store": {"errors", "config", "kernels", "partition", "io"},
     "exchange": {"errors", "config"},
     "engine": {"errors", "config", "report", "functions", "program", "kernels", "partition"},
-    "algorithms": {"errors", "report", "functions", "program", "partition", "io"},
+    "algorithms": {"errors", "report", "functions", "program", "exchange", "partition", "io"},
     "ingest": {"errors", "config", "kernels", "partition", "io"},
 }
 ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}

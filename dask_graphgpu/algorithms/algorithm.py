@@ -1,36 +1,16 @@
-"""What every algorithm declares, and what it is handed when it runs."""
+"""What every algorithm declares."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.chunk import VertexChunk
-from dask_graphgpu.partition.ids import VertexIds
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.report import Report
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One run of an algorithm on one rank.
-
-    ``engine`` is a module such as ``engine.cpu``; ``frames`` holds the chunks of frames that were
-    given as arguments, by argument.
-    """
-
-    engine: Any
-    view: View
-    ids: VertexIds
-    schema: EdgeSchema
-    report: Report
-    frames: dict[str, list[VertexChunk]] = field(default_factory=dict)
 
 
 class Algorithm(ABC):

@@ -35,13 +35,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import (
-    Run,
-    check_number,
-    require_weight,
-)
+from dask_graphgpu.algorithms.algorithm import check_number, require_weight
 from dask_graphgpu.algorithms.iterated import Iterated
 from dask_graphgpu.algorithms.linear_beliefs import EXPLICIT, System
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import (
     FrameColumns,
     check_finite,
@@ -169,9 +166,12 @@ class BeliefPropagation(Iterated):
         priors = self._priors(run)
         run = replace(run, view=run.view.undirected())  # once, for all programs
         beliefs = self._two(run, priors) if self.coupling is None else self._several(run, priors)
-        rows = run.ids.in_user_order()
+        rows = run.rows
         named = zip(self._names(run.schema), beliefs.T, strict=True)
-        return {"vertex": Values(rows), **{name: Values(column[rows]) for name, column in named}}
+        return {
+            "vertex": Values(run.vertices),
+            **{name: Values(column[rows]) for name, column in named},
+        }
 
     def _names(self, schema: EdgeSchema) -> list[str]:
         """Names of the columns of beliefs."""
@@ -186,20 +186,19 @@ class BeliefPropagation(Iterated):
     def _priors(self, run: Run) -> np.ndarray:
         """Priors in dense order, of shape (num_vertices, classes)."""
         values, known = read_values(run, "priors", self.priors)
-        check_finite("priors", values)
+        check_finite(run, "priors", values)
         if values.shape[1] != self.classes:
             raise InvalidArgument(
                 f"priors are {values.shape[1]} columns and the coupling has {self.classes} classes"
             )
         values[~known] = 0.5 if self.coupling is None else 1 / self.classes
-        if values.min() < 0 or values.max() > 1:
+        least, most = run.least(values), run.most(values)
+        if least < 0 or most > 1:
+            raise InvalidArgument(f"priors: values from {least} to {most}; allowed are 0 to 1")
+        wrong = run.total(np.abs(values.sum(axis=1) - 1) > 1e-6)
+        if self.coupling is not None and wrong:
             raise InvalidArgument(
-                f"priors: values from {values.min()} to {values.max()}; allowed are 0 to 1"
-            )
-        wrong = np.abs(values.sum(axis=1) - 1) > 1e-6
-        if self.coupling is not None and wrong.any():
-            raise InvalidArgument(
-                f"priors: those of {wrong.sum()} vertices do not sum to 1; divide each row by its sum"
+                f"priors: those of {wrong} vertices do not sum to 1; divide each row by its sum"
             )
         return values
 
@@ -249,7 +248,8 @@ def _checked_coupling(given: Any) -> tuple[tuple[float, ...], ...]:
         raise InvalidArgument(f"coupling={given!r}; give K rows of K numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgument(f"coupling has shape {matrix.shape}; give K rows of K numbers, K > 1")
-    check_finite("coupling", matrix)
+    if not np.isfinite(matrix).all():
+        raise InvalidArgument("coupling: some of its values are infinite or NaN")
     size = np.abs(matrix).max()
     if np.abs(matrix - matrix.T).max() > 1e-9 * size:
         raise InvalidArgument("coupling is not symmetric")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import ShortestPaths, hops
 from dask_graphgpu.io.schema import EdgeSchema
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import (
     check_finite,
     check_values,
@@ -142,15 +142,15 @@ class CircuitSimulation(Iterated):
         run = replace(run, view=run.view.undirected())  # once, for both programs
         view = run.view
         held, terminal = read_values(run, "terminals", self.terminals, gaps=True)
-        check_finite("terminals", held)
+        check_finite(run, "terminals", held)
         start = finite_values(run, "initial", self.initial, missing=0.0)
         current = np.zeros_like(start)
         if self.currents is not None:
             current = finite_values(run, "currents", self.currents, missing=0.0)
         floating = ~self._joined(run, terminal)
-        if current[floating].any():
+        if stuck := run.total((current != 0) & floating):
             raise InvalidArgument(
-                f"currents: {np.count_nonzero(current[floating])} vertices that are joined to no "
+                f"currents: {stuck} vertices that are joined to no "
                 "terminal get a current, which cannot flow off; give a terminal in each component"
             )
         columns = {
@@ -159,8 +159,7 @@ class CircuitSimulation(Iterated):
             "held": terminal | floating,
         }
         potential = self.iterate(run, view, program(weighted=view.is_weighted), columns)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "potential": Values(potential[rows])}
+        return {"vertex": Values(run.vertices), "potential": Values(potential[run.rows])}
 
     def _joined(self, run: Run, terminal: np.ndarray) -> np.ndarray:
         state = run.engine.run(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -41,5 +42,5 @@ class CoreNumber(Algorithm):
 
     def run(self, run: Run) -> Table:
         core = run.engine.core_numbers(run.view, report=run.report)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "core_number": Values(core[rows])}
+        rows = run.rows
+        return {"vertex": Values(run.vertices), "core_number": Values(core[rows])}

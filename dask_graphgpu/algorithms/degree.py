@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -35,8 +36,8 @@ class Degree(Algorithm):
         return {"vertex": ColumnType("vertex"), **{name: ColumnType("int64") for name in names}}
 
     def run(self, run: Run) -> Table:
-        view, rows = run.view, run.ids.in_user_order()
-        table = {"vertex": Values(rows)}
+        view, rows = run.view, run.rows
+        table = {"vertex": Values(run.vertices)}
         if view.directed:
             table["in_degree"] = Values(view.degrees("in")[rows])
             table["out_degree"] = Values(view.degrees("out")[rows])

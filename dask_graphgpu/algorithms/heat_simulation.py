@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run, check_number
+from dask_graphgpu.algorithms.algorithm import check_number
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -109,12 +110,11 @@ class HeatSimulation(Iterated):
         view, step = run.view, float(self.step)
         columns = {"initial": finite_values(run, "initial", self.initial, missing=0.0)}
         conductance = view.weighted_degrees("in" if view.directed else "out")
-        most = float(conductance.max())
+        most = float(run.most(conductance))
         if step * most > 1 + 1e-12:  # up to the rounding of the sums
             raise InvalidArgument(
                 f"step={self.step!r} is not stable: the conductances into a vertex sum up to "
                 f"{most:.6g}; a step of at most {1 / most:.6g} is"
             )
         heat = self.iterate(run, view, program(weighted=view.is_weighted), columns, step=step)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "heat": Values(heat[rows])}
+        return {"vertex": Values(run.vertices), "heat": Values(heat[run.rows])}

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, check_iterations
+from dask_graphgpu.algorithms.algorithm import Algorithm, check_iterations
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Max, VertexProgram
 

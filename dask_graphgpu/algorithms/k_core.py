@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm, check_number
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -61,7 +62,8 @@ class KCore(Algorithm):
 
     def run(self, run: Run) -> Table:
         inside = run.engine.k_core(run.view, self.k, report=run.report)
-        out, rank = run.view.out, run.ids.rank
+        out = run.view.out
+        rank = run.ids.rank if run.ranks is None else run.view.numbers
         source = run.view.sources()
         chosen = inside[source] & inside[out.neighbours]
         source, destination = source[chosen], out.neighbours[chosen]
@@ -74,10 +76,11 @@ class KCore(Algorithm):
         if rank is None:  # as the rows are
             source, destination = first, second
         else:
-            first, second, weight = _ordered(first, second, weight, len(run.ids))
-            dense = run.ids.position
-            assert dense is not None
-            source, destination = dense[first], dense[second]
+            first, second, weight = _ordered(first, second, weight, run.num_vertices)
+            dense = run.ids.position if run.ranks is None else None
+            source = first if dense is None else dense[first]
+            destination = second if dense is None else dense[second]
+            run.order(first, run.num_vertices, second)
         table = {"edge source": Values(source), "edge destination": Values(destination)}
         if run.schema.weight is not None:
             table[run.schema.weight] = Values(np.empty(0) if weight is None else weight)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, Sum, VertexProgram
 
@@ -62,7 +62,7 @@ class System:
         """Largest row sum of |M|: the spectral radius is not above it."""
         if self.kind == "uniform":
             degree = view.degrees("both" if view.directed else "out")
-            return float(degree.max()) * (abs(self.coupling) + self.echo)
+            return float(run.most(degree)) * (abs(self.coupling) + self.echo)
         program = VertexProgram(
             state={"row_sum": Field("float64", initial=0.0)},
             compute=_MAGNITUDE[self.kind],
@@ -73,7 +73,7 @@ class System:
         state = run.engine.run(
             program, view, max_supersteps=1, exact_supersteps=True, report=run.report
         )
-        return float(state["row_sum"].max())
+        return float(run.most(state["row_sum"]))
 
     def radius_estimate(self, run: Run, view: View) -> float:
         """A lower bound of the spectral radius that is close to it, by power iteration."""
@@ -94,7 +94,8 @@ class System:
                 or (superstep > _FEWEST_STEPS and next_square <= 1.00001 * square)
             ),
         )
-        start = np.random.default_rng(0).standard_normal(view.num_vertices)
+        seed = 0 if run.ranks is None else run.ranks.rank
+        start = np.random.default_rng(seed).standard_normal(view.num_vertices)
         state = run.engine.run(
             program,
             view.with_columns({_START: start}),

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from dask_graphgpu.algorithms.algorithm import Run
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -120,5 +120,4 @@ class NeuralNetwork(Iterated):
         if self.strength is not None:
             view, kind = view.with_edge_column("strength", self.strength), "strength"
         activation = self.iterate(run, view, program(kind), columns)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "activation": Values(activation[rows])}
+        return {"vertex": Values(run.vertices), "activation": Values(activation[run.rows])}

@@ -28,11 +28,11 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
-    Run,
     check_iterations,
     check_number,
     require_weight,
 )
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -217,8 +217,7 @@ class PageRank(Algorithm):
 
     def run(self, run: Run) -> Table:
         rank = self._power(run) if self.method == "power" else self._delta(run)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "rank": Values(rank[rows])}
+        return {"vertex": Values(run.vertices), "rank": Values(rank[run.rows])}
 
     def _power(self, run: Run) -> np.ndarray:
         view, personal = run.view, self._personal(run)
@@ -232,16 +231,16 @@ class PageRank(Algorithm):
         return rank
 
     def _delta(self, run: Run) -> np.ndarray:
-        n, personal = run.view.num_vertices, self._personal(run)
+        n, personal = run.num_vertices, self._personal(run)
         if personal is None:
-            personal = np.full_like(run.ids.in_user_order(), 1 / n, np.float64)
+            personal = np.full_like(run.rows, 1 / n, np.float64, shape=run.view.num_vertices)
         view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * personal})
         # With no vertex above it, what is left is below the tolerance in sum.
         threshold = float(self.tolerance) * (1 - float(self.damping)) / n
         program = delta_program(self.dtype, weighted=view.is_weighted)
         state = self._iterate(run, program, view, {"threshold": threshold})
         rank: np.ndarray = state["rank"] + state["residual"]
-        rank /= rank.sum(dtype=np.float64)
+        rank /= run.total(rank)
         return rank
 
     def _iterate(
@@ -265,10 +264,10 @@ class PageRank(Algorithm):
             return None
         values, _ = read_values(run, "personalization", self.personalization, add=True)
         jumps = values[:, 0]
-        total = jumps.sum()
-        if not (np.isfinite(total) and total > 0 and jumps.min() >= 0):
+        total, least, most = run.total(jumps), run.least(jumps), run.most(jumps)
+        if not (np.isfinite(total) and total > 0 and least >= 0):
             raise InvalidArgument(
-                f"personalization: values from {jumps.min()} to {jumps.max()} with sum {total}; "
+                f"personalization: values from {least} to {most} with sum {total}; "
                 "allowed are finite values of at least 0, not all 0"
             )
         scaled: np.ndarray = jumps / total

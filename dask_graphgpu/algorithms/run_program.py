@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, as_python
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_python
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -103,16 +104,17 @@ class RunProgram(Algorithm):
             max_supersteps=self.max_supersteps,
             report=run.report,
         )
-        self._check_ids(state, run.view.num_vertices)
-        rows = run.ids.in_user_order()
+        rows = run.rows
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
         fields = {name: Values(state[name][rows], reached) for name in self._shown()}
-        return {"vertex": Values(rows), **fields}
+        self._check_ids(fields, run.num_vertices)
+        return {"vertex": Values(run.vertices), **fields}
 
-    def _check_ids(self, state: Any, n: int) -> None:
+    def _check_ids(self, fields: Table, n: int) -> None:
         """Raise ProgramError for a field of dtype "id" that holds what is no vertex."""
         for name, field in self._shown().items():
-            values = state[name] if state.reached is None else state[name][state.reached]
+            values, reached = fields[name].data, fields[name].valid
+            values = values if reached is None else values[reached]
             if field.dtype == "id" and values.size and int(values.max()) >= n:
                 raise ProgramError(
                     f"field {name!r} is of dtype 'id' and holds {int(values.max())} at the end, "

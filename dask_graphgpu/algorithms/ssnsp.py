@@ -16,7 +16,8 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run, check_number
+from dask_graphgpu.algorithms.algorithm import check_number
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal, hops
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run, require_weight
+from dask_graphgpu.algorithms.algorithm import require_weight
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import ShortestPaths
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import Field, VertexProgram

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Run, require_weight
+from dask_graphgpu.algorithms.algorithm import require_weight
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import Field, VertexProgram
@@ -95,7 +96,7 @@ class SSWP(Traversal):
             report=run.report,
         )
         valid = state.reached.copy()
-        valid[source] = not whole
+        valid[run.rows_of(np.array([source]))[0]] = not whole
         return np.where(valid, state["width"], 0), valid
 
     def _cutoff(self, whole: bool) -> int | float | None:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run, as_python, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -62,10 +63,15 @@ class Traversal(Algorithm):
         targets = None
         if self.target is not None:
             targets = run.ids.find(self.target if isinstance(self.target, list) else [self.target])
-        rows = run.ids.in_user_order()
-        if targets is not None:
-            rows = np.asarray(targets, like=rows)  # beside the values
+        if targets is None:
+            rows, places, each = run.rows, run.vertices, run.num_vertices
+        else:
+            rows, places = run.rows_of(targets)
+            each = len(targets)
         parts = [self._from_one(run, int(source), rows, targets) for source in sources]
+        if run.ranks is not None:
+            starts = np.arange(len(sources))[:, None] * each
+            run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
         if len(parts) == 1:
             return parts[0]
         return {
@@ -82,9 +88,10 @@ class Traversal(Algorithm):
         self, run: Run, source: int, rows: np.ndarray, targets: np.ndarray | None
     ) -> Table:
         value, valid = self.values(run, source, targets)
-        table = {"vertex": Values(rows), self.value: Values(value[rows], valid[rows])}
+        vertices = run.dense(rows)
+        table = {"vertex": Values(vertices), self.value: Values(value[rows], valid[rows])}
         if isinstance(self.source, list):
-            table["source"] = Values(np.full_like(rows, source))
+            table["source"] = Values(np.full_like(vertices, source))
         return table | self.more(run, source, rows, value, valid)
 
     def more(
@@ -116,13 +123,13 @@ class ShortestPaths(Traversal):
         before = run.engine.predecessors(
             run.view, source, value, valid, hops=self.hops, report=run.report
         )[rows]
-        return {"predecessor": Values(before, before != rows)}
+        return {"predecessor": Values(before, before != run.dense(rows))}
 
 
 def hops(
     run: Run, source: int, cutoff: float | None, targets: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges on a shortest path to every vertex, and which vertices are reached."""
-    most = None if cutoff is None else int(min(cutoff, run.view.num_vertices))
+    most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     level = run.engine.bfs(run.view, source, cutoff=most, targets=targets, report=run.report)
     return level, level >= 0

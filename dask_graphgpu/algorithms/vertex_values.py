@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from dask_graphgpu.algorithms.algorithm import Run
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument, UnknownVertex
+from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.ids import common_type
 
 
 @dataclass(frozen=True)
@@ -67,51 +70,81 @@ def read_values(
     UnknownVertex
         The frame names an id that is not a vertex.
     """
-    n, like = run.view.num_vertices, run.ids.in_user_order()  # in the memory of the ids
+    n, like = run.view.num_vertices, run.rows  # in the memory of the ids
     if isinstance(value, int | float | np.number):
-        return np.full_like(like, float(value), np.float64)[:, None], np.ones_like(like, bool)
+        everywhere = np.full_like(like, float(value), np.float64, shape=n)
+        return everywhere[:, None], np.ones_like(like, bool, shape=n)
     if gaps and isinstance(value, str):
-        column, known = run.view.vertex_columns.with_gaps(value)  # type: ignore[attr-defined]
+        column, known = run.view.vertex_columns.with_gaps(value)
         return np.where(known, column, 0).astype(np.float64)[:, None], known
     if not isinstance(value, FrameColumns):
         columns = [run.view.vertex_columns[column] for column in vertices_columns(value)]
-        return np.stack(columns, axis=1).astype(np.float64), np.ones_like(like, bool)
+        return np.stack(columns, axis=1).astype(np.float64), np.ones_like(like, bool, shape=n)
     values = np.zeros((n, len(value.names)), like=like)
     times = np.zeros(n, np.uint64, like=like)
-    add_at = run.view.rows.rowwise.add_at
-    for chunk in run.frames[name]:
-        if not len(chunk):
-            continue
+    for rows, given in _rows_of_frame(run, name, value.names):
+        add_at = rowwise.add_at if run.ranks is not None else run.view.rows.rowwise.add_at
+        add_at(values, rows, given)
+        add_at(times, rows, 1)
+    if not add and (repeated := run.total(times > 1)):
+        raise InvalidArgument(
+            f"{name}: {repeated} vertices have more than one row; drop the repeats"
+        )
+    return values, times > 0
+
+
+def _rows_of_frame(run: Run, name: str, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Where the rows of a frame belong in arrays, and their values of shape (rows, columns)."""
+    chunks = [chunk for chunk in run.frames[name] if len(chunk)]
+    for chunk in chunks:
         for nulls in chunk.nulls.values():
             raise InvalidArgument(
                 f"{name}: {nulls.sum()} of its values are null; fill or drop them"
             )
-        rows, known = run.ids.find_rows(chunk.ids())
-        if not known.all():
-            first = chunk.id_at(int(np.flatnonzero(~known)[0]))
-            raise UnknownVertex(
-                f"{name}: {(~known).sum()} of its ids are not vertices of this graph, the first is "
-                f"{first[0] if len(first) == 1 else first!r}"
-            )
-        add_at(values, rows, np.stack([chunk.columns[c] for c in value.names], axis=1))
-        add_at(times, rows, 1)
-    if not add and times.max() > 1:
-        raise InvalidArgument(
-            f"{name}: {(times > 1).sum()} vertices have more than one row; drop the repeats"
-        )
-    return values, times > 0
+    values = [np.stack([chunk.columns[c] for c in names], axis=1) for chunk in chunks]
+    if run.ranks is None:
+        for chunk, given in zip(chunks, values, strict=True):
+            dense, known = run.ids.find_rows(chunk.ids())
+            if not known.all():
+                first = chunk.id_at(int(np.flatnonzero(~known)[0]))
+                raise _unknown(name, len(known) - int(known.sum()), first)
+            yield dense, given
+        return
+    # All ranks ask together, also those that hold no row of the frame.
+    tables = [chunk.ids() for chunk in chunks] + [run.ids.take(np.empty(0, run.view.numbers.dtype))]
+    table = [_joined(column) for column in zip(*tables, strict=True)]
+    dense, known = run.ids.find_rows(table)
+    unknown = run.ranks.sum(len(known) - int(known.sum()))
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise _unknown(name, unknown, tuple(column[row].as_py() for column in table))
+    given = np.concatenate([*values, np.zeros((0, len(names)))])
+    rows, columns = run.ids.to_owners(dense, [given])
+    yield rows, columns[0]
+
+
+def _joined(columns: Sequence[pa.Array]) -> pa.Array:
+    """Arrays of ids, one after the other, in the type that holds all."""
+    kind = common_type([column.type for column in columns], "the graph's ids and those given")
+    return pa.concat_arrays([column.cast(kind) for column in columns])
+
+
+def _unknown(name: str, unknown: int, first: tuple[Any, ...]) -> UnknownVertex:
+    return UnknownVertex(
+        f"{name}: {unknown} of its ids are not vertices of this graph, the first is "
+        f"{first[0] if len(first) == 1 else first!r}"
+    )
 
 
 def finite_values(run: Run, name: str, value: Any, *, missing: float) -> np.ndarray:
     """One finite value a vertex in dense order, float64; ``missing`` where a frame gives none."""
     values, known = read_values(run, name, value)
-    check_finite(name, values)
+    check_finite(run, name, values)
     filled: np.ndarray = np.where(known, values[:, 0], missing)
     return filled
 
 
-def check_finite(name: str, values: np.ndarray) -> None:
+def check_finite(run: Run, name: str, values: np.ndarray) -> None:
     """Raise InvalidArgument for infinities and NaN."""
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise InvalidArgument(f"{name}: {bad.sum()} of its values are infinite or NaN")
+    if bad := run.total(~np.isfinite(values)):
+        raise InvalidArgument(f"{name}: {bad} of its values are infinite or NaN")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, Run
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -41,5 +42,4 @@ class WeaklyConnectedComponents(Algorithm):
 
     def run(self, run: Run) -> Table:
         label = run.engine.components(run.view, report=run.report)
-        rows = run.ids.in_user_order()
-        return {"vertex": Values(rows), "component": Values(label[rows])}
+        return {"vertex": Values(run.vertices), "component": Values(label[run.rows])}

@@ -1,0 +1,128 @@
+"""What an algorithm is handed when it runs: a graph, or one rank's share of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.ranks import Ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the rows of a rank's table stand among those of all ranks.
+
+    ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row.
+    """
+
+    place: np.ndarray
+    total: int
+    tie: np.ndarray | None = None
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of an algorithm, on all of a graph or, with ``ranks``, on a share of it.
+
+    Of a share, arrays over vertices begin with those that this rank owns, whose values are right,
+    and go on with copies of others, whose values mean nothing unless the text says otherwise.
+    Dense ids are the same on all ranks and do not index these arrays. What is said to be of all
+    ranks is called by all of them.
+
+    Attributes
+    ----------
+    engine : module such as ``engine.cpu``
+    view : View or RankView
+    ids : VertexIds or RankIds
+    frames : chunks of frames that were given as arguments, by argument
+    ranks : the ranks of the run; None: there is one
+    places : of the result's rows; None: they are the vertices, in the order of the user's ids
+    """
+
+    engine: Any
+    view: Any
+    ids: Any
+    schema: EdgeSchema
+    report: Report
+    frames: dict[str, list[VertexChunk]] = field(default_factory=dict)
+    ranks: Ranks | None = None
+    places: Places | None = None
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices of the graph."""
+        n = self.view.num_vertices if self.ranks is None else self.view.graph_vertices
+        return int(n)
+
+    @cached_property
+    def rows(self) -> Any:
+        """Where the (own) vertices are in arrays, in ascending order of the user's ids."""
+        return self.ids.in_user_order()
+
+    def dense(self, rows: Any) -> Any:
+        """Dense ids of the vertices at some places of the arrays."""
+        return rows if self.ranks is None else self.view.numbers[rows]
+
+    @property
+    def vertices(self) -> Any:
+        """Dense ids of the (own) vertices, in ascending order of the user's ids."""
+        return self.dense(self.rows)
+
+    def rows_of(self, dense: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Where some dense ids are in arrays, and which of the given those are: all, or the own."""
+        if self.ranks is None:
+            return np.asarray(dense, like=self.rows), np.arange(len(dense))
+        rows, which = self.view.places(dense)
+        own = rows < self.view.num_owned
+        return rows[own], which[own]
+
+    # -- over all vertices of the graph ----------------------------------------------------------
+
+    def total(self, values: Any) -> Any:
+        """Sum over the vertices of all ranks; floats are added up as float64."""
+        own = self._own(values)
+        mine = own.sum(dtype=np.float64 if own.dtype.kind == "f" else np.int64).item()
+        return mine if self.ranks is None else self.ranks.sum(mine)
+
+    def least(self, values: Any) -> Any:
+        """Smallest value over the vertices of all ranks."""
+        own = self._own(values)
+        if self.ranks is None:
+            return own.min().item()
+        return self.ranks.min(own.min().item() if own.size else _ends(own.dtype)[1])
+
+    def most(self, values: Any) -> Any:
+        """Largest value over the vertices of all ranks."""
+        own = self._own(values)
+        if self.ranks is None:
+            return own.max().item()
+        return self.ranks.max(own.max().item() if own.size else _ends(own.dtype)[0])
+
+    def _own(self, values: Any) -> Any:
+        return values if self.ranks is None else values[: self.view.num_owned]
+
+    # -- the result ------------------------------------------------------------------------------
+
+    def order(self, place: Any, total: int, tie: Any = None) -> None:
+        """Say where the rows of the result stand, of a run on ranks; see `Places`."""
+        if self.ranks is not None:
+            self.places = Places(np.asarray(place), total, tie)
+
+
+def _ends(dtype: np.dtype[Any]) -> Sequence[Any]:
+    """The smallest and the largest value of a dtype, as Python numbers."""
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    if dtype.kind == "b":
+        return 0, 1
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
