@@ -9,8 +9,8 @@ from strategies import edge_lists, partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
-from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.linear_beliefs import System
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
