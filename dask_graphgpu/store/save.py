@@ -18,6 +18,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.partition import Key, Partition
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.mapped import digest, write_column
+from dask_graphgpu.store.saved_format import SAVED, schema_to_json
 
 # Rows that are saved ready for use: the rule for repeated rows, with weights, also into vertices,
 # also without loops and directions. Searches and components; paths; ranks. Where nothing repeats
@@ -46,7 +47,7 @@ def check_destination(path: str | Path) -> Path:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError as error:
         raise _failed(folder, error) from error
-    listed = manifest.listed(folder)
+    listed = manifest.listed(folder, SAVED)
     others = [name for name in names if name not in listed]
     if others:
         raise OutputError(
@@ -109,7 +110,7 @@ def write(
             content["files"] = files.write(new)
             content["fingerprint"] = manifest.fingerprint(content)
             content |= {"library": library, "npartitions": npartitions, "source_files": source}
-            manifest.write(new, content)
+            manifest.write(new, SAVED, content)
     except (OSError, pa.ArrowException) as error:
         raise _failed(folder, error) from error
 
@@ -118,7 +119,7 @@ def _graph(partition: Partition, schema: EdgeSchema) -> dict[str, Any]:
     """The schema, and which columns the partition holds."""
     extra = [name for name in partition.given.columns if name != "weight"]
     return {
-        **manifest.schema_to_json(schema, extra),
+        **schema_to_json(schema, extra),
         "edge_columns": extra,
         "vertex_columns": list(partition.vertex_columns),
     }
@@ -155,7 +156,7 @@ class _Files:
         """The file of an array; that of an equal one, such as the neighbours under another rule."""
         if id(array) not in self._names:
             equal = (name for name, other in self._arrays.items() if _equal(array, other))
-            self._names[id(array)] = name = next(equal, f"{role}{manifest.SUFFIX}")
+            self._names[id(array)] = name = next(equal, f"{role}{SAVED.suffix}")
             self._held.append(array)
             self._arrays.setdefault(name, array)
         return self._names[id(array)]

@@ -19,6 +19,7 @@ from dask_graphgpu.partition.partition import Origin, Partition, Prepared, Verte
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.mapped import digest, map_array, map_column
+from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
 
 
@@ -58,7 +59,7 @@ def is_saved(path: str | Path) -> bool:
         kinds = {entry.suffix for entry in folder.iterdir()} if folder.is_dir() else set()
     except OSError:
         return False
-    return ".parquet" not in kinds and bool(kinds & {manifest.SUFFIX, Path(manifest.NAME).suffix})
+    return ".parquet" not in kinds and bool(kinds & {SAVED.suffix, Path(manifest.NAME).suffix})
 
 
 def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Saved:
@@ -78,7 +79,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     if stale not in ("error", "ignore"):
         raise InvalidArgument(f"stale={stale!r}; allowed are 'error', 'ignore'")
     folder = Path(path).resolve()
-    content = manifest.read(folder)
+    content = manifest.read(folder, SAVED)
     source = content["source_files"]
     news = None if source is None or stale == "ignore" else changed(source)
     if news is not None:
@@ -92,7 +93,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     return Saved(
         folder,
         content["fingerprint"],
-        manifest.schema_from_json(graph),
+        schema_from_json(graph),
         Layout(**content["layout"]),
         tuple(graph["edge_columns"]),
         tuple(graph["vertex_columns"]),
@@ -123,7 +124,7 @@ def open_partition(path: str, fingerprint: str) -> Partition:
         The folder is torn, or holds another graph than that of ``fingerprint``.
     """
     folder = Path(path)
-    content = manifest.read(folder)
+    content = manifest.read(folder, SAVED)
     if content["fingerprint"] != fingerprint:
         raise InvalidSavedGraph(
             f"{folder} was replaced by another graph since it was loaded; load it again"
