@@ -25,7 +25,18 @@ class View:
         Columns of the user's vertices frame, in dense order.
     user_rank : array of shape (num_vertices,), optional
         Place of each dense id in the order of the user's ids; None when that is the dense order.
+
+    Attributes
+    ----------
+    numbers : array of shape (num_vertices,), or None
+        What programs see as the id of each vertex; None: the dense id.
+    num_owned : int
+        Vertices that get values here: those with the dense ids before, all but on several ranks.
+    graph_vertices : int
+        Vertices of the whole graph.
     """
+
+    numbers: np.ndarray | None = None
 
     def __init__(
         self,
@@ -38,7 +49,7 @@ class View:
         self.rows = rows
         self._names = rows.names if names is None else names
         self.directed = rows.directed
-        self.num_vertices = rows.num_vertices
+        self.num_vertices = self.num_owned = self.graph_vertices = rows.num_vertices
         self.num_edges = rows.num_edges
         self.vertex_columns: Mapping[str, np.ndarray] = vertex_columns or {}
         self.user_rank = user_rank
@@ -121,8 +132,9 @@ class View:
 
     @property
     def id_dtype(self) -> np.dtype[Any]:
-        """Of dense ids: uint32 or uint64."""
-        return self._given().neighbours.dtype
+        """Of the ids that programs see: uint32 or uint64."""
+        ids = self._given().neighbours if self.numbers is None else self.numbers
+        return ids.dtype
 
     @property
     def is_weighted(self) -> bool:

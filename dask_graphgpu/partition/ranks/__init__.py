@@ -1,0 +1,1 @@
+"""One graph on many ranks: who owns what, and the share of each rank."""
