@@ -51,3 +51,34 @@ class OutputError(GraphError, OSError):
 
 class InvalidSavedGraph(GraphError, ValueError):
     """A folder cannot be loaded as a saved graph: torn, stale, foreign or of a newer version."""
+
+
+class RankLost(GraphError, ConnectionError):
+    """A rank of a run is gone or silent: its process died, is stopped or cannot be reached.
+
+    Attributes
+    ----------
+    rank : int or None
+        Which one.
+    address : str or None
+        Where it was, "host:port".
+    """
+
+    def __init__(self, message: str, rank: int | None = None, address: str | None = None) -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.address = address
+
+
+class RanksAborted(GraphError, RuntimeError):
+    """A run on several ranks was ended by one of them, or from outside; the message says why.
+
+    Attributes
+    ----------
+    rank : int or None
+        The rank that ended it; None: nobody's, it came from outside.
+    """
+
+    def __init__(self, message: str, rank: int | None = None) -> None:
+        super().__init__(message)
+        self.rank = rank

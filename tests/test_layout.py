@@ -23,17 +23,20 @@ ALLOWED = {
     "functions": {"errors"},
     "program": {"errors", "functions"},
     "kernels": {"errors", "config"},
-    "partition": {"errors", "config", "kernels"},
+    "exchange": {"errors", "config"},
+    "partition": {"errors", "config", "kernels", "exchange"},
     "io": {"errors", "config", "partition"},
     "store": {"errors", "config", "kernels", "partition", "io"},
-    "exchange": {"errors", "config"},
-    "engine": {"errors", "config", "report", "functions", "program", "kernels", "partition"},
+    "engine": {
+        "errors", "config", "report", "functions", "program", "kernels", "partition", "exchange"
+    },  # fmt: skip
     "algorithms": {"errors", "report", "functions", "program", "exchange", "partition", "io"},
-    "ingest": {"errors", "config", "kernels", "partition", "io"},
+    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
 ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
     "errors",
+    "exchange",
     "report",
     "engine",
     "algorithms",
@@ -61,6 +64,7 @@ LOADED_AT_FIRST_USE = (
     "dask_graphgpu.engine.gpu",
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",
+    "dask_graphgpu.engine.ranks",
     "dask_graphgpu.partition.device",
     "dask_graphgpu.io.device",
 )

@@ -1,0 +1,1 @@
+"""What ranks of a run tell each other: one message a peer a step, on threads or between processes."""
