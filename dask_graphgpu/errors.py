@@ -82,3 +82,7 @@ class RanksAborted(GraphError, RuntimeError):
     def __init__(self, message: str, rank: int | None = None) -> None:
         super().__init__(message)
         self.rank = rank
+
+
+class InvalidCheckpoint(GraphError, ValueError):
+    """A run cannot go on from a checkpoint: torn, damaged, or of another graph or program."""

@@ -26,13 +26,14 @@ ALLOWED = {
     "exchange": {"errors", "config"},
     "partition": {"errors", "config", "kernels", "exchange"},
     "io": {"errors", "config", "partition"},
-    "store": {"errors", "config", "kernels", "partition", "io"},
+    "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
     "engine": {
         "errors", "config", "report", "functions", "program", "kernels", "partition", "exchange"
     },  # fmt: skip
     "algorithms": {"errors", "report", "functions", "program", "exchange", "partition", "io"},
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
+ALLOWED["checkpoint"] = {"errors", "exchange", "partition", "store"}
 ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
     "errors",

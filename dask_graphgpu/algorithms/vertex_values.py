@@ -129,7 +129,7 @@ def _joined(columns: Sequence[pa.Array]) -> pa.Array:
     return pa.concat_arrays([column.cast(kind) for column in columns])
 
 
-def _unknown(name: str, unknown: int, first: tuple[Any, ...]) -> UnknownVertex:
+def _unknown(name: str, unknown: float, first: tuple[Any, ...]) -> UnknownVertex:
     return UnknownVertex(
         f"{name}: {unknown} of its ids are not vertices of this graph, the first is "
         f"{first[0] if len(first) == 1 else first!r}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.fingerprint import mixed
 
 MERGE_MIN, MERGE_MAX, MERGE_SUM = 0, 1, 2
 
@@ -20,14 +21,6 @@ def count(lo, hi, keys, counts):
 
 
 @jit
-def _mixed(x):
-    """The finalizer of splitmix64."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@jit
 def hash_edges(lo, hi, table, rows, neighbours, bits):
     """Sum of hashes of the edges, minus that of their mirror images: 0 if these are the same edges.
 
@@ -36,10 +29,10 @@ def hash_edges(lo, hi, table, rows, neighbours, bits):
     total = np.uint64(0)
     odd = np.uint64(0x9E3779B97F4A7C15)
     for i in range(lo, hi):
-        u = _mixed(np.uint64(table[rows[i]]) + odd)
-        v = _mixed(np.uint64(table[neighbours[i]]) + odd)
+        u = mixed(np.uint64(table[rows[i]]) + odd)
+        v = mixed(np.uint64(table[neighbours[i]]) + odd)
         w = np.uint64(bits[i]) * odd if bits.size else np.uint64(0)
-        total += _mixed(u * np.uint64(3) + v + w) - _mixed(v * np.uint64(3) + u + w)
+        total += mixed(u * np.uint64(3) + v + w) - mixed(v * np.uint64(3) + u + w)
     return total
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.fingerprint import mixed
 
 
 @jit
 def _slot(key, mask):
-    """Where a key belongs in a table of ``mask + 1`` slots: the finalizer of splitmix64."""
-    h = np.uint64(key)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (h ^ (h >> np.uint64(31))) & mask
+    """Where a key belongs in a table of ``mask + 1`` slots."""
+    return mixed(np.uint64(key)) & mask
 
 
 @jit

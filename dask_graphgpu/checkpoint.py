@@ -1,0 +1,233 @@
+"""Checkpoints of a run: when they are written, what is in them, and going on from one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint
+from dask_graphgpu.partition import fingerprint
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.store import checkpoint as folder
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.ranks import Ranks
+
+_NUMBER = "vertex number"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run writes its state down, and how often.
+
+    Parameters
+    ----------
+    path : str or Path
+        Folder on a file system that all workers see: new, empty or a checkpoint.
+    seconds : float or None
+        Write when so many have passed since the last time. Default: 60.
+    supersteps : int or None
+        Write after so many supersteps. Default: only by the clock.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+
+    path: str | Path
+    seconds: float | None = 60.0
+    supersteps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is None and self.supersteps is None:
+            raise InvalidArgument(
+                "a checkpoint that is never due: give seconds= or supersteps=, or both"
+            )
+        if self.seconds is not None and not (_is_number(self.seconds) and self.seconds >= 0):
+            raise InvalidArgument(f"seconds={self.seconds!r}; allowed is a number of at least 0")
+        whole = isinstance(self.supersteps, int) and not isinstance(self.supersteps, bool)
+        if self.supersteps is not None and not (whole and self.supersteps >= 1):
+            raise InvalidArgument(
+                f"supersteps={self.supersteps!r}; allowed is a whole number from 1"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The state of a run after ``superstep``: columns of vertices as the run has them."""
+
+    superstep: int
+    columns: dict[str, np.ndarray]
+    aggregates: dict[str, Any]
+
+
+class Keeper:
+    """Writes the checkpoints of one call of a method, and finds the one to go on from.
+
+    A call may run several programs, one after another; a checkpoint is of one of them, and of those
+    before it nothing is kept: they are run again. All methods but `due` are called by all ranks.
+
+    Parameters
+    ----------
+    choice : Checkpoint
+    resume : bool
+        Go on from the checkpoint that is there; from the start if there is none.
+    call : str
+        The method with a token of its arguments.
+    ids : VertexIds or RankIds
+    numbers : unsigned array of shape (num_vertices,) or None
+        Place of each vertex in the order of the user's ids; None: the vertices are in that order.
+    num_owned : int
+        The first of them, which are this rank's.
+    ranks : Ranks or None
+
+    Raises
+    ------
+    OutputError
+        The folder holds something else.
+    InvalidCheckpoint
+        It is to be resumed from, and is torn, damaged, or the checkpoint of another call.
+    """
+
+    def __init__(
+        self,
+        choice: Checkpoint,
+        *,
+        resume: bool,
+        call: str,
+        ids: Any,
+        numbers: np.ndarray | None,
+        num_owned: int,
+        ranks: Ranks | None = None,
+    ) -> None:
+        self.choice, self.call, self.ids, self.ranks = choice, call, ids, ranks
+        self.numbers, self.num_owned = numbers, num_owned
+        self._found = folder.read(folder.path_of(choice.path)) if resume else None
+        self.path = folder.check_destination(choice.path)
+        if self._found is not None:
+            self._check("call", "the method or its arguments", call)
+        self._run: dict[str, Any] = {"call": call, "program number": 0}
+        self._last, self._last_superstep = time.monotonic(), 0
+
+    def begin(
+        self, program: str, edges: Adjacency, by: str, state: Mapping[str, np.ndarray]
+    ) -> Kept | None:
+        """A program starts with these values; what a checkpoint has of it, if there is one.
+
+        ``program`` is a token of it; ``edges`` are rows of which those of the own vertices count,
+        ``by`` "source" or "destination".
+
+        Raises
+        ------
+        InvalidCheckpoint
+            The checkpoint is of other edges, values at the start, or another program.
+        """
+        graph = fingerprint.of_edges(edges, self.numbers, self.num_owned, by)
+        start = fingerprint.of_values(state, self.numbers, self.num_owned)
+        self._run = {
+            "call": self.call,
+            "program number": self._run["program number"] + 1,
+            "program": program,
+            "graph": self._sum(graph),
+            "start": self._sum(start),
+        }
+        self._last, self._last_superstep = time.monotonic(), 0
+        found = self._found
+        if found is None or found["program number"] != self._run["program number"]:
+            return None
+        self._check("program", "the program", program)
+        self._check("graph", "the edges or their weights", self._run["graph"])
+        self._check("start", "the values that it starts from", self._run["start"])
+        columns = self._read(len(next(iter(state.values()))))
+        self._last_superstep = int(found["superstep"])
+        return Kept(self._last_superstep, columns, dict(found["aggregates"]))
+
+    def due(self, superstep: int) -> bool:
+        """Whether to write now; of ranks, what rank 0 says counts."""
+        choice = self.choice
+        if choice.supersteps and superstep - self._last_superstep >= choice.supersteps:
+            return True
+        return choice.seconds is not None and time.monotonic() - self._last >= choice.seconds
+
+    def write(
+        self, superstep: int, columns: Mapping[str, np.ndarray], aggregates: Mapping[str, Any]
+    ) -> None:
+        """Write the values after a superstep in place of the checkpoint that is there.
+
+        Raises
+        ------
+        OutputError
+        """
+        own = self.num_owned
+        numbers = np.arange(own) if self.numbers is None else self.numbers[:own]
+        arrays = {_NUMBER: numbers, **{name: column[:own] for name, column in columns.items()}}
+        content = {
+            **self._run,
+            "library": version("dask-graphgpu"),
+            "superstep": superstep,
+            "aggregates": dict(aggregates),
+            "columns": {name: str(array.dtype) for name, array in arrays.items()},
+        }
+        folder.write(self.path, pa.table(arrays), content, self.ranks)
+        self._last, self._last_superstep = time.monotonic(), superstep
+
+    def end(self) -> None:
+        """The call has its result: remove the checkpoint."""
+        if self.ranks is None or self.ranks.rank == 0:
+            folder.remove(self.path)
+
+    def _check(self, key: str, what: str, value: Any) -> None:
+        assert self._found is not None
+        if self._found[key] != value:
+            raise InvalidCheckpoint(
+                f"{self.path} is the checkpoint of another run ({self._found['call']}): {what} "
+                "differ; give another folder, or run without resume=True to replace it"
+            )
+
+    def _read(self, num_vertices: int) -> dict[str, np.ndarray]:
+        """The columns of the checkpoint as arrays of which the own vertices' part is filled."""
+        content, ranks = self._found, self.ranks
+        assert content is not None
+        rank, size = (0, 1) if ranks is None else (ranks.rank, ranks.size)
+        names = sorted(content["files"])
+        tables = [folder.read_part(self.path, content, name) for name in names[rank::size]]
+        read = {
+            name: np.concatenate(
+                [np.empty(0, dtype), *(table[name].to_numpy() for table in tables)], dtype=dtype
+            )
+            for name, dtype in content["columns"].items()
+        }
+        numbers = read.pop(_NUMBER)
+        if ranks is None:
+            position = self.ids.position
+            rows, given = numbers if position is None else position[numbers], [*read.values()]
+        else:
+            rows, given = self.ids.to_owners(numbers, [*read.values()])
+        if len(np.unique(rows)) != self.num_owned:
+            raise InvalidCheckpoint(
+                f"{self.path} has values of {len(np.unique(rows)):,} vertices instead of "
+                f"{self.num_owned:,}; {folder.CHECKPOINT.again}"
+            )
+        columns = {name: np.zeros(num_vertices, values.dtype) for name, values in read.items()}
+        for column, values in zip(columns.values(), given, strict=True):
+            column[rows] = values
+        return columns
+
+    def _sum(self, mine: int) -> str:
+        """Sum of a fingerprint over all ranks, as text: JSON numbers end at 2**53 elsewhere."""
+        total = mine
+        if self.ranks is not None:
+            halves = self.ranks.scalars([mine >> 32, mine & 0xFFFFFFFF]).sum(axis=0).tolist()
+            total = (halves[0] << 32) + halves[1]
+        return f"{total % 2**64:016x}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

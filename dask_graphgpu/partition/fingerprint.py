@@ -1,0 +1,56 @@
+"""Fingerprints of edges and of vertices' values: equal for equal ones, however they are shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
+
+_NONE = np.empty(0, np.uint8)
+
+
+def of_edges(rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str) -> int:
+    """Sum modulo 2**64 of hashes of the edges in the first ``num_rows`` rows, with their columns.
+
+    ``numbers`` are the names of the vertices, None: their places; ``by`` says what a row is,
+    "source" or "destination". Wrong once in 2**64. Cost: a pass over the edges for each column.
+    """
+    from dask_graphgpu.kernels.cpu import fingerprint
+
+    offsets = rows.offsets[: num_rows + 1]
+    named = _NONE if numbers is None else numbers
+    total = 0
+    columns = {"": _NONE} if not rows.columns else rows.columns
+    for name in sorted(columns):
+        blocks = for_blocks(
+            fingerprint.hash_rows, edge_blocks(offsets), offsets, rows.neighbours, named,
+            _bits(columns[name]), by == "source",
+        )  # fmt: skip
+        total = _joined(total, name, sum(map(int, blocks)))
+    return total
+
+
+def of_values(values: Mapping[str, np.ndarray], numbers: np.ndarray | None, count: int) -> int:
+    """The same of the first ``count`` values of some columns of vertices."""
+    from dask_graphgpu.kernels.cpu import fingerprint
+
+    named = _NONE if numbers is None else numbers
+    total = 0
+    for name in sorted(values):
+        blocks = for_blocks(fingerprint.hash_values, even_blocks(count), named, _bits(values[name]))
+        total = _joined(total, name, sum(map(int, blocks)))
+    return total
+
+
+def _joined(total: int, name: str, more: int) -> int:
+    """Sums of columns, each times a number of its own, so that they cannot change places."""
+    factor = int.from_bytes(name.encode(), "little") * 2 + 1
+    return (total + more * factor) % 2**64
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """A column as unsigned integers of the same width."""
+    return column.view(f"u{column.dtype.itemsize}")
