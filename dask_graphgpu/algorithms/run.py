@@ -81,9 +81,9 @@ class Run:
         """Where some dense ids are in arrays, and which of the given those are: all, or the own."""
         if self.ranks is None:
             return np.asarray(dense, like=self.rows), np.arange(len(dense))
-        rows, which = self.view.places(dense)
+        rows, here = self.view.places(dense)
         own = rows < self.view.num_owned
-        return rows[own], which[own]
+        return rows[own], np.flatnonzero(here)[own]
 
     # -- over all vertices of the graph ----------------------------------------------------------
 
