@@ -23,6 +23,7 @@ from dask_graphgpu.partition.row_sort import each, num_blocks
 # many times the edge ends; beyond, through a hash of the distinct ones.
 _SPARSE = 8
 SAMPLE = 1 << 16  # edges looked at to judge an order
+NO_VERTEX = "the edge frame is empty: a graph needs an edge, or a vertices= frame"
 
 
 def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
@@ -42,7 +43,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     chunks.clear()
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
-        raise InvalidEdges("the edge frame is empty: a graph needs an edge, or a vertices= frame")
+        raise InvalidEdges(NO_VERTEX)
     edges, vertices = _same_types(_same_columns(edges), vertices)
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
@@ -151,12 +152,16 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
         vertices[i] = replace(rows, names=table, vertex=vertex)
     columns, rows_of = unite([c.names for c in edges] + [c.names for c in vertices])
     ends: np.ndarray = np.zeros((2, len(columns[0])), np.int64)
-    for chunk, row in zip(edges, rows_of, strict=False):
-        ends[:, row] += _counts(chunk)
     dtype = dense_dtype(len(columns[0]))
     bases: dict[int, np.ndarray] = {}  # chunks may share a table, which is to be changed once
+    counts: dict[int, np.ndarray] = {}
     for row in rows_of:
         bases.setdefault(id(row), row.astype(dtype, copy=False))
+    for chunk, row in zip(edges, rows_of, strict=False):
+        _count(chunk, counts.setdefault(id(row), np.zeros((2, len(row)), np.int64)))
+    for row in {id(row): row for row in rows_of}.values():
+        if id(row) in counts:
+            ends[:, row] += counts.pop(id(row))
     return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
 
 
@@ -193,13 +198,6 @@ def _ends(edges: list[EdgeChunk], first: int, size: int) -> np.ndarray:
     each(count, blocks)
     total: np.ndarray = ends[0] if blocks == 1 else ends.sum(axis=0)
     return total
-
-
-def _counts(chunk: EdgeChunk) -> np.ndarray:
-    """How often each code of the chunk is a source and a destination, shape (2, size)."""
-    counts: np.ndarray = np.zeros((2, chunk.names.size), np.int64)
-    _count(chunk, counts)
-    return counts
 
 
 def _count(chunk: EdgeChunk, counts: np.ndarray) -> None:

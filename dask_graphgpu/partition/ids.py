@@ -34,10 +34,9 @@ class Names:
         """The same with only the ids that occur in ``codes``, and the codes into that table."""
         if self.first is None:
             return self, list(codes)
-        used, inverse = np.unique(np.concatenate(codes), return_inverse=True)
-        ids = _shift(used, self.first, self.types[0])
-        cuts = np.cumsum([len(c) for c in codes])[:-1]
-        return Names(self.types, len(ids), table=(ids,)), np.split(inverse.astype(np.uint32), cuts)
+        (used,), codes = composite([[pa.array(each) for each in codes]])
+        ids = _shift(np.asarray(used), self.first, self.types[0])
+        return Names(self.types, len(ids), table=(ids,)), list(codes)
 
 
 class VertexIds:
@@ -106,20 +105,21 @@ class VertexIds:
         """
         rows = []
         for value in values:
-            parts = value if len(self.columns) > 1 else (value,)
-            if not isinstance(parts, (tuple, list)) or len(parts) != len(self.columns):
-                raise InvalidArgument(
-                    f"vertex {value!r}: this graph's ids have {len(self.columns)} columns; give a "
-                    "tuple of as many values"
-                )
-            row = self._find_one(parts)
+            row = self.find_row(value)
             if row is None:
-                raise UnknownVertex(
-                    f"{value!r} is not a vertex of this graph ({len(self):,} vertices, ids of type "
-                    f"{', '.join(self.kinds)}); give an id that occurs in the edges or in the vertices frame"
-                )
+                raise unknown_vertex(value, len(self), self.kinds)
             rows.append(row)
         return self._dense(np.array(rows, dtype=np.int64))
+
+    def find_row(self, value: Any) -> int | None:
+        """Row of ``columns`` that holds an id (a tuple when there are several); None if none does."""
+        parts = value if len(self.columns) > 1 else (value,)
+        if not isinstance(parts, (tuple, list)) or len(parts) != len(self.columns):
+            raise InvalidArgument(
+                f"vertex {value!r}: this graph's ids have {len(self.columns)} columns; give a "
+                "tuple of as many values"
+            )
+        return self._find_one(parts)
 
     def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
@@ -154,19 +154,30 @@ class VertexIds:
                 return None
             if wanted is None:
                 return None
-            lo, hi = _bisect(column, wanted, lo, hi, False), _bisect(column, wanted, lo, hi, True)
+            lo, hi = bisect(column, wanted, lo, hi, False), bisect(column, wanted, lo, hi, True)
         return lo if lo < hi else None
+
+
+def unknown_vertex(value: Any, num_vertices: int, kinds: Sequence[str]) -> UnknownVertex:
+    """The error of an id that is no vertex."""
+    return UnknownVertex(
+        f"{value!r} is not a vertex of this graph ({num_vertices:,} vertices, ids of type "
+        f"{', '.join(kinds)}); give an id that occurs in the edges or in the vertices frame"
+    )
 
 
 def unite(names: Sequence[Names]) -> tuple[list[pa.Array], list[np.ndarray]]:
     """Merge tables of ids.
 
     Returns the distinct ids in ascending order, a column each, and for every table the row that
-    each of its ids has there.
+    each of its ids has there: the same array for the same table.
     """
     tables = [n.table for n in names if n.table is not None]
     assert len(tables) == len(names)
-    return composite([[table[k] for table in tables] for k in range(len(tables[0]))])
+    once = {id(table): table for table in tables}
+    columns, rows = composite([list(column) for column in zip(*once.values(), strict=True)])
+    found = dict(zip(once, rows, strict=True))
+    return columns, [found[id(table)] for table in tables]
 
 
 def composite(columns: Sequence[Sequence[pa.Array]]) -> tuple[list[pa.Array], list[np.ndarray]]:
@@ -306,7 +317,11 @@ def shift_range(present: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:
     return _shift(np.flatnonzero(present), first, kind)
 
 
-def _bisect(column: pa.Array, value: Any, lo: int, hi: int, right: bool) -> int:
+def bisect(column: pa.Array, value: Any, lo: int, hi: int, right: bool) -> int:
+    """First of the rows ``lo`` to ``hi``, which ascend, that is not below ``value``.
+
+    If ``right``, the first that is above it.
+    """
     while lo < hi:
         middle = (lo + hi) // 2
         here = column[middle].as_py()
