@@ -162,7 +162,7 @@ def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names
             return coded
     table, codes = distinct_rows(arrays)
     names = Names(types, len(table[0]), table=tuple(table))
-    return [part.astype(np.uint32) for part in codes], names
+    return [part.astype(np.uint32, copy=False) for part in codes], names
 
 
 def _value_type(values: pa.Array) -> pa.DataType:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.partition import strings
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +232,7 @@ def _encoded(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
         return _without_unused(codes, table)
     if pa.types.is_integer(parts[0].type):
         return _encoded_integers(parts)
-    whole = pa.chunked_array(parts).dictionary_encode()
-    return [np.asarray(c.indices) for c in whole.chunks], whole.chunk(0).dictionary
+    return strings.numbered(parts)
 
 
 def _without_unused(codes: list[np.ndarray], table: pa.Array) -> tuple[list[np.ndarray], pa.Array]:
@@ -300,7 +300,10 @@ def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
 def _ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     """The rank of each value among the distinct ones, and those in ascending order."""
     codes, table = _encoded(parts)
-    order = np.asarray(pc.sort_indices(table)).astype(np.int64)
+    if pa.types.is_integer(table.type):
+        order = np.argsort(np.asarray(table))
+    else:
+        order = strings.ascending(table)
     rank = np.empty(len(order), np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
     return [rank[code] for code in codes], table.take(pa.array(order))
