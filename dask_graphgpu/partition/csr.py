@@ -135,23 +135,29 @@ def mirrored(runs: Sequence[Coo]) -> bool:
     Decided by sums of 64-bit hashes over the edges and over their mirror images: one pass, and
     wrong once in 2**64.
     """
+    names: list[str | None] = [*runs[0].columns] if runs else []
+    return all(mirror_sum(runs, name) == 0 for name in names or [None])
+
+
+def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
+    """Hashes of the edges with a column (None: with none), less those of their mirror images.
+
+    Sums over parts of a graph add up, modulo 2**64; of a mirrored graph to 0.
+    """
     from dask_graphgpu.kernels.cpu import csr
 
     blocks = _even_runs(runs, num_threads())
     none = np.empty(0, np.uint8)
-    names: list[str | None] = [*runs[0].columns] if runs else []
-    for name in names or [None]:
-        sums = np.zeros(len(blocks), np.uint64)
+    sums = np.zeros(len(blocks), np.uint64)
 
-        def add(block: int, name: str | None = name, sums: np.ndarray = sums) -> None:
-            for coo in blocks[block]:
-                bits = none if name is None else _bits(coo.columns[name])
-                sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
+    def add(block: int) -> None:
+        for coo in blocks[block]:
+            bits = none if name is None else _bits(coo.columns[name])
+            sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
 
-        each(add, len(blocks))
-        if sums.sum() != 0:
-            return False
-    return True
+    each(add, len(blocks))
+    total: np.uint64 = sums.sum()
+    return total
 
 
 def transpose(adjacency: Adjacency) -> Adjacency:

@@ -16,8 +16,12 @@ def is_skewed(degrees: np.ndarray) -> bool:
     if not len(degrees):
         return False
     wide = degrees.astype(np.float64)
-    mean = wide.mean()
-    return bool(mean > 0 and (wide * wide).mean() > _SKEW * mean * mean)
+    return skewed(len(degrees), float(wide.sum()), float((wide * wide).sum()))
+
+
+def skewed(num_vertices: int, degrees: float, squares: float) -> bool:
+    """`is_skewed` from the sum of the degrees, which is over 0 for that, and of their squares."""
+    return degrees > 0 and squares * num_vertices > _SKEW * degrees * degrees
 
 
 def has_locality(near: int, sampled: int) -> bool:

@@ -23,13 +23,15 @@ Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge
 class VertexColumns(Mapping[str, np.ndarray]):
     """Columns of the vertices frame in dense order; reading one with gaps is an error.
 
-    ``known`` holds, of columns with gaps, which vertices have a value.
+    ``known`` holds, of columns with gaps, which vertices have a value. ``num_vertices`` is that of
+    the whole graph where the columns hold a part of it.
     """
 
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
     known: dict[str, np.ndarray] = field(default_factory=dict)
+    num_vertices: int | None = None
 
     def with_gaps(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A column, and which vertices have a value in it; the others hold anything."""
@@ -46,9 +48,10 @@ class VertexColumns(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         self._check(name)
         if self.missing[name]:
+            of = len(self.columns[name]) if self.num_vertices is None else self.num_vertices
             raise InvalidVertices(
                 f"column {name!r} of the vertices frame has no value for {self.missing[name]} of "
-                f"{len(self.columns[name])} vertices; give one row with a value for every id of "
+                f"{of} vertices; give one row with a value for every id of "
                 "the edges"
             )
         return self.columns[name]
@@ -99,6 +102,17 @@ class Origin:
     fingerprint: str
     nbytes: int
     reopen: Callable[[str, str], Partition]
+
+
+def chosen_rule(
+    layout: Layout, held: tuple[str, ...], rule: str, weight: bool, columns: tuple[str, ...]
+) -> Key:
+    """What an algorithm that asks for ``rule`` gets of edges that hold some columns."""
+    chosen = rule if layout.duplicates == "auto" else layout.duplicates
+    names = tuple(n for n in held if n in columns or (n == "weight" and weight))
+    if not names and chosen in ("min", "max"):
+        chosen = "one"  # without weights there is nothing to choose between repeats
+    return chosen, names
 
 
 class Partition:
@@ -185,15 +199,12 @@ class Partition:
         self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()
     ) -> tuple[Key, Rows, tuple[str, ...]]:
         """What `view` shows: rows, the key that they are kept under, and names of columns."""
-        chosen = rule if self.layout.duplicates == "auto" else self.layout.duplicates
-        held = self.given.columns
-        names = tuple(n for n in held if n in columns or (n == "weight" and weight))
-        if not names and chosen in ("min", "max"):
-            chosen = "one"  # without weights there is nothing to choose between repeats
+        held = tuple(self.given.columns)
+        chosen, names = chosen_rule(self.layout, held, rule, weight, columns)
         with self._lock:
             if self._plain is None:
                 self._plain = not self.rows_kind.rowwise.repeats(self.given)
-            key = ("any", tuple(held)) if self._plain else (chosen, names)
+            key = ("any", held) if self._plain else (chosen, names)
             if key not in self._rows:
                 self._rows[key] = self._rows_under(*key)
             rows = self._rows[key]

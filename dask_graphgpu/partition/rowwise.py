@@ -11,12 +11,12 @@ from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
 
-def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
+def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> Adjacency:
     """Make repeated edges one.
 
     ``rule``: "min", "max" or "sum" of the weights (an unweighted sum becomes a weight that counts
     the repeats), or "one" (columns are dropped). The same object comes back when nothing repeats
-    and nothing is dropped.
+    and nothing is dropped, unless ``always``: then columns are those of a graph with repeats.
     """
     from dask_graphgpu.kernels.cpu import csr
 
@@ -24,7 +24,7 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
     offsets = _distinct_offsets(adjacency)
-    if offsets[-1] == old[-1]:
+    if offsets[-1] == old[-1] and not always:
         return adjacency
     rows = edge_blocks(old)
     merged = np.empty(offsets[-1], neighbours.dtype)
@@ -33,7 +33,8 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
         csr.merge_repeats, rows, old, neighbours, given, _CODES[rule], offsets, merged, made
     )
     _refuse_overflow(bad, "repeated")
-    return Adjacency(offsets, merged, {"weight": made} if made.size else {})
+    weighted = rule == "sum" or (rule != "one" and weight is not None)
+    return Adjacency(offsets, merged, {"weight": made} if weighted else {})
 
 
 def repeats(adjacency: Adjacency) -> bool:

@@ -1,0 +1,145 @@
+"""Chunks of edges on many ranks, each with names of its own, become one graph over all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
+from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.ranks.agree import Agreed, agree
+from dask_graphgpu.partition.ranks.ends import AtHome, at_home
+from dask_graphgpu.partition.ranks.ids import RankIds
+from dask_graphgpu.partition.ranks.local import localize
+from dask_graphgpu.partition.ranks.numbering import Run, number
+from dask_graphgpu.partition.ranks.owner import chosen
+from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
+from dask_graphgpu.partition.ranks.places import settle
+from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, Way, shuffle
+from dask_graphgpu.partition.ranks.vertex_columns import vertex_columns
+
+_DUPLICATIONS = ("neighbours", "all")
+
+
+def build(
+    ranks: Ranks,
+    chunks: list[EdgeChunk],
+    vertices: Sequence[VertexChunk],
+    layout: Layout,
+    partitioner: str | Callable[..., Any] = "balanced",
+    duplication: str = "neighbours",
+) -> RankPartition:
+    """Number the vertices of all ranks, give them owners, and bring them their edges. Collective.
+
+    The list of chunks, of which a rank may have none, is emptied. Numbers do not depend on how
+    chunks are dealt to ranks. Cost: the codes are passed over about four times, every edge travels
+    once to the owner of each end whose rows hold it, and is sorted there as by
+    `dask_graphgpu.partition.build.build`.
+
+    Parameters
+    ----------
+    partitioner : "balanced", "random", "biased_random", "metis" or function
+        As of `dask_graphgpu.partition.ranks.owner.chosen`.
+    duplication : "neighbours" or "all"
+        Which remote vertices are ghosts: those at the other ends of the rank's edges, or every one.
+
+    Raises
+    ------
+    InvalidEdges
+        The chunks' id types disagree, or there is no edge and no vertex at all.
+    InvalidArgument
+        An unknown partitioner or duplication, or owners that are none.
+    EngineUnavailable
+        What the partitioner needs is not installed.
+    """
+    partition = chosen(partitioner)
+    if duplication not in _DUPLICATIONS:
+        raise InvalidArgument(
+            f"duplication={duplication!r}; allowed are {', '.join(map(repr, _DUPLICATIONS))}"
+        )
+    pa.default_memory_pool().release_unused()  # what reading the frames left behind
+    agreed = agree(ranks, chunks, vertices)
+    numbered = number(ranks, chunks, vertices, agreed)
+    at = at_home(numbered, agreed.chunks)
+    by_degree = layout.order == "degree" or (
+        layout.order == "auto" and not at.near and at.is_skewed()
+    )
+    places = settle(ranks, at, partition(at), by_degree)
+    here = numbered.homes.ask(numbered.numbers, places.at_home)
+    owners = places.owners(here)
+    tables = Tables(
+        [here[table] for table in numbered.tables], [owners[table] for table in numbered.tables]
+    )
+    runs, vertex_runs = _cast(numbered.runs, agreed), numbered.vertices
+    ways = _ways(ranks, runs, tables, layout, at, agreed)
+    ids = RankIds(numbered.homes, numbered.ids, numbered.splits, places)
+    bounds = places.bounds.astype(here.dtype)
+    del at, numbered, here, owners
+    entries = shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
+    local = localize(ranks, places, entries, duplication == "all")
+    columns = vertex_columns(
+        ranks, vertex_runs, tables, bounds, len(local.numbers), agreed.vertex_columns
+    )
+    del tables, vertex_runs
+    out, *rest = [_rows(each, local.numbers, agreed) for each in entries]
+    into = rest[0] if rest else out
+    shares = Shares.of(ranks, local, out, into)
+    order = "degree" if by_degree else "input"
+    return RankPartition(ids, local, out, into, layout, order, columns, agreed.num_rows, shares)
+
+
+def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
+    """Give what edges carry the types that hold every rank's values."""
+    return [
+        replace(
+            run,
+            columns={
+                name: run.columns[name].astype(kind, copy=False)
+                for name, kind in agreed.columns.items()
+            },
+        )
+        for run in runs
+    ]
+
+
+def _ways(
+    ranks: Ranks, runs: list[Run], tables: Tables, layout: Layout, at: AtHome, agreed: Agreed
+) -> list[Way]:
+    """Which rows an edge is in. Collective.
+
+    An undirected graph may be given with each edge once or in both directions; only in both is every
+    vertex as often a source as a destination, which is cheaper to see.
+    """
+    if layout.directed:
+        return [Way("source"), Way("destination")]
+    mirrored = at.is_balanced() and _is_mirrored(ranks, runs, tables, list(agreed.columns))
+    return [Way(layout.by, both=not mirrored)]
+
+
+def _is_mirrored(ranks: Ranks, runs: list[Run], tables: Tables, names: list[str]) -> bool:
+    """Whether every edge of the graph stands in both directions, as often and as it is carried."""
+    coo = [
+        Coo(run.source, run.destination, run.codes.of(tables.places), run.columns) for run in runs
+    ]
+    wanted: list[str | None] = [*names] or [None]
+    sums = np.array([mirror_sum(coo, name) for name in wanted], np.uint64)
+    total = np.sum(ranks.all_gather(sums), axis=0, dtype=np.uint64)  # which wraps, as it has to
+    return not total.any()
+
+
+def _rows(entries: list[Entries], numbers: np.ndarray, agreed: Agreed) -> Adjacency:
+    """Rows over all local vertices; the list is emptied."""
+    itself = np.arange(len(numbers), dtype=numbers.dtype)
+    runs = [Coo(each.rows, each.neighbours, itself, each.columns) for each in entries]
+    entries.clear()
+    if not runs:
+        columns = {name: np.empty(0, kind) for name, kind in agreed.columns.items()}
+        runs = [Coo(itself[:0], itself[:0], itself, columns)]
+    return from_coo(len(numbers), runs, numbers.dtype)

@@ -1,0 +1,191 @@
+"""The user's ids of a graph on many ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
+from dask_graphgpu.partition.ranks.homes import Homes, rounds
+from dask_graphgpu.partition.ranks.numbering import cuts_of
+from dask_graphgpu.partition.ranks.places import Places
+from dask_graphgpu.partition.ranks.wire import from_bytes, to_bytes
+
+
+class RankIds:
+    """The vertices of a graph on many ranks: their ids, numbers, and who owns them.
+
+    A vertex's number is the place of its id in the ascending order of all ids. The ids lie at the
+    vertices' homes, which are not their owners; what is collective here asks those.
+
+    Parameters
+    ----------
+    homes : Homes
+    ids : Arrow arrays
+        The ids that this rank is home to.
+    splits : as `Numbered.splits`
+    places : Places
+    """
+
+    def __init__(
+        self, homes: Homes, ids: list[pa.Array], splits: list[tuple[Any, ...]], places: Places
+    ) -> None:
+        self._homes = homes
+        self._here = VertexIds(ids, None)
+        self._splits = splits
+        self._places = places
+
+    def __len__(self) -> int:
+        """Vertices of the whole graph."""
+        return len(self._homes)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Type of each id column, in words."""
+        return self._here.kinds
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on this rank."""
+        places = self._places
+        arrays = (places.at_home, places.own, places.ascending)
+        return self._here.nbytes + sum(array.nbytes for array in arrays)
+
+    def on(self, ranks: Ranks) -> RankIds:
+        """The same ids, asked for over other connections between the same ranks."""
+        homes = replace(self._homes, ranks=ranks)
+        return RankIds(homes, self._here.columns, self._splits, self._places)
+
+    def in_user_order(self) -> np.ndarray:
+        """Local ids of this rank's own vertices, in ascending order of the user's ids."""
+        return self._places.ascending
+
+    def find(self, values: Sequence[Any]) -> np.ndarray:
+        """Numbers of some of the user's ids (tuples when there are several id columns), int64.
+
+        Collective; every rank gives the same values.
+
+        Raises
+        ------
+        UnknownVertex
+            On every rank: one of them is not a vertex; the message names it and the type of the
+            graph's ids.
+        """
+        here = [self._here.find_row(value) for value in values]
+        known = [-1 if row is None else self._homes.first + row for row in here]
+        every = self._homes.ranks.all_gather(np.array(known, np.int64))
+        found: np.ndarray = np.max(every, axis=0)
+        for value, number in zip(values, found.tolist(), strict=True):
+            if number < 0:
+                raise unknown_vertex(value, len(self), self.kinds)
+        return found
+
+    def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the rows of an id table, int64, and which rows are vertices at all.
+
+        Collective; every rank gives a table of its own, which may be empty and of any type then.
+        Cost: the distinct ids go to their homes, their numbers come back.
+        """
+        kinds = [column.type for column in self._here.columns]
+        if len(table[0]):
+            kinds = [
+                common_type([own, other.type], "the graph's ids and those given")
+                for own, other in zip(kinds, table, strict=True)
+            ]
+            columns = [[c.cast(kind)] for c, kind in zip(table, kinds, strict=True)]
+            distinct, (codes,) = composite(columns)
+        else:
+            distinct, codes = [pa.array([], kind) for kind in kinds], np.empty(0, np.uint32)
+        cuts = np.array(cuts_of(distinct, self._splits))
+        numbers = np.empty(len(distinct[0]), np.int64)
+        ranks = self._homes.ranks
+        for parts in rounds(ranks, cuts):
+            asked = ranks.all_to_all_bytes(
+                [to_bytes([c[part] for c in distinct]) for part in parts]
+            )
+            replies = [self._numbers(from_bytes(each)) for each in asked]
+            for part, reply in zip(parts, ranks.all_to_all(replies), strict=True):
+                numbers[part] = reply
+        found = numbers[codes]
+        known = found >= 0
+        return np.where(known, found, 0), known
+
+    def take(self, numbers: np.ndarray, valid: np.ndarray | None = None) -> list[pa.Array]:
+        """The user's ids of some numbers, an array an id column; null where not ``valid``.
+
+        Collective; every rank gives numbers of its own. Cost: the distinct numbers go to their
+        homes, the ids come back.
+        """
+        numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
+        asked = numbers if valid is None else numbers[valid]
+        index: np.ndarray | None = None
+        if (asked[1:] <= asked[:-1]).any():  # own vertices in the order of their ids are ascending
+            asked, index = np.unique(asked, return_inverse=True)
+        columns = self._taken(asked)
+        if index is None and valid is None:
+            return columns
+        index = np.arange(len(asked)) if index is None else index
+        if valid is not None:
+            rows = np.zeros(len(numbers), np.int64)
+            rows[valid] = index
+            index = rows
+        wanted = pa.array(index, mask=None if valid is None else ~valid)
+        return [column.take(wanted) for column in columns]
+
+    def to_owners(
+        self, numbers: np.ndarray, columns: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Rows that belong to vertices go to the vertices' owners.
+
+        Collective; every rank gives rows of its own, with columns of the same dtypes everywhere.
+        Rows of one vertex come in the order of the ranks, and of the rows of each.
+
+        Returns
+        -------
+        local ids of own vertices, one a row, uint32 or uint64
+        columns
+        """
+        ranks = self._homes.ranks
+        numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        places = self._homes.ask(distinct, self._places.at_home)[codes]
+        owners = self._places.owners(places)
+        order = np.argsort(owners, kind="stable")
+        cuts = np.searchsorted(owners[order], np.arange(1, ranks.size))
+
+        def sent(column: np.ndarray) -> np.ndarray:
+            parts = ranks.all_to_all(np.split(column[order], cuts))
+            return np.concatenate(parts)
+
+        first = self._places.bounds[ranks.rank]
+        local = sent(places) - self._homes.dtype.type(first)
+        return local, [sent(np.asarray(column)) for column in columns]
+
+    def _numbers(self, table: Sequence[pa.Array]) -> np.ndarray:
+        """Numbers of ids that this rank is home to, -1 for those of no vertex."""
+        rows, known = self._here.find_rows(table)
+        return np.where(known, rows + self._homes.first, -1)
+
+    def _taken(self, numbers: np.ndarray) -> list[pa.Array]:
+        """The ids of ascending numbers. Collective."""
+        homes, ranks = self._homes, self._homes.ranks
+        cuts = homes.cuts(numbers)
+        pieces: list[list[bytes]] = [[] for _ in range(ranks.size)]
+        for parts in rounds(ranks, cuts):
+            asked = ranks.all_to_all([numbers[part] for part in parts])
+            rows = [each.astype(np.int64) - homes.first for each in asked]
+            replies = [
+                to_bytes([c.take(pa.array(row)) for c in self._here.columns]) for row in rows
+            ]
+            for piece, reply in zip(pieces, ranks.all_to_all_bytes(replies), strict=True):
+                piece.append(reply)
+        got = [from_bytes(reply) for piece in pieces for reply in piece]
+        return [
+            pa.concat_arrays([column[:0], *(table[k] for table in got)])
+            for k, column in enumerate(self._here.columns)
+        ]

@@ -1,0 +1,111 @@
+"""Local ids: a rank's own vertices, then the ghosts at the other ends of their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.exchange.border import Border
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.ranks.places import Places
+from dask_graphgpu.partition.ranks.shuffle import Entries
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The vertices that are on a rank.
+
+    Attributes
+    ----------
+    border : Border
+    numbers : uint32 or uint64, shape (num_local,)
+        Own vertices first, then ghosts, by owner and in the order that they have there.
+    """
+
+    border: Border
+    numbers: np.ndarray
+
+
+def localize(
+    ranks: Ranks, places: Places, ways: Sequence[Sequence[Entries]], everything: bool
+) -> Local:
+    """Find the ghosts, name neighbours in all entries by local ids, and agree on the border.
+
+    Collective. Cost: two passes over the entries, and a bit a vertex of the whole graph.
+
+    Parameters
+    ----------
+    places : Places
+    ways : entries of one or more kinds of rows, which are written to
+    everything : bool
+        Whether every remote vertex is a ghost, seen or not.
+    """
+    dtype = places.own.dtype
+    ghosts = _Ghosts.of(ranks.rank, places.bounds, ways, everything)
+    for entries in ways:
+        for each in entries:
+            each.neighbours = ghosts.to_local(each.neighbours)
+    found = ghosts.places().astype(dtype)
+    cuts = np.searchsorted(found, places.bounds.astype(np.uint64))
+    wanted = np.split(found, cuts[1:-1])
+    sends = ranks.all_to_all(
+        [part - dtype.type(first) for part, first in zip(wanted, places.bounds[:-1], strict=True)]
+    )
+    border = Border(ranks, len(places.own), len(places.own) + cuts, sends)
+    numbers = np.concatenate([places.own, np.empty(len(found), dtype)])
+    border.refresh([numbers])
+    return Local(border, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ghosts:
+    """The ghosts of a rank, as a bitmap over places.
+
+    ``first`` and ``last`` are the rank's own places, ``before`` the ghosts in the words before each.
+    """
+
+    first: np.uint64
+    last: np.uint64
+    words: np.ndarray
+    before: np.ndarray
+
+    @classmethod
+    def of(
+        cls, rank: int, bounds: np.ndarray, ways: Sequence[Sequence[Entries]], everything: bool
+    ) -> _Ghosts:
+        from dask_graphgpu.kernels.cpu import shuffle
+
+        total = int(bounds[-1])
+        first, last = bounds[rank : rank + 2].astype(np.uint64)
+        if everything:
+            bits = np.ones(-(-total // 64) * 64, bool)
+            bits[total:] = bits[int(first) : int(last)] = False
+            words = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+        else:
+            words = np.zeros(-(-total // 64), np.uint64)
+            for entries in ways:
+                for each in entries:
+                    blocks = even_blocks(len(each.neighbours))
+                    for_blocks(shuffle.note_remote, blocks, each.neighbours, first, last, words)
+        counts = np.empty(len(words), np.int64)
+        for_blocks(shuffle.count_words, even_blocks(len(words)), words, counts)
+        before = np.cumsum(counts) - counts
+        return cls(first, last, words, before)
+
+    def to_local(self, places: np.ndarray) -> np.ndarray:
+        """Local ids of places, where these can be written to in the same memory."""
+        from dask_graphgpu.kernels.cpu import shuffle
+
+        local = places if places.flags.writeable else places.copy()
+        given = self.first, self.last, self.words, self.before
+        for_blocks(shuffle.to_local, even_blocks(len(local)), local, *given)
+        return local
+
+    def places(self) -> np.ndarray:
+        """The places of the ghosts, ascending, int64."""
+        bits = np.unpackbits(self.words.astype("<u8", copy=False).view(np.uint8), bitorder="little")
+        found: np.ndarray = np.flatnonzero(bits)
+        return found

@@ -1,0 +1,257 @@
+"""The number of a vertex: the place of its id in the ascending order of the ids of all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.build import dense_dtype
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.ids import Names, bisect, composite, shift_range
+from dask_graphgpu.partition.ranks.agree import Agreed
+from dask_graphgpu.partition.ranks.homes import Homes
+from dask_graphgpu.partition.ranks.wire import from_bytes, to_bytes
+
+# Integers are numbered through a table over their range when that is at most this many times the
+# edge ends of a rank: every rank holds such a table, which is not to outweigh its edges.
+_SPARSE = 2
+# Ids that a rank shows for the ranges of the homes to be cut: 1/256 is how far these may differ.
+_SAMPLES = 256
+
+
+@dataclass(eq=False)
+class Codes:
+    """Where the codes of a chunk are looked up: a part of one of the `Numbered.tables`."""
+
+    table: int
+    window: slice
+
+    def of(self, tables: Sequence[np.ndarray]) -> np.ndarray:
+        return tables[self.table][self.window]
+
+
+@dataclass(eq=False)
+class Run:
+    """The edges of a chunk without its names."""
+
+    source: np.ndarray
+    destination: np.ndarray
+    codes: Codes
+    columns: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(eq=False)
+class VertexRun:
+    """The rows of a chunk of the vertices frame without its names."""
+
+    vertex: np.ndarray
+    codes: Codes
+    chunk: VertexChunk
+
+
+@dataclass(eq=False)
+class Numbered:
+    """The chunks of a rank after all ranks have numbered their ids.
+
+    Attributes
+    ----------
+    homes : Homes
+    ids : Arrow arrays
+        The ids of the vertices that this rank is home to, ascending.
+    splits : list of size - 1 ids, each a tuple of a value for each id column
+        The least id that homes 1, 2, ... may have.
+    numbers : unsigned, ascending
+        Of the vertices that occur on this rank.
+    tables : arrays from code to place in ``numbers``
+    runs, vertices : the chunks, with codes into ``tables``
+    """
+
+    homes: Homes
+    ids: list[pa.Array]
+    splits: list[tuple[Any, ...]]
+    numbers: np.ndarray
+    tables: list[np.ndarray]
+    runs: list[Run] = field(default_factory=list)
+    vertices: list[VertexRun] = field(default_factory=list)
+
+
+def number(
+    ranks: Ranks, chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], agreed: Agreed
+) -> Numbered:
+    """Number the ids of all ranks. Collective; ``chunks`` is emptied.
+
+    The numbers are the same however the chunks are dealt to ranks. Cost: a pass over the codes; of
+    integers in a narrow range two bits of it a rank on the wire, of any others the distinct ids of
+    each rank to their homes and their numbers back.
+    """
+    vertices = [chunk for chunk in vertices if len(chunk)]
+    edges = [chunk for chunk in chunks if len(chunk)]
+    chunks.clear()
+    if agreed.span is not None:
+        first, last = agreed.span
+        if last - first <= max(_SPARSE * agreed.occurrences // ranks.size, 1 << 20):
+            return _number_range(ranks, edges, vertices, first, last - first, agreed.types[0])
+    return _number_sorted(ranks, edges, vertices, agreed.types)
+
+
+def _number_range(
+    ranks: Ranks,
+    edges: list[EdgeChunk],
+    vertices: Sequence[VertexChunk],
+    first: int,
+    size: int,
+    kind: pa.DataType,
+) -> Numbered:
+    """`number` for integers from ``first`` on, ``size`` of them: homes by equal cuts of the range."""
+    from dask_graphgpu.kernels.cpu import shuffle
+
+    def codes(names: Names) -> Codes:
+        assert names.first is not None
+        return Codes(0, slice(names.first - first, names.first - first + names.size))
+
+    runs = [Run(c.source, c.destination, codes(c.names), c.columns) for c in edges]
+    rows = [VertexRun(c.vertex, codes(c.names), c) for c in vertices]
+    present: np.ndarray = np.zeros(size, bool)
+    for window, held in [
+        *((run.codes.window, (run.source, run.destination)) for run in runs),
+        *((run.codes.window, (run.vertex,)) for run in rows),
+    ]:
+        for each in held:
+            for_blocks(shuffle.mark, even_blocks(len(each)), each, present[window])
+    cuts = [size * h // ranks.size for h in range(ranks.size + 1)]
+    here, *others = ranks.all_to_all([np.packbits(present[lo:hi]) for lo, hi in pairwise(cuts)])
+    here = here.copy()
+    for other in others:
+        here |= other
+    everywhere: np.ndarray = np.concatenate(
+        [
+            np.unpackbits(bits, count=hi - lo)
+            for bits, (lo, hi) in zip(ranks.all_gather(here), pairwise(cuts), strict=True)
+        ]
+    ).view(bool)
+    starts = _starts([int(np.count_nonzero(everywhere[lo:hi])) for lo, hi in pairwise(cuts)])
+    homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
+    own = slice(*cuts[ranks.rank : ranks.rank + 2])
+    ids = shift_range(everywhere[own], first + own.start, kind)
+    numbers = np.cumsum(everywhere, dtype=homes.dtype)[present]
+    numbers -= homes.dtype.type(1)
+    del everywhere
+    table: np.ndarray = np.cumsum(present, dtype=np.uint32 if size <= 2**32 else np.uint64)
+    table -= table > 0  # what stands for ids that do not occur is looked up with the others
+    splits = [(first + cut,) for cut in cuts[1:-1]]
+    tables = [table] if runs or rows else []
+    return Numbered(homes, [ids], splits, numbers, tables, runs, rows)
+
+
+def _number_sorted(
+    ranks: Ranks,
+    edges: list[EdgeChunk],
+    vertices: Sequence[VertexChunk],
+    types: tuple[pa.DataType, ...],
+) -> Numbered:
+    """`number` by a sample sort of the distinct ids, which is for ids of any kind."""
+    listed = _Listed(types)
+    runs, rows = [], []
+    edges.reverse()
+    while edges:  # a chunk goes once its codes have become others
+        chunk = edges.pop()
+        (source, destination), codes = listed.add(chunk.names, [chunk.source, chunk.destination])
+        runs.append(Run(source, destination, codes, chunk.columns))
+        del chunk
+    for vertex_chunk in vertices:
+        (vertex,), codes = listed.add(vertex_chunk.names, [vertex_chunk.vertex])
+        rows.append(VertexRun(vertex, codes, vertex_chunk))
+    distinct, tables = listed.united()
+    del listed
+    splits = _splits(ranks, distinct)
+    ids, homes, numbers = _at_homes(ranks, distinct, splits)
+    return Numbered(homes, ids, splits, numbers, tables, runs, rows)
+
+
+class _Listed:
+    """The tables of ids that chunks have, each once."""
+
+    def __init__(self, types: tuple[pa.DataType, ...]) -> None:
+        self._types = types
+        self._columns: list[list[pa.Array]] = [[] for _ in types]
+        self._known: dict[int, tuple[Any, Codes]] = {}  # chunks may share tables
+
+    def add(self, names: Names, codes: Sequence[np.ndarray]) -> tuple[list[np.ndarray], Codes]:
+        """Codes into a table of ids, and which one."""
+        named, codes = names.as_table(codes)
+        table = named.table
+        assert table is not None
+        if id(table) not in self._known:
+            # Kept beside, so that no other table gets the same identity.
+            self._known[id(table)] = table, Codes(len(self._columns[0]), slice(None))
+            for held, column, kind in zip(self._columns, table, self._types, strict=True):
+                held.append(column.cast(kind))
+        return list(codes), self._known[id(table)][1]
+
+    def united(self) -> tuple[list[pa.Array], list[np.ndarray]]:
+        """The distinct ids, ascending, and for each table the place of its ids among them."""
+        if not self._columns[0]:
+            return [pa.array([], kind) for kind in self._types], []
+        distinct, tables = composite(self._columns)
+        return distinct, [table.astype(np.uint32, copy=False) for table in tables]
+
+
+def _at_homes(
+    ranks: Ranks, distinct: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]
+) -> tuple[list[pa.Array], Homes, np.ndarray]:
+    """Unite the distinct ids of all ranks at their homes: the ids here, and numbers of those given."""
+    parts = ranks.all_to_all_bytes(
+        [
+            to_bytes([column[lo:hi] for column in distinct])
+            for lo, hi in pairwise(cuts_of(distinct, splits))
+        ]
+    )
+    received = [from_bytes(part) for part in parts]
+    ids, rows = composite([[table[k] for table in received] for k in range(len(distinct))])
+    del parts, received
+    starts = _starts(ranks.scalars([len(ids[0])])[:, 0])
+    homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
+    replies = [row.astype(homes.dtype) + homes.dtype.type(homes.first) for row in rows]
+    return ids, homes, np.concatenate(ranks.all_to_all(replies))
+
+
+def _splits(ranks: Ranks, distinct: Sequence[pa.Array]) -> list[tuple[Any, ...]]:
+    """Ids that cut those of all ranks into about equal parts, the same on every rank."""
+    total = int(ranks.sum(len(distinct[0])))
+    step = max(total // (_SAMPLES * ranks.size), 1)
+    shown = pa.array(np.arange(step // 2, len(distinct[0]), step))
+    given = ranks.all_gather_bytes(to_bytes([column.take(shown) for column in distinct]))
+    samples = [from_bytes(each) for each in given]
+    ids, _ = composite([[table[k] for table in samples] for k in range(len(distinct))])
+    places = [len(ids[0]) * h // ranks.size for h in range(1, ranks.size)]
+    return [tuple(column[place].as_py() for column in ids) for place in places]
+
+
+def cuts_of(columns: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]) -> list[int]:
+    """Where the rows for each home start in ascending ids, and where they end."""
+    return [0, *(_below(columns, split) for split in splits), len(columns[0])]
+
+
+def _below(columns: Sequence[pa.Array], split: tuple[Any, ...]) -> int:
+    """How many of the ascending ids stand before another one."""
+    lo, hi = 0, len(columns[0])
+    for column, value in zip(columns, split, strict=True):
+        lo, hi = bisect(column, value, lo, hi, False), bisect(column, value, lo, hi, True)
+        if lo == hi:
+            break
+    return lo
+
+
+def _starts(counts: Any) -> np.ndarray:
+    """The first number of each home, and the number of vertices."""
+    return np.append(0, np.cumsum(counts)).astype(np.int64)

@@ -1,0 +1,195 @@
+"""Edges go to the ranks that own their ends, as entries of rows there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.ranks.homes import PIECE
+from dask_graphgpu.partition.ranks.numbering import Run
+from dask_graphgpu.partition.row_sort import each, num_blocks
+
+
+@dataclass(frozen=True)
+class Way:
+    """Which rows are made: by "source" or "destination", or an entry for ``both`` ends of an edge."""
+
+    by: str
+    both: bool = False
+
+    def ends(self, run: Run) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the rows and of the neighbours."""
+        ends = run.source, run.destination
+        return ends if self.by == "source" else ends[::-1]
+
+
+@dataclass(eq=False)
+class Entries:
+    """Entries of rows that came from one rank in one round.
+
+    ``rows`` are local ids of the receiver, ``neighbours`` places.
+    """
+
+    rows: np.ndarray
+    neighbours: np.ndarray
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Of each table of codes: the place and the owner of each code."""
+
+    places: list[np.ndarray]
+    owners: list[np.ndarray]
+
+
+def shuffle(
+    ranks: Ranks,
+    runs: list[Run],
+    tables: Tables,
+    bounds: np.ndarray,
+    ways: Sequence[Way],
+    kinds: dict[str, np.dtype[Any]],
+) -> list[list[Entries]]:
+    """Send every edge to the owners of the rows that it is in. Collective; ``runs`` is emptied.
+
+    Edges travel in rounds of bounded size, as many on every rank, and a run is given up once it has
+    been sent. Entries come in the order of the ranks that they are from, and from each in the order
+    of its edges: when ranks hold consecutive parts of a frame, in the order of its rows.
+
+    Parameters
+    ----------
+    bounds : dtype of places, shape (size + 1,)
+        Which places each rank owns.
+    ways : sequence of Way
+    kinds : dtype of each column
+
+    Returns
+    -------
+    list
+        The entries for each of ``ways``.
+    """
+    got: list[list[list[Entries]]] = [[[] for _ in range(ranks.size)] for _ in ways]
+    num_pieces = -(-sum(map(len, runs)) // _PIECE)
+    pieces = _cut(_taken(runs), _PIECE)
+    for _ in range(int(ranks.max(num_pieces))):
+        piece = next(pieces, [])
+        for way, received in zip(ways, got, strict=True):
+            dealt = _Dealt.of(piece, way, tables, ranks.size)
+            rows, neighbours = dealt.ends(tables, bounds)
+            carried = {name: dealt.column(name, kind) for name, kind in kinds.items()}
+            arrived = {name: dealt.sent(ranks, column) for name, column in carried.items()}
+            for j, (here, there) in enumerate(
+                zip(dealt.sent(ranks, rows), dealt.sent(ranks, neighbours), strict=True)
+            ):
+                if len(here):
+                    columns = {name: column[j] for name, column in arrived.items()}
+                    received[j].append(Entries(here, there, columns))
+        piece.clear()
+    return [[entries for source in received for entries in source] for received in got]
+
+
+_Part = tuple[Run, int, int]  # the edges of a run from one on to before another
+_PIECE = PIECE // 2  # edges a round: an edge is two entries
+
+
+@dataclass(frozen=True, eq=False)
+class _Dealt:
+    """A piece of a rank's edges, and where the entries that they make go in what is sent.
+
+    ``blocks`` are parts of the piece for threads; ``cursors``, of shape (blocks, ranks), say where
+    their entries for each rank start, and ``cuts`` where all of those for a rank do.
+    """
+
+    blocks: list[list[_Part]]
+    way: Way
+    owners: list[np.ndarray]
+    cursors: np.ndarray
+    cuts: np.ndarray
+
+    @classmethod
+    def of(cls, piece: Sequence[_Part], way: Way, tables: Tables, size: int) -> _Dealt:
+        from dask_graphgpu.kernels.cpu import shuffle
+
+        edges = sum(hi - lo for _, lo, hi in piece)
+        blocks = list(_cut(piece, max(-(-edges // num_blocks(edges)), 1)))
+        counts = np.zeros((len(blocks), size), np.int64)
+
+        def count(block: int) -> None:
+            for run, lo, hi in blocks[block]:
+                owners = run.codes.of(tables.owners)
+                shuffle.count_entries(lo, hi, *way.ends(run), owners, way.both, counts[block])
+
+        each(count, len(blocks))
+        cuts = np.append(0, np.cumsum(counts.sum(axis=0)))
+        return cls(blocks, way, tables.owners, cuts[:-1] + np.cumsum(counts, axis=0) - counts, cuts)
+
+    def ends(self, tables: Tables, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and neighbours of the entries, those for rank 0 first."""
+        from dask_graphgpu.kernels.cpu import shuffle
+
+        rows, neighbours = np.empty((2, int(self.cuts[-1])), bounds.dtype)
+
+        def deal(block: int) -> None:
+            cursor = self.cursors[block].copy()
+            for run, lo, hi in self.blocks[block]:
+                owners, places = run.codes.of(self.owners), run.codes.of(tables.places)
+                shuffle.deal_entries(
+                    lo, hi, *self.way.ends(run), owners, places, bounds, self.way.both, cursor,
+                    rows, neighbours,
+                )  # fmt: skip
+
+        each(deal, len(self.blocks))
+        return rows, neighbours
+
+    def column(self, name: str, kind: np.dtype[Any]) -> np.ndarray:
+        """A column of the entries."""
+        from dask_graphgpu.kernels.cpu import shuffle
+
+        dealt = np.empty(int(self.cuts[-1]), kind)
+
+        def deal(block: int) -> None:
+            cursor = self.cursors[block].copy()
+            for run, lo, hi in self.blocks[block]:
+                shuffle.deal_column(
+                    lo, hi, *self.way.ends(run), run.codes.of(self.owners), self.way.both, cursor,
+                    run.columns[name], dealt,
+                )  # fmt: skip
+
+        each(deal, len(self.blocks))
+        return dealt
+
+    def sent(self, ranks: Ranks, dealt: np.ndarray) -> list[np.ndarray]:
+        """What all ranks have dealt to this one."""
+        parts = np.split(dealt, self.cuts[1:-1])
+        # What stays here would hold all that was dealt.
+        parts[ranks.rank] = parts[ranks.rank].copy()
+        return ranks.all_to_all(parts)
+
+
+def _taken(runs: list[Run]) -> Iterator[_Part]:
+    """All edges of the runs, each of which leaves the list as it comes."""
+    runs.reverse()
+    while runs:
+        run = runs.pop()
+        yield run, 0, len(run)
+
+
+def _cut(parts: Iterable[_Part], size: int) -> Iterator[list[_Part]]:
+    """The same edges, ``size`` of them at a time."""
+    cut: list[_Part] = []
+    room = size
+    for run, lo, hi in parts:
+        while lo < hi:
+            take = min(room, hi - lo)
+            cut.append((run, lo, lo + take))
+            lo, room = lo + take, room - take
+            if not room:
+                yield cut
+                cut, room = [], size
+    if cut:
+        yield cut
