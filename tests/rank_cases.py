@@ -4,6 +4,8 @@ Each case is called with the ranks and a seed that all of them share, asserts wh
 back what the test compares. Every rank draws what all ranks send, so it knows what must arrive.
 """
 
+import time
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,44 @@ def refused(ranks, seed):
 
 
 COLLECTIVES = (steps, all_to_all, all_gather, scalars, refused)
+
+
+# -- what ranks do while something is done to them -------------------------------------------------
+
+
+def everything(ranks, seed):
+    for case in COLLECTIVES:
+        case(ranks, seed)
+    return ranks.rank
+
+
+def for_ever(ranks, nbytes):
+    data = np.zeros(nbytes, np.uint8)
+    while True:
+        ranks.step([data] * ranks.size, np.zeros(1))
+
+
+def slowly(ranks, seconds):
+    """The last rank is slow."""
+    for _ in range(2):
+        if ranks.rank == ranks.size - 1:
+            time.sleep(seconds)
+        ranks.barrier()
+    return ranks.rank
+
+
+def one_raises(ranks, late):
+    ranks.barrier()
+    if (ranks.rank == 1) == late:
+        time.sleep(0.1)
+    if ranks.rank == 1:
+        raise ZeroDivisionError("here")
+    ranks.barrier()
+
+
+def one_returns(ranks, late):
+    ranks.barrier()
+    if (ranks.rank == 1) == late:
+        time.sleep(0.1)
+    if ranks.rank != 1:
+        ranks.barrier()
