@@ -14,8 +14,9 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.ranks.agree import Agreed, agree
-from dask_graphgpu.partition.ranks.ends import AtHome, at_home
+from dask_graphgpu.partition.ranks.ends import at_home
 from dask_graphgpu.partition.ranks.ids import RankIds
 from dask_graphgpu.partition.ranks.local import localize
 from dask_graphgpu.partition.ranks.numbering import Run, number
@@ -72,21 +73,25 @@ def build(
         layout.order == "auto" and not at.near and at.is_skewed()
     )
     places = settle(ranks, at, partition(at), by_degree)
+    balanced = at.balanced
+    del at
     here = numbered.homes.ask(numbered.numbers, places.at_home)
     owners = places.owners(here)
     tables = Tables(
         [here[table] for table in numbered.tables], [owners[table] for table in numbered.tables]
     )
     runs, vertex_runs = _cast(numbered.runs, agreed), numbered.vertices
-    ways = _ways(ranks, runs, tables, layout, at, agreed)
+    ways = _ways(ranks, runs, tables, layout, balanced, agreed)
     ids = RankIds(numbered.homes, numbered.ids, numbered.splits, places)
     bounds = places.bounds.astype(here.dtype)
-    del at, numbered, here, owners
+    del numbered, here, owners
     entries = shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
     local = localize(ranks, places, entries, duplication == "all")
-    columns = vertex_columns(
-        ranks, vertex_runs, tables, bounds, len(local.numbers), agreed.vertex_columns
-    )
+    columns = VertexColumns()
+    if agreed.num_vertex_rows:
+        columns = vertex_columns(
+            ranks, vertex_runs, tables, bounds, len(local.numbers), agreed.vertex_columns
+        )
     del tables, vertex_runs
     out, *rest = [_rows(each, local.numbers, agreed) for each in entries]
     into = rest[0] if rest else out
@@ -110,7 +115,7 @@ def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
 
 
 def _ways(
-    ranks: Ranks, runs: list[Run], tables: Tables, layout: Layout, at: AtHome, agreed: Agreed
+    ranks: Ranks, runs: list[Run], tables: Tables, layout: Layout, balanced: bool, agreed: Agreed
 ) -> list[Way]:
     """Which rows an edge is in. Collective.
 
@@ -119,7 +124,7 @@ def _ways(
     """
     if layout.directed:
         return [Way("source"), Way("destination")]
-    mirrored = at.is_balanced() and _is_mirrored(ranks, runs, tables, list(agreed.columns))
+    mirrored = balanced and _is_mirrored(ranks, runs, tables, list(agreed.columns))
     return [Way(layout.by, both=not mirrored)]
 
 

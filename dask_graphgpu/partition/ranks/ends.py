@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,10 @@ class AtHome:
     Attributes
     ----------
     homes : Homes
-    ends : int64, shape (2, homes.num_here)
-        How often each vertex that the rank is home to is a source and a destination in any rank's
-        edges.
+    degrees : int64, shape (homes.num_here,)
+        Ends of any rank's edges at each vertex that the rank is home to.
+    balanced : bool
+        Whether every vertex of the whole graph is as often a source as a destination.
     near : bool
         Whether the ends of most edges lie close in the order of the user's ids.
     numbered : Numbered
@@ -31,25 +33,16 @@ class AtHome:
     """
 
     homes: Homes
-    ends: np.ndarray
+    degrees: np.ndarray
+    balanced: bool
     near: bool
     numbered: Numbered
-
-    @property
-    def degrees(self) -> np.ndarray:
-        """Ends of edges at each vertex that the rank is home to, int64."""
-        degrees: np.ndarray = self.ends.sum(axis=0)
-        return degrees
 
     def is_skewed(self) -> bool:
         """Whether few vertices hold most edge ends, of the whole graph. Collective."""
         degrees = self.degrees.astype(np.float64)
-        sums = self.homes.ranks.scalars([float(degrees.sum()), float((degrees * degrees).sum())])
+        sums = self.homes.ranks.scalars([float(degrees.sum()), float(degrees @ degrees)])
         return skewed(len(self.homes), *sums.sum(axis=0).tolist())
-
-    def is_balanced(self) -> bool:
-        """Whether every vertex is as often a source as a destination. Collective."""
-        return bool(self.homes.ranks.min(int(np.array_equal(*self.ends))))
 
     def edges(self, piece: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The rank's edges in parts of at most ``piece``: places of their ends in its numbers."""
@@ -62,25 +55,29 @@ class AtHome:
 def at_home(numbered: Numbered, chunks: int) -> AtHome:
     """Count the ends of edges, each at its home. Collective. ``chunks``: as `Agreed.chunks`."""
     homes, runs = numbered.homes, numbered.runs
-    counts = _counted(runs, numbered.tables, len(numbered.numbers))
-    # As narrow as they can be on the wire.
-    most = homes.ranks.max(int(counts.max(initial=0)))
-    counts = counts.astype(np.uint32 if most < 2**32 else np.int64)
-    ends: np.ndarray = np.zeros((2, homes.num_here), np.int64)
-    for index, columns in homes.tell(numbered.numbers, list(counts)):
-        for side, column in zip(ends, columns, strict=True):
-            side[index] += column  # a rank names a vertex once in a round
-    return AtHome(homes, ends, _is_near(numbered, chunks), numbered)
+    edges = int(homes.ranks.max(sum(map(len, runs))))
+    dtype = np.dtype(np.uint32 if edges < 2**32 else np.int64)
+    counts = _counted(runs, numbered.tables, len(numbered.numbers), dtype)
+    degrees: np.ndarray = np.zeros(homes.num_here, np.int64)
+    excess: np.ndarray = np.zeros(homes.num_here, np.int64)  # of out-edges over in-edges
+    for index, (out, into) in homes.tell(numbered.numbers, list(counts)):
+        for column, sign in ((out, 1), (into, -1)):  # a rank names a vertex once in a round
+            degrees[index] += column
+            excess[index] += sign * column.astype(np.int64)
+    balanced = not homes.ranks.max(int(excess.any()))
+    return AtHome(homes, degrees, bool(balanced), _is_near(numbered, chunks), numbered)
 
 
-def _counted(runs: Sequence[Run], tables: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """How often each of a rank's vertices is a source and a destination, int64, shape (2, size)."""
+def _counted(
+    runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
+) -> np.ndarray:
+    """How often each of a rank's vertices is a source and a destination, shape (2, size)."""
     from dask_graphgpu.kernels.cpu import shuffle
 
     # Each thread has counters of its own, which are not to outweigh the edges.
     edges = sum(map(len, runs))
     blocks = max(min(num_blocks(edges), edges // (2 * size + 1)), 1)
-    counts = np.zeros((blocks, 2, size), np.int64)
+    counts = np.zeros((blocks, 2, size), dtype)
 
     def count(block: int) -> None:
         for run in runs:
@@ -90,7 +87,7 @@ def _counted(runs: Sequence[Run], tables: Sequence[np.ndarray], size: int) -> np
             shuffle.count(lo, hi, run.destination, table, counts[block, 1])
 
     each(count, blocks)
-    total: np.ndarray = counts[0] if blocks == 1 else counts.sum(axis=0)
+    total: np.ndarray = counts[0] if blocks == 1 else counts.sum(axis=0, dtype=dtype)
     return total
 
 

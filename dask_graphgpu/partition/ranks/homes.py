@@ -47,7 +47,7 @@ class Homes:
 
     def numbers(self) -> np.ndarray:
         """The numbers that this rank is home to."""
-        return np.arange(self.first, self.first + self.num_here).astype(self.dtype)
+        return np.arange(self.first, self.first + self.num_here, dtype=self.dtype)
 
     def cuts(self, numbers: np.ndarray) -> np.ndarray:
         """Where those for each home start in ascending numbers, int64 of shape (size + 1,)."""

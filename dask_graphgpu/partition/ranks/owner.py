@@ -25,6 +25,8 @@ Partitioner = Callable[[AtHome], np.ndarray]
 def chosen(partitioner: Any) -> Partitioner:
     """The partitioner of a name, or one that asks a user's function.
 
+    Owners come in any integer type.
+
     A function ``f(numbers, degrees, ranks)`` is called on each rank for the vertices that it is home
     to: their numbers (places in the ascending order of the ids), how many ends of edges each has,
     and how many ranks there are. It gives an integer array of as many owners.
@@ -70,15 +72,22 @@ def _ranges(at: AtHome) -> np.ndarray:
     ranks = at.homes.ranks
     work = at.degrees + 1
     sums = ranks.scalars([int(work.sum())])[:, 0]
-    before = int(sums[: ranks.rank].sum()) + np.cumsum(work) - work
-    owners: np.ndarray = (2 * before + work) * ranks.size // (2 * int(sums.sum()))
-    return owners
+    # Twice the work before the middle of each vertex's.
+    middle: np.ndarray = np.cumsum(work)
+    middle *= 2
+    middle -= work
+    middle += 2 * int(sums[: ranks.rank].sum())
+    middle *= ranks.size
+    middle //= 2 * int(sums.sum())
+    return middle
 
 
 def _dealt(at: AtHome) -> np.ndarray:
     size = at.homes.ranks.size
-    turn = falling_places(at.homes.ranks, at.degrees) % (2 * size)
-    return np.where(turn < size, turn, 2 * size - 1 - turn)
+    turn = falling_places(at.homes.ranks, at.degrees)
+    turn %= 2 * size
+    owners: np.ndarray = np.minimum(turn, 2 * size - 1 - turn)
+    return owners
 
 
 def falling_places(ranks: Ranks, degrees: np.ndarray) -> np.ndarray:
@@ -86,19 +95,21 @@ def falling_places(ranks: Ranks, degrees: np.ndarray) -> np.ndarray:
 
     Cost: each rank's distinct degrees go to all.
     """
-    values, inverse, counts = np.unique(degrees, return_inverse=True, return_counts=True)
+    values, counts = np.unique(-degrees, return_counts=True)
     every_value, every_count = ranks.all_gather(values), ranks.all_gather(counts)
     distinct, group = np.unique(np.concatenate(every_value), return_inverse=True)
     total = np.zeros(len(distinct), np.int64)
     np.add.at(total, group, np.concatenate(every_count))
-    first = np.cumsum(total[::-1])[::-1] - total  # of vertices of a greater degree
+    first = np.cumsum(total) - total
     for j in range(ranks.rank):
         first[np.searchsorted(distinct, every_value[j])] += every_count[j]
-    # Within a degree, vertices keep their order.
-    order = np.argsort(inverse, kind="stable")
-    within = np.empty(len(degrees), np.int64)
-    within[order] = np.arange(len(degrees)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return first[np.searchsorted(distinct, values)][inverse] + within
+    # Here a degree's vertices stand together; how far on they stand among those of all ranks.
+    further = first[np.searchsorted(distinct, values)] - (np.cumsum(counts) - counts)
+    placed = np.repeat(further, counts)
+    placed += np.arange(len(degrees))
+    places = np.empty_like(placed)
+    places[np.argsort(-degrees, kind="stable")] = placed
+    return places
 
 
 def _asking(function: Callable[..., Any]) -> Partitioner:
@@ -108,7 +119,7 @@ def _asking(function: Callable[..., Any]) -> Partitioner:
             return np.empty(0, np.int64)
         owners = np.asarray(function(numbers, at.degrees, size))
         _check(owners, len(numbers), size)
-        return owners.astype(np.int64)
+        return owners
 
     return ask
 

@@ -140,6 +140,15 @@ class RankPartition:
         other._views = {}  # they hold the connections; rows are shared
         return other
 
+    def anew(self) -> RankPartition:
+        """The same share without what was made of its rows on demand.
+
+        That is collective, and after a run that has failed some ranks may have more of it than others.
+        """
+        other = self.on(self.ranks)
+        other._plain, other._rows = None, {}
+        return other
+
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> RankView:
         """The edges with repeated rows merged by ``rule``, unless the user chose another rule.
 

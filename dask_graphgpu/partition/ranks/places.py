@@ -48,8 +48,9 @@ def settle(ranks: Ranks, at: AtHome, owners: np.ndarray, by_degree: bool) -> Pla
     ``owners`` : of each vertex that this rank is home to.
     """
     homes = at.homes
+    owners = owners.astype(np.min_scalar_type(ranks.size - 1), copy=False)  # sorted by digits
     order = np.argsort(owners, kind="stable")
-    cuts = np.searchsorted(owners[order], np.arange(1, ranks.size))
+    cuts = np.cumsum(np.bincount(owners, minlength=ranks.size))[:-1]
     given = ranks.all_to_all(np.split(homes.numbers()[order], cuts))
     ascending = np.concatenate(given)  # as homes are, each with its numbers ascending
     local = np.arange(len(ascending), dtype=homes.dtype)

@@ -30,14 +30,15 @@ def vertex_columns(
     num_owned = here.stop - here.start
     columns = {name: np.zeros(num_local, kind) for name, kind in kinds.items()}
     known = {name: np.zeros(num_local, bool) for name in kinds}
-    times = np.zeros(num_owned, np.int64)
+    seen, repeated = np.zeros(num_owned, bool), 0
     for place, values in _arriving(ranks, runs, tables, bounds, kinds):
         rows = (place - place.dtype.type(here.start)).astype(np.int64)
-        np.add.at(times, rows, 1)
+        seen[rows] = True
+        repeated += len(rows)
         for name, (value, null) in values.items():
             columns[name][rows] = value
             known[name][rows] = ~null
-    repeated = int(ranks.sum(int((times - 1)[times > 0].sum())))
+    repeated = int(ranks.sum(repeated - int(np.count_nonzero(seen))))
     missing, gaps = {}, {}
     for name, has in known.items():
         missing[name] = int(ranks.sum(num_owned - int(has.sum())))
