@@ -1,0 +1,70 @@
+"""Components on ranks are those that one rank finds."""
+
+import numpy as np
+import pytest
+from cut_graphs import cut, owners
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.ranks.components import components
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+
+def view_of(n, source, destination, directed, rank=None):
+    source, destination = np.asarray(source, np.int64), np.asarray(destination, np.int64)
+    if not directed:
+        source, destination = (
+            np.concatenate([source, destination]),
+            np.concatenate([destination, source]),
+        )
+    return View.of(from_edges(n, source, destination), directed=directed, user_rank=rank)
+
+
+def check(view, size, way):
+    one = cpu.components(view, Report("one"))
+    made = cut(view, size, way)
+    parts = made.run(lambda share: components(share, Report("ranks")))
+    np.testing.assert_array_equal(made.dense(made.whole(parts)), one)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_any_graph(data):
+    n = data.draw(st.integers(1, 30))
+    ends = st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40)
+    source, destination = np.array(data.draw(ends), np.int64).reshape(-1, 2).T
+    rank = None
+    if data.draw(st.booleans()):
+        rank = np.random.default_rng(n).permutation(n).astype(np.uint32)
+    view = view_of(n, source, destination, data.draw(st.booleans()), rank)
+    size = data.draw(st.sampled_from([1, 2, 3, 4, 7]))
+    check(view, size, data.draw(st.sampled_from(["blocks", "random", "cyclic", "last"])))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("size", [2, 5])
+def test_many_vertices(directed, size):
+    made = np.random.default_rng(size)
+    n = 50_000
+    view = view_of(n, made.integers(0, n, n // 2), made.integers(0, n, n // 2), directed)
+    check(view, size, "random")
+
+
+def test_a_path_through_all_ranks_again_and_again():
+    n = 2_000
+    view = view_of(n, np.arange(n - 1), np.arange(1, n), True)
+    rounds = []
+
+    def run(share):
+        report = Report("ranks")
+        label = components(share, report)
+        rounds.append(report.advances[1].supersteps)
+        return label
+
+    made = cut(view, 4, "blocks")
+    assert not made.whole(made.run(run)).any()
+    assert max(rounds) <= 5  # labels go from rank to rank, not from vertex to vertex
+    assert owners(8, 4, "blocks").tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
