@@ -175,3 +175,47 @@ def cross_plateaus(
                     predecessor[v] = u
         head = end
     return rounds, read
+
+
+@jit
+def pull_plateau(
+    lo,
+    hi,
+    waiting,
+    offsets,
+    neighbours,
+    weight,
+    distance,
+    reached,
+    settled,
+    degree,
+    rank,
+    predecessor,
+):
+    """A level of `cross_plateaus`, in which those of a list that wait for a predecessor look for one.
+
+    Each takes the best of its in-neighbours that are `settled`, along an edge that adds nothing.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    read = 0
+    for i in range(lo, hi):
+        v = waiting[i]
+        here = distance[v]
+        best = neighbours.dtype.type(v)
+        read += offsets[v + 1] - offsets[v]
+        for e in range(offsets[v], offsets[v + 1]):
+            u = neighbours[e]
+            if (
+                distance[u] == here
+                and here + length(distance, weight, e) == here
+                and reached[u]
+                and settled[u]
+                and (best == v or better(u, best, degree, rank))
+            ):
+                best = u
+        predecessor[v] = best
+    return read
