@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.ranks.biased import biased_random
 from dask_graphgpu.partition.ranks.draw import draw
 from dask_graphgpu.partition.ranks.ends import AtHome
@@ -48,8 +47,9 @@ def chosen(partitioner: Any) -> Partitioner:
 def balanced(at: AtHome) -> np.ndarray:
     """Ranges of ids of about equal work where their order has locality, else dealt by degree.
 
-    Dealing goes over falling degree and back again, so that ranks get as many vertices, and edges
-    that differ by no more than the largest degree does from the next.
+    Dealing goes over falling degree, each vertex to the rank that has least by then. An end of an
+    edge is a unit of work, and so is a vertex. No rank has more than its share but for the vertices
+    at the ends of its range, or where one vertex has more than a rank's share alone.
     """
     return _ranges(at) if at.near else _dealt(at)
 
@@ -83,33 +83,31 @@ def _ranges(at: AtHome) -> np.ndarray:
 
 
 def _dealt(at: AtHome) -> np.ndarray:
-    size = at.homes.ranks.size
-    turn = falling_places(at.homes.ranks, at.degrees)
-    turn %= 2 * size
-    owners: np.ndarray = np.minimum(turn, 2 * size - 1 - turn)
-    return owners
+    """By falling degree. Cost: each rank's distinct degrees go to all, with how often they stand."""
+    from dask_graphgpu.kernels.cpu import dealing
 
-
-def falling_places(ranks: Ranks, degrees: np.ndarray) -> np.ndarray:
-    """Place of this rank's vertices among all by falling degree, equal ones by number. Collective.
-
-    Cost: each rank's distinct degrees go to all.
-    """
+    ranks, degrees = at.homes.ranks, at.degrees
     values, counts = np.unique(-degrees, return_counts=True)
     every_value, every_count = ranks.all_gather(values), ranks.all_gather(counts)
     distinct, group = np.unique(np.concatenate(every_value), return_inverse=True)
-    total = np.zeros(len(distinct), np.int64)
-    np.add.at(total, group, np.concatenate(every_count))
-    first = np.cumsum(total) - total
+    totals = np.zeros(len(distinct), np.int64)
+    np.add.at(totals, group, np.concatenate(every_count))
+    given = np.zeros((len(distinct), ranks.size), np.int64)
+    dealing.level(1 - distinct, totals, np.zeros(ranks.size, np.int64), given)
+    # Places by falling degree, equal ones by number: here a degree's vertices stand together, and
+    # those of lower ranks are before them.
+    first = np.cumsum(totals) - totals
     for j in range(ranks.rank):
         first[np.searchsorted(distinct, every_value[j])] += every_count[j]
-    # Here a degree's vertices stand together; how far on they stand among those of all ranks.
-    further = first[np.searchsorted(distinct, values)] - (np.cumsum(counts) - counts)
-    placed = np.repeat(further, counts)
-    placed += np.arange(len(degrees))
-    places = np.empty_like(placed)
-    places[np.argsort(-degrees, kind="stable")] = placed
-    return places
+    places = np.repeat(
+        first[np.searchsorted(distinct, values)] - np.cumsum(counts) + counts, counts
+    )
+    places += np.arange(len(degrees))
+    found = np.searchsorted(np.cumsum(given), places, side="right")
+    found %= ranks.size
+    owners = np.empty(len(degrees), np.min_scalar_type(ranks.size - 1))
+    owners[np.argsort(-degrees, kind="stable")] = found
+    return owners
 
 
 def _asking(function: Callable[..., Any]) -> Partitioner:
