@@ -1,0 +1,64 @@
+"""Direction-optimizing breadth-first search on many ranks, level by level.
+
+References
+----------
+.. [1] Beamer, Asanovic, Patterson. Direction-optimizing breadth-first search. SC 2012.
+.. [2] Pan, Wang, Wu, Yang, Owens. Multi-GPU graph analytics. IPDPS 2017.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.report import Report
+
+
+def bfs(
+    view: RankView,
+    source: int,
+    *,
+    cutoff: int | None,
+    targets: np.ndarray | None,
+    report: Report,
+) -> np.ndarray:
+    """Hops from `source` along the edges. Collective.
+
+    Parameters
+    ----------
+    view : RankView
+    source : int
+        A number.
+    cutoff : int, optional
+        Vertices further away stay unreached.
+    targets : array of numbers, optional
+        The search ends once all of them are reached.
+    report : Report
+        Gets a row for each level.
+
+    Returns
+    -------
+    array of int32, shape (num_vertices,)
+        -1 where not reached; right for own vertices.
+
+    Notes
+    -----
+    One exchange a level, in which new vertices are told to the ranks that have edges from them. All
+    ranks push, or all pull, by what the whole frontier has of edges [2]_. At most one read of each
+    edge that is here, plus about one a vertex in every pull. The rows to push along are turned over
+    once what pulls would have saved without them adds up to that.
+    """
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.ranks.search import Search
+
+    search = Search(view, source, cutoff, targets, report)
+    forced = configured_direction()
+    while search.goes_on():
+        if forced == "pull" or (forced != "push" and search.prefers_pull()):
+            search.pull()
+        else:
+            search.push()
+    return search.level
