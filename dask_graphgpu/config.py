@@ -17,7 +17,15 @@ DEFAULTS: dict[str, Any] = {
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
+    # Of graphs made with ranks="auto" and partitioner="auto".
+    "ranks": "auto",  # auto | a number: on workers of a cluster, else on threads of this process
+    "partitioner": "balanced",  # balanced | random | biased_random | metis
+    "idle-timeout": 60.0,  # seconds after which a rank that shows no sign of life is lost
+    "start-timeout": 300.0,  # seconds that the ranks of a run have to come together on busy workers
     "cache-directory": None,  # compiled code; None: the user's cache folder
+    # Whether on many ranks monotone programs run on each until nothing changes before values travel;
+    # False: one round, as if each were a superstep.
+    "local-convergence": True,
 }
 
 dask.config.update_defaults({"graphgpu": DEFAULTS})

@@ -1,9 +1,13 @@
-"""Which aggregates can be worked out while vertices get their new values, in one pass with `apply`."""
+"""Aggregates: which are worked out in one pass with `apply`, and how parts of them come together."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.values import fitted_aggregate
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.program import VertexProgram
 
@@ -25,3 +29,57 @@ def on_the_way(program: VertexProgram) -> dict[str, Literal["this", "next"]]:
         elif not named.intersection((*program.aggregates, "superstep")):
             found[name] = "next"
     return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """What some of the vertices make of an aggregate.
+
+    Attributes
+    ----------
+    value : int, float or None
+        Integers are exact, also beyond int64. None: the least or greatest of no vertex.
+    overflows : bool
+        Whether what a vertex has to add has wrapped around.
+    """
+
+    value: Any
+    overflows: bool = False
+
+
+def of_blocks(program: VertexProgram, name: str, blocks: Sequence[Any]) -> Part:
+    """Put together what kernels gave for blocks: value, its sum in floats, if empty, overflow."""
+    exact = program.aggregates[name].combine == "sum" and not program.wraps
+    parts = []
+    for value, shadow, none, bad in blocks:
+        whole = isinstance(value, int)
+        if exact and whole:  # a sum that has wrapped around is whole turns from the one in floats
+            value += round((shadow - value) / 2.0**64) * 2**64
+        if not none:
+            parts.append(Part(value, whole and bool(bad)))
+    return joined(program, name, parts)
+
+
+def joined(program: VertexProgram, name: str, parts: Iterable[Part]) -> Part:
+    """The parts of all as one; a float sum in their order."""
+    kind, parts = program.aggregates[name].combine, list(parts)
+    overflows = any(part.overflows for part in parts)
+    values = [part.value for part in parts if part.value is not None]
+    if kind == "sum":
+        return Part(sum(values), overflows)
+    return Part((min if kind == "min" else max)(values, default=None), overflows)
+
+
+def finished(program: VertexProgram, name: str, part: Part) -> Any:
+    """The value of an aggregate over all vertices.
+
+    Raises
+    ------
+    IntegerOverflow
+    """
+    role = f"aggregates[{name!r}]"
+    if part.overflows:
+        raise overflow(program, role)
+    if program.aggregates[name].combine != "sum":
+        return part.value
+    return fitted_aggregate(program, role, part.value)

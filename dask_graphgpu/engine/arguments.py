@@ -20,7 +20,7 @@ def check_run(
     max_supersteps: int | None,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Check the arguments of a run; return sources and targets as arrays of dense ids."""
-    program, n = binding.program, binding.view.num_vertices
+    program, n = binding.program, binding.view.graph_vertices
     for role, function in program.functions().items():
         if role not in IN_PYTHON:
             check_integers(plain(function, role), role)

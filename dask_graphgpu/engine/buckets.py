@@ -52,13 +52,35 @@ def choose_delta(
     whole : bool
         Whether priorities are integers.
     """
-    increments = _increments(binding, state, degrees, start)
-    # Each is divided first, because their sum may be beyond the largest float.
-    mean = sum(increment / len(increments) for increment in increments)
+    if not len(start):
+        return delta_of(0.0, whole)
+    sent = state[binding.program.first][start[0]].item()
+    return delta_of(mean_increment(binding, state, degrees, sent)[0], whole)
+
+
+def delta_of(mean: float, whole: bool) -> int | float:
+    """Bucket width where the priorities of messages lie so far from their senders' on average."""
     width = min(mean, _LARGEST / _WIDTH) * _WIDTH
     if whole:
         return int(min(max(width, 1.0), 2.0**62))
     return width or 1.0
+
+
+def mean_increment(
+    binding: Binding, state: Mapping[str, np.ndarray], degrees: Any, sent: Any
+) -> tuple[float, int]:
+    """How far the priorities of messages lie from their senders' on average, and of how many edges.
+
+    ``sent`` is the value that stands for all senders'; the rest as of `choose_delta`.
+    """
+    increments = _increments(binding, state, degrees, sent)
+    # Each is divided first, because their sum may be beyond the largest float.
+    return sum(increment / len(increments) for increment in increments), len(increments)
+
+
+def no_limit(whole: bool) -> int | float:
+    """The highest priority; ``whole``: whether priorities are integers."""
+    return INT64_MAX if whole else float(np.inf)
 
 
 def start_limit(
@@ -67,7 +89,12 @@ def start_limit(
     """Upper end of the first bucket."""
     first = binding.program.first
     lowest = min((priority(binding, x) for x in state[first][start[:_SAMPLE]].tolist()), default=0)
-    return min(int(lowest) + delta, INT64_MAX) if whole else float(lowest) + delta
+    return raised(lowest, delta, whole)
+
+
+def raised(least: Any, delta: Any, whole: bool) -> Any:
+    """The upper end of a bucket of width ``delta`` above a priority."""
+    return min(int(least) + delta, INT64_MAX) if whole else float(least) + delta
 
 
 def priority(binding: Binding, value: Any) -> Any:
@@ -85,16 +112,16 @@ def _priorities(binding: Binding) -> Callable[[Any], Any]:
 
 
 def _increments(
-    binding: Binding, state: Mapping[str, np.ndarray], degrees: Any, start: np.ndarray
+    binding: Binding, state: Mapping[str, np.ndarray], degrees: Any, sent: Any
 ) -> list[float]:
     """How far the priorities of messages over a sample of edges lie from their sender's.
 
     Where senders' own priorities are infinite (widest paths), how far the messages lie apart.
     """
     edges, program = binding.send, binding.program
-    if not edges.num_edges or not len(start):
+    if not edges.num_edges:
         return []
-    sent, priority_of = state[program.first][start[0]].item(), _priorities(binding)
+    priority_of = _priorities(binding)
     base = priority_of(sent)
     sample = np.linspace(0, edges.num_edges - 1, min(_SAMPLE, edges.num_edges)).astype(np.int64)
     names, columns = [], []
@@ -129,7 +156,7 @@ def _sampled(
 ) -> list[Any] | None:
     """A parameter of compute for each edge of a sample; None: not known, it keeps its default."""
     edges = binding.send
-    once = {**binding.constants, "num_vertices": binding.view.num_vertices}
+    once = {**binding.constants, "num_vertices": binding.view.graph_vertices}
     once[f"source_{binding.program.first}"] = sent
     if name == "weight" and edges.weight is None:
         once["weight"] = 1
@@ -148,7 +175,7 @@ def _sampled(
         if rest in state:
             found = state[rest][ends]
         elif rest == "id":
-            found = ends
+            found = ends if binding.view.numbers is None else binding.view.numbers[ends]
         elif rest in ("degree", "weighted_degree"):
             found = getattr(degrees, rest)[ends]
     return None if found is None else found.tolist()

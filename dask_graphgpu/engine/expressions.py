@@ -52,7 +52,7 @@ def vertex_names(binding: Binding, v: str) -> dict[str, str]:
     """What a vertex ``v`` has."""
     names = {name: shown(f"state_{name}[{v}]", dtype) for name, dtype in binding.dtypes.items()}
     return names | {
-        "id": f"np.int64({v})",
+        "id": f"np.int64({v})" if binding.view.numbers is None else f"np.int64(numbers[{v}])",
         "degree": f"degree[{v}]",
         "weighted_degree": f"weighted_degree[{v}]",
     }

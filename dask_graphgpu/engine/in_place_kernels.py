@@ -141,11 +141,37 @@ return bad"""
     writer.kernel("sweep", "lo, hi, rows, edges, stamp, late, now, offsets, neighbours", body)
 
 
+def write_asked(writer: Writer) -> None:
+    """``awake`` and ``priorities``: what the program says of the vertices of a list, for many ranks.
+
+    Awake: whether they send, from the values that they had and those that they have.
+    """
+    program, binding = writer.program, writer.binding
+    first = program.first
+    if program.active is not None:
+        new = f"state_{first}[v]"
+        active = writer.active("v", "old[i]", new, {first: new}, "True")
+        if program.has_reached:
+            active = f"old[i] == {number(binding.identity(binding.message), binding.message)} or {active}"
+        body = f"""\
+for i in range(lo, hi):
+    v = places[i]
+    out[i] = {active}"""
+        writer.kernel("awake", "lo, hi, places, old, out", body)
+    if program.priority is not None:
+        body = f"""\
+for i in range(lo, hi):
+    v = places[i]
+    out[i] = {_priority(writer, f"state_{first}[v]")}"""
+        writer.kernel("priorities", "lo, hi, places, out", body)
+
+
 def write_near_far(writer: Writer) -> None:
     """``near_far``: rounds over the near list; when it is empty, the next bucket of the far list.
 
     Counts: near, stamp, edges, rounds (odd: the near list is in ``queue``), far, settled targets.
-    Limits: the priorities up to which vertices are near; what is below is final once near is empty.
+    Limits: the priorities up to which vertices are near, of which what is below is final once near
+    is empty, and the lowest in the far list. Those above ``until`` are left there.
     Returns 0: done, 1: overflow, 2: the near list is longer than ``most``; ``near_block`` then does
     a round of it on threads, leaving stamps in place of the queue and marks 2 in ``in_far``.
     """
@@ -168,6 +194,7 @@ def write_near_far(writer: Writer) -> None:
     dtype = writer.binding.message
     none = number(writer.binding.identity(dtype), dtype)
     step = "raised_limit(least, delta)" if writer.binding.whole_priorities else "least + delta"
+    step = f"min({step}, until)"
     priority = _priority(writer, f"state_{first}[v]")
     body = f"""\
 count = counts[0]
@@ -202,7 +229,7 @@ while True:
     if targets.size > 0 and settled == targets.size: break
     done = limit
     least = done
-    limit = {step.replace("least", "done")}
+    limit = max(limit, {step.replace("least", "done")})
     while n_far > 0:
         kept = 0
         for i in range(n_far):
@@ -218,7 +245,8 @@ while True:
                 far[kept] = v
                 kept += 1
         n_far = kept
-        if count > 0 or kept == 0: break
+        limits[1] = least
+        if count > 0 or kept == 0 or least > until: break
         limit = {step}
     if count == 0: break
 counts[0] = count
@@ -229,5 +257,6 @@ counts[4] = n_far
 counts[5] = settled
 limits[0] = limit
 return status"""
-    fixed = "near, queue, far, stamp, in_far, late, counts, limits, delta, cutoff, targets, most, offsets, neighbours"
+    lists = "near, queue, far, stamp, in_far, late, counts, limits"
+    fixed = f"{lists}, delta, until, cutoff, targets, most, offsets, neighbours"
     writer.kernel("near_far", fixed, body)

@@ -18,7 +18,12 @@ import numba
 from dask_graphgpu.engine import module_cache
 from dask_graphgpu.engine.edge_kernels import write_fold, write_gather, write_push
 from dask_graphgpu.engine.embed import embed
-from dask_graphgpu.engine.in_place_kernels import write_near_far, write_relax, write_sweep
+from dask_graphgpu.engine.in_place_kernels import (
+    write_asked,
+    write_near_far,
+    write_relax,
+    write_sweep,
+)
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.vertex_kernels import (
     write_aggregate,
@@ -76,6 +81,7 @@ def translated(error: Exception, kernel: str, functions: Mapping[str, Any]) -> P
     used = {
         "emit": ("compute",), "gather": ("compute",), "push": ("compute",), "apply": ("apply", "active"),
         "relax": ("compute", "active", "priority"), "near": ("compute", "active", "priority"),
+        "awake": ("active",), "priorities": ("priority",),
     }  # fmt: skip
     roles = used.get(kernel.split("_")[0], (kernel,))
     if kernel == "apply":  # which works out aggregates on the way
@@ -114,6 +120,8 @@ def _write(writer: Writer) -> None:
         write_sweep(writer)
         if program.priority is not None:
             write_near_far(writer)
+        if binding.view.numbers is not None:
+            write_asked(writer)
     if writer.binding.source_only:
         write_emit(writer)
     write_gather(writer, "gather_all", some=False)

@@ -108,6 +108,11 @@ class Binding:
         """Whether messages go against the edges."""
         return self.program.edges == "in"
 
+    @property
+    def graph_edges(self) -> int:
+        """Edges of the whole graph over which messages go."""
+        return self.view.graph_edges * (2 if self.mirrored else 1)
+
     @cached_property
     def mirror(self) -> View:
         """Every edge both ways."""
@@ -140,7 +145,7 @@ class Binding:
         """Resolve "weight", "id" and the fixed names."""
         if name == "weight":
             return self.weight_dtype
-        return self.edges.neighbours.dtype if name == "id" else np.dtype(name)
+        return self.view.id_dtype if name == "id" else np.dtype(name)
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
@@ -187,7 +192,7 @@ class Binding:
             return None
         values = {
             "max_weight": 1 if largest is None else largest,
-            "num_vertices": self.view.num_vertices,
+            "num_vertices": self.view.graph_vertices,
         }
         named = parameters(plain(program.bound, "bound"), "bound")
         return program.bound(**{name: values[name] for name in named if name in values})
@@ -256,7 +261,7 @@ class Binding:
 
     def scalars(self, function: Any, role: str, extra: Mapping[str, Any]) -> dict[str, Any] | None:
         """Arguments of a function that reads scalars only; None if it reads more."""
-        values = {**self.constants, "num_vertices": self.view.num_vertices, **extra}
+        values = {**self.constants, "num_vertices": self.view.graph_vertices, **extra}
         named = parameters(plain(function, role), role)
         if any(name not in values and not has_default for name, has_default in named.items()):
             return None

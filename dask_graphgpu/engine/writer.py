@@ -38,7 +38,7 @@ ONE = np.uint64(1)
 """
 
 _ARRAYS = re.compile(
-    r"\b(?:(?:state|new|constant|aggregate|column)_\w+|degree|weighted_degree|superstep|num_vertices)\b"
+    r"\b(?:(?:state|new|constant|aggregate|column)_\w+|degree|weighted_degree|superstep|num_vertices|numbers)\b"
 )
 
 

@@ -32,8 +32,8 @@ class View:
         What programs see as the id of each vertex; None: the dense id.
     num_owned : int
         Vertices that get values here: those with the dense ids before, all but on several ranks.
-    graph_vertices : int
-        Vertices of the whole graph.
+    graph_vertices, graph_edges : int
+        Vertices and edges of the whole graph.
     """
 
     numbers: np.ndarray | None = None
@@ -50,7 +50,7 @@ class View:
         self._names = rows.names if names is None else names
         self.directed = rows.directed
         self.num_vertices = self.num_owned = self.graph_vertices = rows.num_vertices
-        self.num_edges = rows.num_edges
+        self.num_edges = self.graph_edges = rows.num_edges
         self.vertex_columns: Mapping[str, np.ndarray] = vertex_columns or {}
         self.user_rank = user_rank
 

@@ -329,6 +329,20 @@ def test_the_largest_integer_is_found_by_a_sweep_too(eager):
     assert state["distance"].tolist() == [0, 0, 0, TOP]
 
 
+@of_the_cpu_engine
+def test_those_that_are_not_active_send_nothing_where_others_are_many(eager):
+    program = VertexProgram(
+        state={"hops": Field("int64", initial=100, at_source=0)},
+        compute=lambda source_hops: source_hops + 1,
+        combine="min",
+        active=lambda hops, new_hops: new_hops < hops and new_hops < 1,
+    )
+    source, destination = np.array([0, 0, 0, 3]), np.array([1, 2, 3, 4])
+    view = View.of(from_edges(5, source, destination))
+    assert view.into.num_edges == 4
+    assert compiled(program, view, sources=[0])["hops"].tolist() == [0, 1, 1, 1, 100]
+
+
 def test_a_message_of_an_earlier_superstep_is_not_received_again(direction):
     program = VertexProgram(
         state={"x": Field("int64", initial=0, at_source=7)},

@@ -20,8 +20,15 @@ from dask_graphgpu.partition.csr import Adjacency
 class Arrays:
     """State, degrees and scalars of one run, and the kernels over them.
 
+    Parameters
+    ----------
+    sources : int64 array, optional
+        Dense ids, on several ranks local ids, of the vertices that are active first; None: all.
+
     Attributes
     ----------
+    n, owned : int
+        Length of arrays, and how many of the vertices get values here: the first ones.
     state, new : dict of str to array
         Fields before and after the superstep.
     reached, active : uint8 arrays of shape (num_vertices,)
@@ -30,7 +37,7 @@ class Arrays:
 
     def __init__(self, binding: Binding, lowered: Lowered, sources: np.ndarray | None) -> None:
         self.binding, self.lowered = binding, lowered
-        self.n = binding.view.num_vertices
+        self.n, self.owned = binding.view.num_vertices, binding.view.num_owned
         self.superstep = 0
         self.aggregates: dict[str, Any] = {}
         self.new: dict[str, np.ndarray] = {}
@@ -49,8 +56,11 @@ class Arrays:
 
     @cached_property
     def vertex_blocks(self) -> np.ndarray:
-        """Bounds that do not depend on the number of threads: sums over blocks come out the same."""
-        return np.append(np.arange(0, self.n, 1 << 16, dtype=np.int64), self.n)
+        """Blocks of the vertices that get values.
+
+        The bounds do not depend on the number of threads: sums over blocks come out the same.
+        """
+        return np.append(np.arange(0, self.owned, 1 << 16, dtype=np.int64), self.owned)
 
     # -- kernels ---------------------------------------------------------------------------------
 
@@ -66,7 +76,9 @@ class Arrays:
         if name in ("degree", "weighted_degree"):
             return getattr(self, name)
         if name in ("superstep", "num_vertices"):
-            return self.superstep if name == "superstep" else self.n
+            return self.superstep if name == "superstep" else self.binding.view.graph_vertices
+        if name == "numbers":
+            return self.binding.view.numbers
         kind, _, rest = name.partition("_")
         if kind == "column":
             return self.binding.edge_column(edges, rest)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.buckets import choose_delta, start_limit
+from dask_graphgpu.engine.buckets import choose_delta, no_limit, raised, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
@@ -30,7 +30,28 @@ DENSE_LIST = 1 / 16
 
 
 class InPlace:
-    """One run of a monotone program."""
+    """One run of a monotone program: a state, and the vertices whose values are to be sent.
+
+    Parameters
+    ----------
+    arrays : Arrays
+    sources : int64 array, optional
+        Vertices that send first; None: all.
+    cutoff : number, optional
+        Messages of a higher priority are dropped.
+    targets : array, optional
+        The run may end once the values of these are final.
+    report : Report
+
+    Attributes
+    ----------
+    frontier, num_active
+        Those that send next, ``frontier[:num_active]``; in near-far order the near ones.
+    num_far, read : int
+        Length of the far list, edges read so far.
+    limits : array of shape (2,)
+        The priorities up to which vertices are near, and the lowest one of those that are far.
+    """
 
     def __init__(
         self,
@@ -62,63 +83,100 @@ class InPlace:
             np.empty(0, self.dtype) if targets is None else np.asarray(targets, self.dtype)
         )
         self.start = start
+        self.num_far = 0
+        self.settled = 0
         self.now = 0
         self.rounds = 0
+        self.read = 0
 
     def run(self) -> State:
         """Run until no value improves."""
-        ordered = self.program.priority is not None and configured_direction() == "auto"
-        self._near_far() if ordered else self._rounds()
-        return self._result()
+        if self.ordered:
+            delta = choose_delta(
+                self.binding, self.arrays.state, self.arrays, self.start, self.whole
+            )
+            self.begin_near_far(delta)
+            self.near_far(no_limit(self.whole))
+        else:
+            self.relax()
+        return self.result()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values are sent in near-far order."""
+        return self.program.priority is not None and configured_direction() == "auto"
 
     def _limit(self, value: Any) -> Any:
         """A bound of priorities in their type; None: no bound."""
+        if value is None or (self.whole and value >= INT64_MAX):
+            return no_limit(self.whole)
         if self.whole:
-            if value is None or value >= INT64_MAX:
-                return INT64_MAX
             return int(np.floor(value)) if isinstance(value, float) else int(value)
-        return np.inf if value is None else float(value)
+        return float(value)
 
     # -- near-far --------------------------------------------------------------------------------
 
-    def _near_far(self) -> None:
-        arrays = self.arrays
-        delta = choose_delta(self.binding, arrays.state, arrays, self.start, self.whole)
-        limit = start_limit(self.binding, arrays.state, self.start, delta, self.whole)
-        limits = np.array([limit], np.int64 if self.whole else np.float64)
-        far, in_far = np.empty(arrays.n, self.dtype), np.zeros(arrays.n, np.uint8)
-        kernel, n_far, settled, status = arrays.lowered.kernel("near_far"), 0, 0, 2
+    def begin_near_far(self, delta: Any) -> None:
+        """Make the lists; ``delta`` is the width of a bucket."""
+        n, start = self.arrays.n, self.start
+        limit = start_limit(self.binding, self.arrays.state, start, delta, self.whole)
+        self.delta = delta
+        self.limits = np.array([limit] * 2, np.int64 if self.whole else np.float64)
+        self.far, self.in_far = np.empty(n, self.dtype), np.zeros(n, np.uint8)
+
+    def near_far(self, until: Any) -> None:
+        """Send what is near, bucket after bucket, and leave that of a priority above ``until``."""
+        arrays, kernel, status = self.arrays, self.arrays.lowered.kernel("near_far"), 2
         # The first list may be long; then serial rounds go on until a list is worth the threads.
         while status == 2:
             began, size = time.perf_counter(), self.num_active
             if self._is_long(size):
-                read = self._block("near_block", (in_far, self.late), (limits[0].item(),))
-                n_far = frontier.append_marked(in_far, far, n_far)
+                marks = self.in_far, self.late
+                read = self._block("near_block", marks, (self.limits[0].item(),))
+                self.num_far = frontier.append_marked(self.in_far, self.far, self.num_far)
                 self._report("near-far", 1, size, read, began)
                 continue
-            counts = np.array([size, self.now, 0, 0, n_far, settled], np.int64)
+            counts = np.array([size, self.now, 0, 0, self.num_far, self.settled], np.int64)
             status = kernel(
-                self.frontier, self.queue, far, self.stamp, in_far, self.late, counts, limits,
-                delta, self.cutoff, self.targets, self._most(), self.offsets,
-                self.edges.neighbours, *arrays.named("near_far", self.edges),
+                self.frontier, self.queue, self.far, self.stamp, self.in_far, self.late, counts,
+                self.limits, self.delta, until, self.cutoff, self.targets, self._most(),
+                self.offsets, self.edges.neighbours, *arrays.named("near_far", self.edges),
             )  # fmt: skip
             self._take(counts)
-            n_far, settled = int(counts[4]), int(counts[5])
+            self.num_far, self.settled = int(counts[4]), int(counts[5])
             self._report("near-far", int(counts[3]), size, int(counts[2]), began)
             if status == 1:
                 raise overflow(self.program, "compute")
 
+    def arrive(self, vertices: np.ndarray, priorities: np.ndarray) -> None:
+        """Have these send as well, whose values came from elsewhere; no limit stays above them."""
+        least = priorities.min(initial=no_limit(self.whole)).item()
+        limit = min(self.limits[0].item(), raised(least, self.delta, self.whole))
+        self.limits[0] = limit
+        near = priorities <= limit
+        self.join(vertices[near])
+        far = vertices[~near]
+        far = far[self.in_far[far] == 0]
+        self.in_far[far] = 1
+        self.far[self.num_far : self.num_far + len(far)] = far
+        self.num_far += len(far)
+
+    def join(self, vertices: np.ndarray) -> None:
+        """Have these send next as well, which are not among those that do."""
+        end = self.num_active + len(vertices)
+        self.frontier[self.num_active : end] = vertices
+        self.num_active = end
+
     # -- rounds ----------------------------------------------------------------------------------
 
-    def _rounds(self) -> None:
+    def relax(self) -> None:
+        """Send in rounds until no value improves."""
         arrays, kernel = self.arrays, self.arrays.lowered.kernel("relax")
         while self.num_active:
             began, size = time.perf_counter(), self.num_active
-            if self._is_dense(size):
-                self._report("pull", 1, size, self._sweep(), began)
-            elif self._is_long(size):
-                read = self._block("relax_block", (self.late,), ())
-                self._report("push", 1, size, read, began)
+            dense = self._is_dense(size)
+            if dense or self._is_long(size):
+                self._round(dense)
             else:
                 counts = np.array([size, self.now, 0, 0], np.int64)
                 most = max(size, min(self._most(), int(DENSE_LIST * arrays.n)))
@@ -131,11 +189,23 @@ class InPlace:
                 if bad:
                     raise overflow(self.program, "compute")
 
+    def relax_once(self) -> None:
+        """Send in one round."""
+        if self.num_active:
+            self._round(self._is_dense(self.num_active))
+
+    def _round(self, dense: bool) -> None:
+        """A round on threads, ``dense``: over all in-edges."""
+        began, size = time.perf_counter(), self.num_active
+        read = self._sweep() if dense else self._block("relax_block", (self.late,), ())
+        self._report("pull" if dense else "push", 1, size, read, began)
+
     def _is_dense(self, size: int) -> bool:
-        """Whether to look at all in-edges: only if they are there, and no message is to be dropped."""
+        """Whether to look at all in-edges: only if they are there, and all that have values may send."""
         if (
             size < DENSE_LIST * self.arrays.n
             or self.dropping
+            or self.program.active is not None
             or configured_direction() == "push"
             or not self.binding.has_gather
         ):
@@ -156,13 +226,13 @@ class InPlace:
             self.frontier, self.queue = self.queue, self.frontier
 
     def _edges_of_frontier(self) -> int:
-        return int(self.arrays.degree[self.frontier[: self.num_active]].sum())
+        return int(self.edges.degrees[self.frontier[: self.num_active]].sum())
 
     def _block(self, name: str, marks: tuple[Any, ...], limit: tuple[Any, ...]) -> int:
         """One round over the list on threads; return how many edges were read."""
         arrays, size = self.arrays, self.num_active
         active = self.frontier[:size]
-        ends = np.cumsum(arrays.degree[active]).view(np.uint64)
+        ends = np.cumsum(self.edges.degrees[active]).view(np.uint64)
         total = int(ends[-1])
         self.now += 1
         results = arrays.run(
@@ -209,6 +279,7 @@ class InPlace:
         kernel = "near_far" if direction == "near-far" else "relax"
         item = self.binding.message.itemsize
         self.rounds += rounds
+        self.read += edges
         self.report.advance(
             direction,
             supersteps=rounds,
@@ -218,12 +289,21 @@ class InPlace:
             seconds=time.perf_counter() - began,
         )
 
-    def _result(self) -> State:
-        state, first = State(), self.program.first
+    def has_value(self, vertices: Any = slice(None)) -> np.ndarray:
+        """Which of these vertices have a value, bool."""
+        values = self.arrays.state[self.program.first][vertices]
+        if not self.program.has_reached:
+            return np.ones(len(values), bool)
+        found: np.ndarray = values != self.binding.identity(values.dtype)
+        found |= self.late[vertices].view(bool)
+        return found
+
+    def result(self) -> State:
+        """The fields as they are."""
+        state = State()
         state.update(self.arrays.state)
         if self.program.has_reached:
-            none = self.binding.identity(self.binding.dtypes[first])
-            state.reached = (state[first] != none) | self.late.view(bool)
+            state.reached = self.has_value()
             for column in state.values():
                 column[~state.reached] = 0
         state.supersteps = self.rounds

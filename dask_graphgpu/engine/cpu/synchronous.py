@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.aggregates import on_the_way
+from dask_graphgpu.engine.aggregates import Part, finished, of_blocks, on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.edge_kernels import partial_dtype
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.engine.values import fitted_aggregate
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
@@ -46,21 +45,32 @@ class Synchronous:
         self.received = np.zeros(n if self.binding.needs_received else 0, np.uint8)
         self._emitted = np.empty(n if self._emits else 0, kept)
         self._on_the_way = on_the_way(self.program)
-        # What apply gave of an aggregate for a superstep, a block each: no error before it is asked for.
-        self._known: dict[tuple[str, int], list[Any]] = {}
-        self.num_active = int(arrays.active.sum())
-        self.active_edges = (
-            int(arrays.degree.sum())
-            if self.num_active == n
-            else int(arrays.degree[arrays.active.view(bool)].sum())
-        )
+        # What apply gave of an aggregate for a superstep: no error before it is asked for.
+        self._known: dict[tuple[str, int], Part] = {}
+        active, degree = arrays.active[: arrays.owned], arrays.degree[: arrays.owned]
+        count = int(active.sum())
+        chosen = degree if count == arrays.owned else degree[active.view(bool)]
+        self._start(count, int(chosen.sum()))
+
+    def _start(self, active: int, edges: int) -> None:
+        """Note how many vertices are active at first, and over how many edges they send."""
+        self.num_active, self.active_edges = active, edges
+
+    def _finish(self, active: int, edges: int) -> None:
+        """The same at the end of a superstep."""
+        self.num_active, self.active_edges = active, edges
+
+    @property
+    def _frontier_size(self) -> int:
+        """Active vertices, for the report."""
+        return self.num_active
 
     def begin(self, superstep: int) -> None:
         self.arrays.superstep = superstep
 
     def advance(self) -> None:
         began, arrays = time.perf_counter(), self.arrays
-        frontier_size, direction = self.num_active, self.direction()
+        frontier_size, direction = self._frontier_size, self.direction()
         bad = False
         if self._emits:
             edges = self.binding.edges
@@ -76,11 +86,9 @@ class Synchronous:
         if any(block[2] for block in applied):
             raise overflow(self.program, "apply")
         for i, (name, when) in enumerate(self._on_the_way.items()):
-            self._known[name, self.arrays.superstep + (when == "next")] = [
-                block[3 + i] for block in applied
-            ]
-        self.num_active = sum(block[0] for block in applied)
-        self.active_edges = sum(block[1] for block in applied)
+            known = of_blocks(self.program, name, [block[3 + i] for block in applied])
+            self._known[name, self.arrays.superstep + (when == "next")] = known
+        self._finish(sum(block[0] for block in applied), sum(block[1] for block in applied))
         kernel = "push" if direction == "push" else "gather_some"
         item = self.messages.dtype.itemsize
         self.report.advance(
@@ -109,7 +117,7 @@ class Synchronous:
         checked_sum = self.binding.shadowed("sum")
         if self.forced != "auto" and not (self.forced == "push" and checked_sum):
             return self.forced
-        share = self.active_edges / max(self.binding.edges.num_edges, 1)
+        share = self.active_edges / max(self.binding.graph_edges, 1)
         if self.program.combine == "sum":  # a pushed float sum depends on who comes first
             return "pull" if share > NOTIFY else "notify-pull"
         # Atomics that only improve are cheap; turning the edges over is not.
@@ -117,7 +125,7 @@ class Synchronous:
 
     def _gather(self, direction: str) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.gather
-        every = self.num_active == arrays.n
+        every = self.num_active == self.binding.view.graph_vertices
         if direction == "pull":
             marked = self._all_marked if not every else np.empty(0, np.uint8)
         else:
@@ -135,29 +143,30 @@ class Synchronous:
         arrays, edges = self.arrays, self.binding.send
         self.messages.fill(self.identity)
         self.received.fill(0)
-        active, ends = self._frontier()
+        active, ends, total = self._frontier()
         results = arrays.run(
-            "push", even_blocks(self.active_edges), edges, active, ends,
+            "push", even_blocks(total), edges, active, ends,
             edges.offsets.view(np.uint64), edges.neighbours, self.emitted, self.messages,
             self.received,
         )  # fmt: skip
-        return self.active_edges, any(results)
+        return total, any(results)
 
     def _notified(self) -> np.ndarray:
         """Mark those to whom an active vertex sends."""
         edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
-        active, ends = self._frontier()
+        active, ends, total = self._frontier()
         for_blocks(
-            frontier.notify, even_blocks(self.active_edges), active, ends,
+            frontier.notify, even_blocks(total), active, ends,
             edges.offsets.view(np.uint64), edges.neighbours, marked,
         )  # fmt: skip
         return marked
 
-    def _frontier(self) -> tuple[np.ndarray, np.ndarray]:
-        """List of the active vertices, and how many edges they have up to each of them."""
-        active = np.flatnonzero(self.arrays.active.view(bool))
-        active = active.astype(self.binding.send.neighbours.dtype)
-        return active, np.cumsum(self.arrays.degree[active]).view(np.uint64)
+    def _frontier(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """List of the active vertices, how many edges they have up to each of them, and in all."""
+        send = self.binding.send
+        active = np.flatnonzero(self.arrays.active.view(bool)).astype(send.neighbours.dtype)
+        ends = np.cumsum(send.degrees[active])
+        return active, ends.view(np.uint64), int(ends[-1]) if len(ends) else 0
 
     @cached_property
     def _all_marked(self) -> np.ndarray:
@@ -165,7 +174,7 @@ class Synchronous:
 
     @cached_property
     def _parts(self) -> Parts:
-        return edge_parts(self.binding.gather.offsets)
+        return edge_parts(self.binding.gather.offsets[: self.arrays.owned + 1])
 
     @cached_property
     def _partial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -178,20 +187,14 @@ class Synchronous:
         )
 
     def aggregate(self, name: str) -> Any:
-        arrays, kind = self.arrays, self.program.aggregates[name].combine
-        blocks = self._known.pop((name, arrays.superstep), None)
-        if blocks is None:
-            kernel = flat(f"aggregates[{name!r}]")
-            blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
-        values = [block[0] for block in blocks if not block[2]]
-        role = f"aggregates[{name!r}]"
-        for value, shadow, none, bad in blocks:
-            far = kind == "sum" and not self.program.wraps and abs(value - shadow) > 2.0**62
-            if not none and isinstance(value, int) and (bad or far):
-                raise overflow(self.program, role)
-        if kind != "sum":
-            return (min if kind == "min" else max)(values, default=None)
-        return fitted_aggregate(self.program, role, sum(values))
+        part = self._known.pop((name, self.arrays.superstep), None)
+        return finished(self.program, name, self._part(name) if part is None else part)
+
+    def _part(self, name: str) -> Part:
+        """An aggregate that `apply` did not work out on the way."""
+        arrays, kernel = self.arrays, flat(f"aggregates[{name!r}]")
+        blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)
+        return of_blocks(self.program, name, blocks)
 
     def commit(self) -> None:
         for name in self.program.changing:

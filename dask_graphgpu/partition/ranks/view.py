@@ -184,6 +184,12 @@ class RankView:
         return rowwise.row_ids(self.out)
 
     @property
+    def shared(self) -> np.ndarray:
+        """Local ids of the own vertices that are ghosts on other ranks, ascending."""
+        ids: np.ndarray = self._once("shared", lambda: np.unique(np.concatenate(self.border.sends)))
+        return ids
+
+    @property
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns; ghosts' rows too.
 
@@ -248,8 +254,9 @@ class RankView:
         weight = self.out.weight
         if weight is None:
             return None
-        # Larger integers are refused where a program reads them.
-        largest = min(weight.max().item(), _INT64_MAX) if len(weight) else 0
+        largest = (weight.max() if len(weight) else weight.dtype.type(0)).item()
+        if isinstance(largest, int):  # larger ones are refused where a program reads them
+            largest = min(largest, _INT64_MAX)
         found = self.ranks.scalars([len(weight), largest])
         return max((most for edges, most in found.tolist() if edges), default=None)
 

@@ -1,0 +1,70 @@
+"""Values of own vertices that have improved since their ghosts on other ranks were told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.kernels.cpu.threads import even_blocks
+from dask_graphgpu.partition.ranks.view import RankView
+
+
+class Changes:
+    """What the ghosts of own vertices have been told of the first field, and what they have not.
+
+    A vertex's value is told once it has improved and, where the program says who sends, if it does:
+    it is asked of the value that was told last and the one that is there now.
+    """
+
+    def __init__(self, local: InPlace, whole: RankView) -> None:
+        arrays, program = local.arrays, local.program
+        self._arrays, self._border = arrays, whole.border
+        self._late = local.late
+        self._first = program.first
+        self._none = arrays.binding.identity(arrays.binding.dtypes[program.first])
+        self._asks = program.active is not None
+        self._places = whole.shared
+        self._told = arrays.state[program.first][self._places]
+        self._told_late = self._late[self._places] if self._late.size else self._late
+        self._flags = np.zeros(arrays.owned, np.uint8)
+
+    def find(self) -> np.ndarray:
+        """The vertices whose ghosts are to be told now; cost: a pass over the border."""
+        values = self._arrays.state[self._first][self._places]
+        # Bits, as NaN is not equal to itself.
+        changed = _bits(values) != _bits(self._told)
+        late = self._late[self._places] if self._late.size else self._late
+        if self._late.size:
+            changed |= late != self._told_late
+        if self._asks:
+            changed &= self._awake()
+        self._told, self._told_late = values, late
+        self._flags[self._places] = changed
+        return self._places[changed]
+
+    def tell(self, scalars: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Tell the ghosts of those that `find` gave; collective, one step.
+
+        Returns
+        -------
+        ids
+            The ghosts here that have got a value.
+        scalars : shape (size, k)
+            Every rank's.
+        """
+        state = self._arrays.state[self._first]
+        got, every = self._border.refresh([state], self._flags, scalars)
+        if self._late.size:
+            self._late[got[state[got] == self._none]] = 1
+        return got, every
+
+    def _awake(self) -> np.ndarray:
+        arrays, out = self._arrays, np.empty(len(self._places), np.bool_)
+        blocks = even_blocks(len(self._places))
+        arrays.run("awake", blocks, arrays.binding.send, self._places, self._told, out)
+        return out
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    bits: np.ndarray = values.view(f"u{values.itemsize}")
+    return bits

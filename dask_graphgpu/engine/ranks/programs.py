@@ -1,0 +1,90 @@
+"""Vertex programs on many ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: RankView,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+) -> State:
+    """Run a vertex program on all ranks, each for its own vertices; collective.
+
+    Parameters and errors are those of the CPU engine's `run`, but that sources and targets are
+    numbers of vertices, the same on all ranks, and that ``id`` in a program is the number.
+
+    Returns
+    -------
+    State
+        Arrays over the vertices that are here, right for the own ones. Aggregates and supersteps
+        are the same on all ranks.
+
+    Notes
+    -----
+    Programs that run in supersteps exchange once in each, and once more for an aggregate that reads
+    another. Monotone programs run on each rank until nothing changes there before they exchange,
+    with ``graphgpu.local-convergence`` set to False one round.
+    """
+    # No Numba before a run.
+    from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.loop import run_supersteps
+    from dask_graphgpu.engine.lower import lower
+    from dask_graphgpu.engine.ranks.in_place import RankInPlace
+    from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
+    from dask_graphgpu.engine.state import Binding
+
+    whole = view.with_columns(_at_ghosts(program, view))
+    toward = whole.toward(program.edges)
+    binding = Binding(replace(program, edges="out"), toward, constants or {})
+    starts, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    lowered = lower(binding)
+    _know_degrees(toward, lowered.arguments)
+    places = None if starts is None else whole.places(starts)[0]
+    arrays = Arrays(binding, lowered, places)
+    in_steps = max_supersteps is not None or (
+        cutoff is None and configured_direction() in ("pull", "notify-pull")
+    )
+    if program.in_place and not in_steps:
+        own = None if ends is None else whole.places(ends)[0]
+        own = None if own is None else own[own < arrays.owned]
+        return RankInPlace(arrays, whole, places, cutoff, own, report).run()
+    engine = RankSynchronous(arrays, whole, report)
+    return run_supersteps(binding, engine, arrays.aggregates, max_supersteps, exact_supersteps)
+
+
+def _at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:
+    """The columns of the vertices frame; those that the program reads are right for ghosts too."""
+    columns = dict(view.vertex_columns)
+    read = {declared.vertices for declared in program.state.values() if declared.vertices}
+    for name in sorted(read & columns.keys()):
+        if columns[name].dtype.kind in "biuf":  # others are refused
+            columns[name] = view.at_ghosts(columns[name].copy())
+    return columns
+
+
+def _know_degrees(toward: Any, arguments: Mapping[str, tuple[str, ...]]) -> None:
+    """Have degrees at hand: to work them out is collective, and not all ranks run all kernels."""
+    toward.degrees("out")
+    if any("weighted_degree" in names for names in arguments.values()):
+        toward.weighted_degrees("out")

@@ -1,0 +1,94 @@
+"""Supersteps on many ranks: each gathers and applies for its own vertices, then values travel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dask_graphgpu.engine.aggregates import Part, joined
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.search import INTO_COST
+from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.ranks.parts import packed, scalars_of, unpacked
+from dask_graphgpu.exchange.ranks import MOST_SCALARS
+from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
+
+_COUNTS = 2
+
+
+class RankSynchronous(Synchronous):
+    """Steps for the superstep loop, of one rank.
+
+    After `apply` one exchange brings to the ghosts of active vertices what compute reads of a
+    sender; a ghost that got nothing is not active. Counts and the aggregates that are known by then
+    travel along, so that the loop goes the same way on all ranks.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        Over a view of `RankView.toward`, with values that are right for ghosts too.
+    whole : RankView
+    """
+
+    def __init__(self, arrays: Arrays, whole: RankView, report: Report) -> None:
+        program = arrays.binding.program
+        compute = parameters(plain(program.compute, "compute"), "compute")
+        self._ranks, self._border = whole.ranks, whole.border
+        self._sent = [name for name in program.changing if f"source_{name}" in compute]
+        # Aggregates that apply gave and that did not fit in beside the values.
+        self._own: dict[tuple[str, int], Part] = {}
+        super().__init__(arrays, report)
+
+    def _start(self, active: int, edges: int) -> None:
+        self._active_here = active
+        counts = self._ranks.scalars([active, edges])
+        super()._start(*counts.sum(axis=0).tolist())
+
+    def _finish(self, active: int, edges: int) -> None:
+        """Bring values to ghosts, and counts and aggregates to all ranks."""
+        arrays = self.arrays
+        self._active_here = active
+        room = MOST_SCALARS - _COUNTS
+        travelling = [key for i, key in enumerate(self._known) if scalars_of(i + 1) <= room]
+        self._own = {key: part for key, part in self._known.items() if key not in travelling}
+        scalars = [active, edges, *packed([self._known[key] for key in travelling])]
+        got, every = self._border.refresh(
+            [arrays.new[name] for name in self._sent], arrays.active, np.array(scalars, np.int64)
+        )
+        arrays.active[arrays.owned :] = 0
+        arrays.active[got] = 1
+        super()._finish(*every[:, :_COUNTS].sum(axis=0).tolist())
+        self._known = self._joined(travelling, every[:, _COUNTS:])
+
+    def _joined(
+        self, keys: Sequence[tuple[str, int]], every: np.ndarray
+    ) -> dict[tuple[str, int], Part]:
+        """Aggregates over all ranks; ``every``: what came from each."""
+        of_ranks = zip(*(unpacked(scalars) for scalars in every.tolist()), strict=True)
+        return {
+            key: joined(self.program, key[0], parts)
+            for key, parts in zip(keys, of_ranks, strict=True)
+        }
+
+    def _part(self, name: str) -> Part:
+        key = name, self.arrays.superstep
+        part = self._own.pop(key, None)
+        own = super()._part(name) if part is None else part
+        scalars = np.array(packed([own]), np.int64)
+        _, every = self._ranks.step([None] * self._ranks.size, scalars)
+        return self._joined([key], every)[key]
+
+    @property
+    def _frontier_size(self) -> int:
+        return self._active_here
+
+    def direction(self) -> str:
+        """As on one rank, but that the rows to push along are made only once that pays."""
+        direction, view = super().direction(), self.binding.view
+        if direction == "pull" or self.forced != "auto" or view.rows.has("source"):
+            return direction
+        saved = (1 - self.active_edges / max(self.binding.graph_edges, 1)) * view.num_edges
+        return direction if view.note_missed(saved) > INTO_COST * view.num_edges else "pull"
