@@ -178,3 +178,14 @@ def one_returns(ranks, late):
         time.sleep(0.1)
     if ranks.rank != 1:
         ranks.barrier()
+
+
+def long_messages(ranks, least):
+    """Messages of lengths around which they go another way; how many bytes were shared."""
+    for number, n in enumerate([least, least - 1, least, 5_000_001, 4 << 20, 20_000_000]):
+        random = np.random.default_rng(number)
+        data = [random.integers(0, 256, n, np.uint8) for _ in range(ranks.size)]
+        for got, expected in zip(ranks.all_gather(data[ranks.rank]), data, strict=True):
+            assert np.array_equal(got, expected)
+        ranks.barrier()  # an answer to the offer is here now
+    return ranks.shared_bytes

@@ -7,8 +7,6 @@ import fcntl
 import select
 import socket
 import struct
-import sys
-import termios
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -19,8 +17,10 @@ import numpy as np
 from dask_graphgpu.errors import RankLost, RanksAborted
 from dask_graphgpu.exchange import framing
 from dask_graphgpu.exchange.ranks import NOTHING
+from dask_graphgpu.exchange.shared_ring import AVAILABLE, LEAST, Rings
 
 _AHEAD = 1 << 16  # bytes read at once beside the payloads of long messages
+_SIOCOUTQNSD = 0x894B  # asks for the bytes that have not been sent, with or without an answer
 _NO_REST = memoryview(b"")
 _SPACE = framing.HEADER + 8 * framing.MOST_SCALARS + framing.MOST_REASON  # of what is read whole
 
@@ -37,8 +37,9 @@ class Channel:
     """A socket to one peer that never blocks.
 
     A small message takes one system call to send and one to receive: what comes is read into a
-    buffer, header and all, and only the rest of a long payload straight into its array. A peer may
-    be a step ahead, so up to two of its messages may be here.
+    buffer, header and all, and only the rest of a long payload straight into its array. Between
+    ranks of one host, long payloads go through shared memory. A peer may be a step ahead, so up to
+    two of its messages may be here.
 
     Attributes
     ----------
@@ -51,15 +52,22 @@ class Channel:
     messages : deque of Message
         That have come and not been taken.
     sending : bool
-        Not all has been handed to the system.
+        Not all has been handed to the system or the shared memory.
+    blocked : bool
+        The system takes no more now.
     left : bool
         The peer takes no further step.
+    shared_bytes : int
+        Sent through shared memory so far.
     """
 
-    def __init__(self, sock: socket.socket, rank: int, me: int, address: str) -> None:
+    def __init__(
+        self, sock: socket.socket, rank: int, me: int, address: str, *, shared: bool = True
+    ) -> None:
         self.rank, self.me, self.address = rank, me, address
         self.fd = sock.fileno()
         self.heard = 0.0
+        self.shared_bytes = 0
         self.messages: deque[Message] = deque()
         self._socket = sock
         self._out: list[memoryview] = []
@@ -68,11 +76,17 @@ class Channel:
         self._start = self._end = 0  # of what has been read and not been taken
         self._begun: Message | None = None  # its payload has still to come
         self._rest = _NO_REST  # of the payload
+        self._rings = Rings() if shared and AVAILABLE and _is_here(sock) else None
+        self._sharing: Message | None = None  # its payload comes through the ring
         self._gone = "it closed its connection"
         self._steps = -1  # of the peer, once it has said that it takes no further one
 
     @property
     def sending(self) -> bool:
+        return self.blocked or (self._rings is not None and self._rings.sending)
+
+    @property
+    def blocked(self) -> bool:
         return bool(self._out)
 
     @property
@@ -81,25 +95,44 @@ class Channel:
 
     # -- out ----------------------------------------------------------------------------------
 
+    def post(
+        self, step: int, scalar: str, num_scalars: int, scalars: bytes, payload: np.ndarray
+    ) -> None:
+        """Send the message of a step, as much of it as is taken now; `flush` sends the rest."""
+        kind, first = framing.DATA, b""
+        if self._rings is not None and len(payload) >= LEAST:
+            offer = self._rings.open()
+            if offer is None:
+                self._rings.send(payload)
+                self.shared_bytes += len(payload)
+                kind = framing.SHARED
+            elif offer:
+                first = framing.pack(framing.OFFER, nbytes=len(offer)) + offer
+        head = first + framing.pack(kind, scalar, num_scalars, step, len(payload)) + scalars
+        self.send(head, NOTHING if kind == framing.SHARED else payload)
+
     def send(self, head: bytes, payload: np.ndarray = NOTHING) -> None:
-        """Hand a message to the system, as much of it as it takes now; `flush` sends the rest."""
-        parts = [memoryview(head)]
+        """Send bytes, as many as the system takes now; `flush` sends the rest."""
+        self._out.append(memoryview(head))
         if len(payload):
-            parts.append(payload.data)
-        self._out += parts
+            self._out.append(payload.data)
         self.flush()
 
-    def flush(self) -> bool:
-        """Send what is left, as much as the system takes; whether that was all."""
-        while self._out:
-            sent = self._write(self._out)
-            if not sent:
-                break
-            while self._out and sent >= len(self._out[0]):
-                sent -= len(self._out.pop(0))
-            if sent:
-                self._out[0] = self._out[0][sent:]
-        return not self.sending
+    def flush(self) -> None:
+        """Send what is left, as much as is taken."""
+        while True:
+            while self._out:
+                sent = self._write(self._out)
+                if not sent:
+                    return
+                while self._out and sent >= len(self._out[0]):
+                    sent -= len(self._out.pop(0))
+                if sent:
+                    self._out[0] = self._out[0][sent:]
+            piece = self._rings.put() if self._rings is not None else 0
+            if not piece:
+                return
+            self._out.append(memoryview(framing.pack(framing.PIECE, step=piece)))
 
     # -- in -----------------------------------------------------------------------------------
 
@@ -162,33 +195,61 @@ class Channel:
                 raise self.lost(f"it sent {error}") from None
             scalars = self._start + framing.HEADER
             start = scalars + 8 * header.num_scalars
-            end = start + header.nbytes
+            end = start + (0 if header.kind == framing.SHARED else header.nbytes)
             if self._end < (start if header.kind == framing.DATA else end):
                 return
             self._start = min(end, self._end)
-            if header.kind == framing.DATA:
-                self._begin(
-                    header, bytes(self._view[scalars:start]), self._view[start : self._start]
-                )
-            elif header.kind == framing.ABORT:
-                raise framing.verdict(self._view[scalars:start], self._view[start:end])
-            elif header.kind == framing.LEFT:
-                self._steps = header.step
+            self._handle(header, self._view[scalars:start], self._view[start : self._start])
+
+    def _handle(self, header: framing.Header, scalars: memoryview, rest: memoryview) -> None:
+        """A message that is in the buffer; of DATA its beginning."""
+        kind, number = header.kind, header.step
+        if kind in (framing.DATA, framing.SHARED):
+            self._begin(header, bytes(scalars), rest)
+        elif kind == framing.ABORT:
+            raise framing.verdict(scalars, rest)
+        elif kind == framing.LEFT:
+            self._steps = number
+        elif kind == framing.OFFER:
+            taken = self._rings is not None and self._rings.offered(bytes(rest))
+            self.send(framing.pack(framing.ANSWER, step=taken))
+        elif kind != framing.ALIVE:
+            self._share(kind, number)
+
+    def _share(self, kind: int, number: int) -> None:
+        """Word about memory that both share."""
+        rings, known = self._rings, False
+        if rings is not None and kind == framing.ANSWER:
+            known = rings.answered(number == 1)
+        elif rings is not None and kind == framing.FREE:
+            known = rings.freed(number)
+        elif rings is not None and kind == framing.PIECE and self._sharing is not None:
+            known = rings.take(number)
+            self.send(framing.pack(framing.FREE, step=number))
+            if not rings.receiving:
+                self._complete(self._sharing)
+        if not known:
+            raise self.lost(f"it sent word of shared memory that there is not ({kind}, {number})")
 
     def _begin(self, header: framing.Header, scalars: bytes, here: memoryview) -> None:
-        if len(self.messages) == 2:
+        """Make space for a message of a step, and put the beginning of its payload there."""
+        if len(self.messages) == 2 or self._sharing is not None:
             raise self.lost("it sent more messages than it can have taken steps")
         payload = np.empty(header.nbytes, np.uint8) if header.nbytes else NOTHING
         if len(here):
             payload[: len(here)] = here
         message = Message(header, scalars, payload)
-        if len(here) == header.nbytes:
+        if header.kind == framing.SHARED:
+            self._sharing = message
+            if self._rings is not None:
+                self._rings.receive(payload)
+        elif len(here) == header.nbytes:
             self._complete(message)
         else:
             self._begun, self._rest = message, payload.data[len(here) :]
 
     def _complete(self, message: Message) -> None:
-        self._begun, self._rest = None, _NO_REST
+        self._begun, self._rest, self._sharing = None, _NO_REST, None
         self.messages.append(message)
 
     # -- the socket ---------------------------------------------------------------------------
@@ -214,14 +275,20 @@ class Channel:
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise self.lost(f"reading from it failed ({error})") from None
+            return self._ended(f"reading from it failed ({error})")
         return self._came(count)
 
     def _came(self, count: int) -> int:
         if not count:
-            raise self.lost(self._gone)
+            return self._ended(self._gone)
         self.heard = time.monotonic()
         return count
+
+    def _ended(self, why: str) -> int:
+        """Nothing will come any more, which is as it should be when the peer has left."""
+        if self.left:
+            return 0
+        raise self.lost(why)
 
     def _is_dry(self, wanted: int, count: int) -> bool:
         """Whether a read that gave so much shows that there is no more now."""
@@ -244,23 +311,30 @@ class Channel:
             self.rank,
         )
 
-    def unacknowledged(self) -> int:
-        """Bytes that the peer's system has yet to acknowledge, as far as this one can say so."""
+    def unsent(self) -> bool:
+        """Whether the system still holds back bytes, as far as it can say so (Linux)."""
         errors = select.poll()
         errors.register(self.fd, 0)
         if errors.poll(0):
-            return 0  # they never will be
+            return False  # they never will be sent
         count = bytearray(4)
         try:
-            fcntl.ioctl(self.fd, termios.TIOCOUTQ, count)
+            fcntl.ioctl(self.fd, _SIOCOUTQNSD, count)
         except OSError:
-            return 0
-        return int.from_bytes(count, sys.byteorder)
+            return False
+        return any(count)
 
     def close(self, *, reset: bool) -> None:
         """Give the connection up; with ``reset`` the peer sees it even if it still sends."""
+        if self._rings is not None:
+            self._rings.close()
         with contextlib.suppress(OSError):
             if reset:
                 linger = struct.pack("ii", 1, 0)
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self._socket.close()
+
+
+def _is_here(sock: socket.socket) -> bool:
+    """Whether both ends of a connection are on one host, as far as addresses tell."""
+    return bool(sock.getpeername()[0] == sock.getsockname()[0])

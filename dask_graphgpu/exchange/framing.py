@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dask_graphgpu.errors import RankLost, RanksAborted
 
 MAGIC = 0x52504747
-DATA, ALIVE, LEFT, ABORT = 1, 2, 3, 4
+DATA, ALIVE, LEFT, ABORT, SHARED, OFFER, ANSWER, PIECE, FREE = range(1, 10)
 MOST_BYTES = 1 << 36  # of one message to one peer
 MOST_SCALARS = 16
 MOST_REASON = 4096  # bytes of the reason in ABORT
@@ -29,7 +29,9 @@ class Header(NamedTuple):
     kind : int
         DATA is a step's message. ALIVE: the rank is busy elsewhere. LEFT: it takes no further step.
         ABORT: the run is over; the scalars say which rank is the cause and whether it is lost, the
-        bytes say why.
+        bytes say why. Between ranks of one host, SHARED is DATA whose bytes go through a ring that
+        both see: OFFER says which, ANSWER whether it is taken, PIECE that so many bytes more are in
+        it, FREE that so many have been taken out.
     scalar : str
         "i" for int64, "f" for float64.
     """
@@ -37,11 +39,13 @@ class Header(NamedTuple):
     kind: int
     scalar: str
     num_scalars: int
-    step: int
+    step: int  # or what ANSWER, PIECE and FREE say
     nbytes: int
 
 
-def pack(kind: int, scalar: str, num_scalars: int, step: int, nbytes: int) -> bytes:
+def pack(
+    kind: int, scalar: str = "i", num_scalars: int = 0, step: int = 0, nbytes: int = 0
+) -> bytes:
     """A header; the scalars and the bytes follow."""
     return _HEADER.pack(MAGIC, kind, scalar.encode(), num_scalars, step, nbytes)
 
@@ -65,7 +69,8 @@ def unpack(buffer: Any, offset: int) -> Header:
 
 
 _SCALARS = {b"i": "i", b"f": "f"}
-_MOST = {DATA: MOST_BYTES, ALIVE: 0, LEFT: 0, ABORT: MOST_REASON}
+_MOST = {DATA: MOST_BYTES, SHARED: MOST_BYTES, ABORT: MOST_REASON, OFFER: MOST_REASON}
+_MOST |= dict.fromkeys([ALIVE, LEFT, ANSWER, PIECE, FREE], 0)
 
 
 def last_words(error: Exception) -> bytes:

@@ -16,9 +16,11 @@ from typing import Any
 
 from dask_graphgpu.errors import RankLost
 from dask_graphgpu.exchange import framing
+from dask_graphgpu.exchange.channel import Channel
 
 Address = tuple[str, int]
 Tls = tuple[ssl.SSLContext, ssl.SSLContext]
+_GONE = getattr(select, "POLLRDHUP", 0)  # beside errors, which are always told
 _GREETING = 10.0  # seconds that somebody who connects has to say who he is
 
 
@@ -79,25 +81,26 @@ def connect_all(
     waker: socket.socket,
     look: Callable[[], None],
     tick: float | None,
-) -> dict[int, socket.socket]:
+    trusted: Callable[[int, socket.socket], Channel],
+) -> None:
     """Connect to the ranks below, and be connected to by those above.
 
     Parameters
     ----------
     waker, look, tick
         What to call when that socket can be read, and each so many seconds.
-
-    Returns
-    -------
-    dict
-        Rank -> socket that does not block, of all peers.
+    trusted
+        Makes a channel of a peer and its socket, which does not block, as soon as it is one.
 
     Raises
     ------
     RankLost
-        A rank below refuses the connection, or one has not come within the timeout.
+        A rank below refuses the connection, or one has not come within the timeout, or one that had
+        come is gone.
+    RanksAborted
+        One that had come has aborted the run.
     """
-    joining = _Joining(listener, rank, table, token, timeout, tls)
+    joining = _Joining(listener, rank, table, token, timeout, tls, trusted)
     joining.poll.register(waker, select.POLLIN)
     try:
         for peer in range(rank):
@@ -105,14 +108,9 @@ def connect_all(
         while len(joining.found) < len(table) - 1:
             joining.wait(tick)
             look()
-    except BaseException:
-        for sock in joining.found.values():
-            sock.close()
-        raise
     finally:
         for greeting in joining.greetings.values():
             greeting.moves.close()
-    return joining.found
 
 
 _Moves = Generator[int, None, tuple[int, socket.socket]]
@@ -147,10 +145,13 @@ class _Joining:
         token: bytes,
         timeout: float,
         tls: Tls | None,
+        trusted: Callable[[int, socket.socket], Channel],
     ) -> None:
         self.rank, self.table, self.token, self.tls = rank, table, token, tls
         self.timeout, self.deadline = timeout, time.monotonic() + timeout
-        self.found: dict[int, socket.socket] = {}
+        self.found: set[int] = set()  # ranks
+        self._trusted = trusted
+        self._channels: dict[int, Channel] = {}  # by socket
         self.greetings: dict[int, _Greeting] = {}
         self.poll = select.poll()
         self.poll.register(listener.socket, select.POLLIN)
@@ -172,6 +173,9 @@ class _Joining:
         times = [self.deadline, *(greeting.deadline for greeting in self.greetings.values())]
         patience = max(0.0, min(times) - time.monotonic())
         ready = {fd for fd, _ in self.poll.poll(1000 * min(patience, tick or patience))}
+        for fd in ready & set(self._channels):
+            self._channels.pop(fd).receive()  # why it has gone; none if it has returned
+            self.poll.unregister(fd)
         for fd in ready & set(self.greetings):
             self._advance(fd, self.greetings[fd])
         if self._listening.fileno() in ready:
@@ -208,15 +212,19 @@ class _Joining:
             return
         except StopIteration as done:
             peer, sock = done.value
-            expected = greeting.peer is not None or self.rank < peer < self.size
-            if peer in self.found or not expected:
-                sock.close()
-            else:
-                self.found[peer] = sock
         except OSError as error:  # of a stranger it does not matter
+            self._drop(fd)
             if greeting.peer is not None:
                 raise self._not_there(greeting.peer, str(error)) from None
+            return
         self._drop(fd)
+        expected = greeting.peer is not None or self.rank < peer < self.size
+        if peer in self.found or not expected:
+            sock.close()
+        else:
+            self.found.add(peer)
+            self._channels[fd] = self._trusted(peer, sock)
+            self.poll.register(fd, _GONE)
 
     def _drop(self, fd: int) -> None:
         if self.greetings.pop(fd, None) is not None:

@@ -57,6 +57,9 @@ class Mesh(Ranks):
     aborted : threading.Event, optional
         Ends the run here when it is set: an `AbortEvent` at once and with its reason, any other
         within a tenth of a second.
+    shared_memory : bool
+        Long messages to ranks of the same host go through memory that both see, where the system
+        has it (Linux) and lets them: 4 MB for each of the two directions, from the first one on.
 
     Attributes
     ----------
@@ -82,6 +85,7 @@ class Mesh(Ranks):
         idle_timeout: float | None = 60.0,
         tls: Tls | None = None,
         aborted: threading.Event | None = None,
+        shared_memory: bool = True,
     ) -> None:
         if not 0 <= rank < len(table):
             raise InvalidArgument(f"rank {rank} of {len(table)}; allowed are 0 to size - 1")
@@ -110,8 +114,18 @@ class Mesh(Ranks):
             each.setblocking(False)
         if isinstance(aborted, AbortEvent):
             aborted.wake(self._wake)
+        kind = Channel if tls is None else TlsChannel
+
+        def trusted(peer: int, sock: socket.socket) -> Channel:
+            _set_options(sock)
+            channel = kind(sock, peer, rank, text(table[peer]), shared=shared_memory)
+            self._channels[channel.fd] = channel
+            self._order = sorted(self._channels.values(), key=lambda channel: channel.rank)
+            return channel
+
         try:
-            found = connect_all(
+            self._look_at_event()
+            connect_all(
                 listener,
                 rank,
                 table,
@@ -121,25 +135,26 @@ class Mesh(Ranks):
                 waker=self._waker,
                 look=self._look_at_event,
                 tick=self._tick,
+                trusted=trusted,
             )
-        except BaseException:
-            self._end(reset=True)
+        except BaseException as error:
+            self._tear(error)
             raise
         finally:
             listener.close()
-        kind = Channel if tls is None else TlsChannel
-        for peer, sock in sorted(found.items()):
-            _set_options(sock)
-            channel = kind(sock, peer, rank, text(table[peer]))
-            self._channels[channel.fd] = channel
-            self._poll.register(channel.fd, select.POLLIN)
-        self._order = list(self._channels.values())
+        for fd in self._channels:
+            self._poll.register(fd, select.POLLIN)
         if self._order and idle_timeout is not None:
             self._next_beat = time.monotonic() + idle_timeout / _BEATS
             arguments = self._closed, idle_timeout / _BEATS
             threading.Thread(
                 target=self._live, args=arguments, name="graph-alive", daemon=True
             ).start()
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes sent through shared memory so far."""
+        return sum(channel.shared_bytes for channel in self._order)
 
     # -- steps --------------------------------------------------------------------------------
 
@@ -180,9 +195,7 @@ class Mesh(Ranks):
     ) -> tuple[list[np.ndarray], np.ndarray]:
         kind, count, own = scalars.dtype.kind, len(scalars), scalars.tobytes()
         for channel in self._order:
-            payload = given[channel.rank]
-            head = framing.pack(framing.DATA, kind, count, self.steps, len(payload))
-            channel.send(head + own, payload)
+            channel.post(self.steps, kind, count, own, given[channel.rank])
         waited = {channel for channel in self._order if self._is_waited_for(channel)}
         if waited:
             self._wait(waited)
@@ -212,8 +225,9 @@ class Mesh(Ranks):
 
     def _is_waited_for(self, channel: Channel) -> bool:
         """Whether the step's message to or from a peer is still under way."""
-        if channel.sending:
+        if channel.blocked:
             self._poll.register(channel.fd, select.POLLIN | select.POLLOUT)
+        if channel.sending:
             return True
         if channel.left and not channel.messages:
             raise channel.returned()
@@ -225,9 +239,12 @@ class Mesh(Ranks):
         if channel is None:
             self._look_at_event()
             raise AssertionError("woken without an event")
-        if channel.sending and channel.flush():
-            self._poll.register(fd, select.POLLIN)
+        was_blocked = channel.blocked
         channel.receive()
+        if channel.sending:
+            channel.flush()
+        if was_blocked and not channel.blocked:
+            self._poll.register(fd, select.POLLIN)
         if channel.left:
             self._poll.unregister(fd)  # all that may come is its end
         return channel
@@ -248,8 +265,8 @@ class Mesh(Ranks):
             return
         self._next_beat = now + self._idle_timeout / _BEATS
         for channel in self._order:
-            if not channel.sending and not channel.left:
-                channel.send(framing.pack(framing.ALIVE, "i", 0, self.steps, 0))
+            if not channel.blocked and not channel.left:
+                channel.send(framing.pack(framing.ALIVE))
 
     def _time_passes(self, now: float, since: float, waited: set[Channel]) -> None:
         """Give a sign of life; miss those of the peers that are waited for since then."""
@@ -276,8 +293,8 @@ class Mesh(Ranks):
         with self._busy:
             if self._closed.is_set():
                 return
-            words = framing.pack(framing.LEFT, "i", 0, self.steps, 0)
-            self._say(words, self._order, _LAST_BYTES, len(words))
+            words = framing.pack(framing.LEFT, step=self.steps)
+            self._say(words, self._order, _LAST_BYTES)
             for channel in self._order:
                 with contextlib.suppress(RankLost, RanksAborted):
                     channel.receive()  # what nobody has read would make the system reset it
@@ -306,15 +323,15 @@ class Mesh(Ranks):
         self._failure = framing.last_words(error)
         gone = error.rank if isinstance(error, RankLost) else None
         told = [channel for channel in self._order if channel.rank != gone]
-        self._say(self._failure, told, _LAST_WORDS, 0)
+        self._say(self._failure, told, _LAST_WORDS)
         self._end(reset=True)
 
-    def _say(self, words: bytes, to: list[Channel], seconds: float, rest: int) -> None:
-        """Send the last message; wait until all but ``rest`` bytes of a channel have arrived."""
+    def _say(self, words: bytes, to: list[Channel], seconds: float) -> None:
+        """Send the last message, and wait until it is on its way."""
         until = time.monotonic() + seconds
         for channel in to:
             channel.send(words)
-        while any(each.sending or each.unacknowledged() > rest for each in to):
+        while any(each.blocked or each.unsent() for each in to):
             if time.monotonic() > until:
                 return
             time.sleep(0.001)

@@ -21,8 +21,8 @@ class TlsChannel(Channel):
     _read_waits_for_write = False
 
     @property
-    def sending(self) -> bool:
-        return bool(self._out) or self._read_waits_for_write
+    def blocked(self) -> bool:
+        return super().blocked or self._read_waits_for_write
 
     def _write(self, parts: Sequence[memoryview]) -> int:
         part = parts[0]
@@ -47,7 +47,7 @@ class TlsChannel(Channel):
             self._read_waits_for_write = True
             return 0
         except OSError as error:
-            raise self.lost(f"reading from it failed ({error})") from None
+            return self._ended(f"reading from it failed ({error})")
         return self._came(count)
 
     def _is_dry(self, wanted: int, count: int) -> bool:

@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import secrets
 import signal
 import threading
 import time
@@ -13,7 +14,7 @@ import rank_cases
 from mesh_teams import PATIENCE, Team, Threads
 
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
-from dask_graphgpu.exchange.mesh import AbortEvent
+from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -26,9 +27,15 @@ def barriers(ranks):
 # -- a rank that says so --------------------------------------------------------------------------
 
 
+@pytest.fixture(params=[False, True], ids=["plain", "tls"])
+def folder(request):
+    """Where the certificate is; None: no TLS."""
+    return request.getfixturevalue("certificate") if request.param else None
+
+
 @pytest.mark.parametrize("late", [False, True])
-def test_a_rank_that_raises_is_named(late):
-    with Team(3, rank_cases.one_raises, late) as team:
+def test_a_rank_that_raises_is_named(late, folder):
+    with Team(3, rank_cases.one_raises, late, tls=folder) as team:
         _, error, _ = team.hear(1)
         assert isinstance(error, ZeroDivisionError)
         for rank in (0, 2):
@@ -39,8 +46,8 @@ def test_a_rank_that_raises_is_named(late):
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_rank_that_returns_early_is_named(late):
-    with Team(3, rank_cases.one_returns, late) as team:
+def test_a_rank_that_returns_early_is_named(late, folder):
+    with Team(3, rank_cases.one_returns, late, tls=folder) as team:
         assert team.hear(1)[:2] == (None, None)
         for rank in (0, 2):
             _, error, _ = team.hear(rank)
@@ -124,9 +131,7 @@ def test_ranks_that_call_different_collectives(first, second, words):
 
 
 @pytest.mark.parametrize("nbytes", [0, 512, 20_000_000])
-@pytest.mark.parametrize("tls", [False, True])
-def test_a_killed_rank_is_lost_at_once(nbytes, tls, request):
-    folder = request.getfixturevalue("certificate") if tls else None
+def test_a_killed_rank_is_lost_at_once(nbytes, folder):
     with Team(3, rank_cases.for_ever, nbytes, tls=folder) as team:
         time.sleep(0.1)
         killed = team.signal(1, signal.SIGKILL)
@@ -139,9 +144,7 @@ def test_a_killed_rank_is_lost_at_once(nbytes, tls, request):
 
 
 @pytest.mark.parametrize("nbytes", [512, 20_000_000])
-@pytest.mark.parametrize("tls", [False, True])
-def test_a_stopped_rank_is_lost_after_the_idle_timeout(nbytes, tls, request):
-    folder = request.getfixturevalue("certificate") if tls else None
+def test_a_stopped_rank_is_lost_after_the_idle_timeout(nbytes, folder):
     with Team(3, rank_cases.for_ever, nbytes, idle_timeout=1.0, tls=folder) as team:
         time.sleep(0.1)
         stopped = team.signal(1, signal.SIGSTOP)
@@ -233,12 +236,38 @@ def test_an_event_that_is_set_before_a_step():
         assert str(error) == "the run was aborted on rank 0: the run was cancelled"
 
 
+def test_the_event_ends_ranks_that_still_wait_for_others_to_come():
+    """Rank 2 listens and does not come; rank 0 is told to stop, and rank 1 hears of it from that."""
+    event, token, errors = AbortEvent(), secrets.token_bytes(32), [None] * 2
+    listeners = [Listener("127.0.0.1") for _ in range(3)]
+    table = [listener.address for listener in listeners]
+
+    def work(rank):
+        try:
+            Mesh(listeners[rank], rank, table, token, aborted=event if rank == 0 else None)
+        except RanksAborted as error:
+            errors[rank] = error
+
+    threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(2)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    begin = time.monotonic()
+    event.set("Ctrl-C")
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert time.monotonic() - begin < 5
+    assert [str(error) for error in errors] == ["the run was aborted on rank 0: Ctrl-C"] * 2
+    listeners[2].close()
+
+
 # -- what stays -----------------------------------------------------------------------------------
 
 
 def test_nothing_stays_open():
     def work(ranks):
-        ranks.barrier()
+        for _ in range(3):
+            ranks.all_gather(np.zeros(3_000_000, np.uint8))
         if ranks.rank == 1:
             raise ZeroDivisionError
         ranks.barrier()
