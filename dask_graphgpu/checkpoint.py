@@ -72,7 +72,7 @@ class Keeper:
     """Writes the checkpoints of one call of a method, and finds the one to go on from.
 
     A call may run several programs, one after another; a checkpoint is of one of them, and of those
-    before it nothing is kept: they are run again. All methods but `due` are called by all ranks.
+    before it nothing is kept: they are run again. All methods are called by all ranks.
 
     Parameters
     ----------
@@ -150,11 +150,12 @@ class Keeper:
         return Kept(self._last_superstep, columns, dict(found["aggregates"]))
 
     def due(self, superstep: int) -> bool:
-        """Whether to write now; of ranks, what rank 0 says counts."""
+        """Whether to write now: on ranks, when it is due on one of them."""
         choice = self.choice
-        if choice.supersteps and superstep - self._last_superstep >= choice.supersteps:
-            return True
-        return choice.seconds is not None and time.monotonic() - self._last >= choice.seconds
+        steps = choice.supersteps and superstep - self._last_superstep >= choice.supersteps
+        late = choice.seconds is not None and time.monotonic() - self._last >= choice.seconds
+        due = bool(steps or late)
+        return due if self.ranks is None else bool(self.ranks.max(int(due)))
 
     def write(
         self, superstep: int, columns: Mapping[str, np.ndarray], aggregates: Mapping[str, Any]

@@ -49,7 +49,7 @@ class Iterated(Algorithm):
             constants={**constants, "tolerance": float(self.tolerance)},
             max_supersteps=int(self.max_iterations),
             exact_supersteps=self.tolerance == 0,
-            report=run.report,
+            **run.noting,
         )
         values: np.ndarray = state["x"]
         return values

@@ -70,9 +70,7 @@ class System:
             edges="both",
             constants=self.constants,
         )
-        state = run.engine.run(
-            program, view, max_supersteps=1, exact_supersteps=True, report=run.report
-        )
+        state = run.engine.run(program, view, max_supersteps=1, exact_supersteps=True, **run.noting)
         return float(run.most(state["row_sum"]))
 
     def radius_estimate(self, run: Run, view: View) -> float:
@@ -101,7 +99,7 @@ class System:
             view.with_columns({_START: start}),
             max_supersteps=_MOST_STEPS,
             exact_supersteps=True,
-            report=run.report,
+            **run.noting,
         )
         return float(np.sqrt(state.aggregates["next_square"]))
 

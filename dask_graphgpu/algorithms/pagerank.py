@@ -255,7 +255,7 @@ class PageRank(Algorithm):
             constants=constants,
             max_supersteps=int(self.max_iterations),
             exact_supersteps=self.tolerance == 0,
-            report=run.report,
+            **run.noting,
         )
 
     def _personal(self, run: Run) -> np.ndarray | None:

@@ -14,6 +14,7 @@ from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
+    from dask_graphgpu.checkpoint import Keeper
     from dask_graphgpu.exchange.ranks import Ranks
 
 
@@ -45,6 +46,7 @@ class Run:
     ids : VertexIds or RankIds
     frames : chunks of frames that were given as arguments, by argument
     ranks : the ranks of the run; None: there is one
+    keeper : has the state of vertex programs kept; None: nobody does
     places : of the result's rows; None: they are the vertices, in the order of the user's ids
     """
 
@@ -55,7 +57,14 @@ class Run:
     report: Report
     frames: dict[str, list[VertexChunk]] = field(default_factory=dict)
     ranks: Ranks | None = None
+    keeper: Keeper | None = None
     places: Places | None = None
+
+    @property
+    def noting(self) -> dict[str, Any]:
+        """What `engine.run` notes things in, as its arguments."""
+        keeping = {} if self.keeper is None else {"keeper": self.keeper}
+        return {"report": self.report, **keeping}
 
     @property
     def num_vertices(self) -> int:

@@ -102,7 +102,7 @@ class RunProgram(Algorithm):
             sources=sources,
             constants=dict(self.constants or {}),
             max_supersteps=self.max_supersteps,
-            report=run.report,
+            **run.noting,
         )
         rows = run.rows
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]

@@ -88,6 +88,6 @@ class SSSP(ShortestPaths):
             sources=np.array([source]),
             cutoff=self.cutoff,
             targets=targets,
-            report=run.report,
+            **run.noting,
         )
         return state["distance"], state.reached

@@ -93,7 +93,7 @@ class SSWP(Traversal):
             sources=np.array([source]),
             cutoff=self._cutoff(whole),
             targets=targets,
-            report=run.report,
+            **run.noting,
         )
         valid = state.reached.copy()
         valid[run.rows_of(np.array([source]))[0]] = not whole

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import IntegerOverflow, NotConverged
 from dask_graphgpu.functions import plain, where
@@ -36,7 +37,12 @@ class Stepper(Protocol):
 
 
 def run_supersteps(
-    binding: Binding, engine: Stepper, aggregates: dict[str, Any], limit: int | None, exact: bool
+    binding: Binding,
+    engine: Stepper,
+    aggregates: dict[str, Any],
+    limit: int | None,
+    exact: bool,
+    keeping: Keeping | None = None,
 ) -> State:
     """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps.
 
@@ -52,6 +58,8 @@ def run_supersteps(
         Most supersteps.
     exact : bool
         To reach the limit is what was asked for, not a failure.
+    keeping : Keeping, optional
+        Has the state kept whenever that is due, and may have one to go on from.
 
     Raises
     ------
@@ -61,6 +69,8 @@ def run_supersteps(
     program = binding.program
     after = program.aggregates_after()
     superstep, stopped = 0, False
+    if keeping is not None:
+        superstep = keeping.resume(aggregates)
     while engine.num_active and not stopped and superstep != limit:
         superstep += 1
         engine.begin(superstep)
@@ -77,6 +87,8 @@ def run_supersteps(
             )
             assert arguments is not None
             stopped = bool(program.stop(**arguments))
+        if keeping is not None and not stopped:
+            keeping.after(superstep, aggregates)
     if engine.num_active and not stopped and not exact and may_end(program):
         raise not_converged(superstep, engine.num_active, aggregates)
     state = engine.result()

@@ -12,6 +12,7 @@ from dask_graphgpu.engine.buckets import choose_delta, no_limit, raised, start_l
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.keeping import Keeper, Kept
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.functions import INT64_MAX
@@ -21,6 +22,9 @@ from dask_graphgpu.report import Report
 
 # Length of a list from which a round goes to the threads.
 LONG_LIST = 1 << 12
+
+# Edges of a stretch in near-far order below which the next one, before the state may be kept, is longer.
+FEW_EDGES = 1 << 24
 
 # Share of the edges that a list's vertices send over, above which a sweep over all in-edges is faster.
 DENSE = 1 / 2
@@ -89,17 +93,34 @@ class InPlace:
         self.rounds = 0
         self.read = 0
 
-    def run(self) -> State:
-        """Run until no value improves."""
-        if self.ordered:
-            delta = choose_delta(
-                self.binding, self.arrays.state, self.arrays, self.start, self.whole
-            )
-            self.begin_near_far(delta)
-            self.near_far(no_limit(self.whole))
-        else:
-            self.relax()
-        return self.result()
+    def run(self, keeper: Keeper | None = None) -> State:
+        """Run until no value improves; ``keeper`` gets the state whenever it is due."""
+        if not self.ordered:
+            self.relax(keeper)
+            return self.result()
+        delta = choose_delta(self.binding, self.arrays.state, self.arrays, self.start, self.whole)
+        self.begin_near_far(delta)
+        until, buckets = no_limit(self.whole), 1
+        if keeper is not None and not len(self.targets):
+            until = self.limits[0].item()
+        while True:
+            read = self.read
+            self.near_far(until)
+            if until == no_limit(self.whole) or not self.num_far:
+                return self.result()
+            self.keep(keeper)
+            if self.read - read < FEW_EDGES:
+                buckets *= 2
+            until = raised(self.limits[1].item(), buckets * delta, self.whole)
+
+    def keep(self, keeper: Keeper | None) -> None:
+        """Have the values kept if that is due; of vertices that have one, any may have to send."""
+        if keeper is not None and keeper.due(self.rounds):
+            keeper.write(self.rounds, self.kept(), {})
+
+    def kept(self) -> dict[str, np.ndarray]:
+        first = self.program.first
+        return {f"state {first}": self.arrays.state[first], "reached": self.has_value()}
 
     @property
     def ordered(self) -> bool:
@@ -169,7 +190,7 @@ class InPlace:
 
     # -- rounds ----------------------------------------------------------------------------------
 
-    def relax(self) -> None:
+    def relax(self, keeper: Keeper | None = None) -> None:
         """Send in rounds until no value improves."""
         arrays, kernel = self.arrays, self.arrays.lowered.kernel("relax")
         while self.num_active:
@@ -188,6 +209,7 @@ class InPlace:
                 self._report("push", int(counts[3]), size, int(counts[2]), began)
                 if bad:
                     raise overflow(self.program, "compute")
+            self.keep(keeper)
 
     def relax_once(self) -> None:
         """Send in one round."""
@@ -308,3 +330,15 @@ class InPlace:
                 column[~state.reached] = 0
         state.supersteps = self.rounds
         return state
+
+
+def resumed(arrays: Arrays, kept: Kept) -> np.ndarray | None:
+    """Put kept values of own vertices into the arrays; who has to send again, None: all.
+
+    Values only improve, so it does no harm that those send again that have sent before.
+    """
+    own, first = arrays.owned, arrays.binding.program.first
+    arrays.state[first][:own] = kept.columns[f"state {first}"][:own]
+    if not arrays.binding.program.has_reached:
+        return None
+    return np.flatnonzero(kept.columns["reached"][:own])

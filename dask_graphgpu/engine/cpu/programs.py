@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
@@ -23,6 +24,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program, compiled.
 
@@ -47,6 +49,8 @@ def run(
         To reach ``max_supersteps`` is what was asked for, not a failure.
     report : Report
         Gets one row an advance.
+    keeper : Keeper, optional
+        Has the state kept, and may have one to go on from.
 
     Returns
     -------
@@ -72,9 +76,10 @@ def run(
     # No Numba before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.cpu.in_place import InPlace
+    from dask_graphgpu.engine.cpu.in_place import InPlace, resumed
     from dask_graphgpu.engine.cpu.synchronous import Synchronous
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.keeping import Keeping, begun
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.state import Binding
@@ -85,7 +90,16 @@ def run(
     in_steps = max_supersteps is not None or (
         cutoff is None and configured_direction() in ("pull", "notify-pull")
     )
-    if program.in_place and not in_steps:
-        return InPlace(arrays, places, cutoff, ends, report).run()
+    in_place = program.in_place and not in_steps
+    kept = None
+    if keeper is not None:
+        kept = begun(keeper, program, binding, arrays.state, in_place, cutoff)
+    if in_place:
+        if kept is not None:
+            places = resumed(arrays, kept)
+        return InPlace(arrays, places, cutoff, ends, report).run(keeper)
     engine = Synchronous(arrays, report)
-    return run_supersteps(binding, engine, arrays.aggregates, max_supersteps, exact_supersteps)
+    keeping = None if keeper is None else Keeping(engine, keeper, kept)
+    return run_supersteps(
+        binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,11 @@ class Synchronous:
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
         self._known: dict[tuple[str, int], Part] = {}
+        self._count()
+
+    def _count(self) -> None:
+        """Count those that are active before any superstep of this run."""
+        arrays = self.arrays
         active, degree = arrays.active[: arrays.owned], arrays.degree[: arrays.owned]
         count = int(active.sum())
         chosen = degree if count == arrays.owned else degree[active.view(bool)]
@@ -200,6 +206,20 @@ class Synchronous:
         for name in self.program.changing:
             state = self.arrays.state
             state[name], self.arrays.new[name] = self.arrays.new[name], state[name]
+
+    def kept(self) -> dict[str, np.ndarray]:
+        columns = {f"state {name}": self.arrays.state[name] for name in self.program.changing}
+        columns["active"] = self.arrays.active
+        return columns | ({"reached": self.arrays.reached} if self.program.has_reached else {})
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        arrays = self.arrays
+        for name in self.program.changing:
+            arrays.state[name][: arrays.owned] = columns[f"state {name}"][: arrays.owned]
+        arrays.active[: arrays.owned] = columns["active"][: arrays.owned]
+        if self.program.has_reached:
+            arrays.reached[: arrays.owned] = columns["reached"][: arrays.owned]
+        self._count()
 
     def result(self) -> State:
         state = State()

@@ -15,8 +15,10 @@ import numpy as np
 
 from dask_graphgpu import config
 from dask_graphgpu.engine.buckets import delta_of, mean_increment, no_limit, raised
+from dask_graphgpu.engine.cpu import in_place
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.engine.keeping import Keeper, Kept
 from dask_graphgpu.engine.ranks.changes import Changes
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.errors import InvalidArgument
@@ -54,6 +56,8 @@ class RankInPlace:
     targets : int64 array, optional
         Local ids of those targets that are own vertices.
     report : Report
+    keeper : Keeper, optional
+        Gets the state after an exchange, whenever it is due.
     """
 
     def __init__(
@@ -64,10 +68,12 @@ class RankInPlace:
         cutoff: Any,
         targets: np.ndarray | None,
         report: Report,
+        keeper: Keeper | None = None,
     ) -> None:
         self.arrays, self.ranks, self.targets = arrays, whole.ranks, targets
         self.local = InPlace(arrays, sources, cutoff, None, report)
         self.changes = Changes(self.local, whole)
+        self.keeper = keeper
         self.exchanges = 0
 
     def run(self) -> State:
@@ -90,6 +96,11 @@ class RankInPlace:
             arrived, every = self._tell(len(changed), self.local.num_active)
             self.local.join(arrived)
             pending = bool(every.any())
+            self._keep()
+
+    def _keep(self) -> None:
+        if self.keeper is not None and self.keeper.due(self.exchanges):
+            self.keeper.write(self.exchanges, self.local.kept(), {})
 
     def _tell(self, *scalars: Any) -> tuple[np.ndarray, np.ndarray]:
         self.exchanges += 1
@@ -112,6 +123,7 @@ class RankInPlace:
             final = self.targets is not None and not unreached and furthest <= least
             if not pending or final:
                 break
+            self._keep()
             if edges < FEW_EDGES * len(every):
                 buckets = min(2 * buckets, _WIDEST)
             elif edges > 4 * FEW_EDGES * len(every):
@@ -155,3 +167,13 @@ class RankInPlace:
         total = means[:, 1].sum() or 1.0
         # Each is weighed first, because their sum may be beyond the largest float.
         return delta_of(float((means[:, 0] * (means[:, 1] / total)).sum()), self.local.whole)
+
+
+def resumed(arrays: Arrays, whole: RankView, kept: Kept) -> np.ndarray | None:
+    """As the CPU engine's `resumed`, at ghosts too. Collective."""
+    first = arrays.state[arrays.binding.program.first]
+    own = in_place.resumed(arrays, kept)
+    sends = np.zeros(arrays.n, bool)
+    sends[slice(arrays.owned) if own is None else own] = True
+    whole.border.refresh([first, sends])
+    return None if own is None else np.flatnonzero(sends)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
@@ -26,6 +27,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program on all ranks, each for its own vertices; collective.
 
@@ -48,9 +50,10 @@ def run(
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.keeping import Keeping, begun
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
-    from dask_graphgpu.engine.ranks.in_place import RankInPlace
+    from dask_graphgpu.engine.ranks.in_place import RankInPlace, resumed
     from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.state import Binding
 
@@ -65,12 +68,21 @@ def run(
     in_steps = max_supersteps is not None or (
         cutoff is None and configured_direction() in ("pull", "notify-pull")
     )
-    if program.in_place and not in_steps:
+    in_place = program.in_place and not in_steps
+    kept = None
+    if keeper is not None:
+        kept = begun(keeper, program, binding, arrays.state, in_place, cutoff)
+    if in_place:
+        if kept is not None:
+            places = resumed(arrays, whole, kept)
         own = None if ends is None else whole.places(ends)[0]
         own = None if own is None else own[own < arrays.owned]
-        return RankInPlace(arrays, whole, places, cutoff, own, report).run()
+        return RankInPlace(arrays, whole, places, cutoff, own, report, keeper).run()
     engine = RankSynchronous(arrays, whole, report)
-    return run_supersteps(binding, engine, arrays.aggregates, max_supersteps, exact_supersteps)
+    keeping = None if keeper is None else Keeping(engine, keeper, kept)
+    return run_supersteps(
+        binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
+    )
 
 
 def _at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:

@@ -43,6 +43,7 @@ class Search:
         n, own = view.num_vertices, view.num_owned
         self.level = np.full(n, -1, np.int32)
         self.depth, self.reached = 0, 1
+        self.frontier, self.ahead, self.missing = 0, 0, 0
         here = view.places(np.array([source]))[0]
         self.level[here] = 0
         self.queue = np.empty(n, view.out.neighbours.dtype)
@@ -76,7 +77,7 @@ class Search:
         reads = min((n - self.reached) * self.unread / max(self.ahead, 1), self.unread - self.ahead)
         saving = PUSH_COST * self.ahead - reads - VERTEX_COST * n
         if saving > 0 or self.edges.rows.has("source"):
-            return saving > 0
+            return bool(saving > 0)
         # By counts of the whole graph, so that all ranks turn their rows over at the same time.
         return self.edges.note_missed(-saving) <= INTO_COST * self.view.graph_edges
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -41,6 +41,14 @@ class RankSynchronous(Synchronous):
         # Aggregates that apply gave and that did not fit in beside the values.
         self._own: dict[tuple[str, int], Part] = {}
         super().__init__(arrays, report)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        super().resume(columns)
+        arrays = self.arrays
+        sent = [arrays.state[name] for name in self._sent]
+        got, _ = self._border.refresh(sent, arrays.active)
+        arrays.active[arrays.owned :] = 0
+        arrays.active[got] = 1
 
     def _start(self, active: int, edges: int) -> None:
         self._active_here = active
