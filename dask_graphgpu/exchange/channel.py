@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dask_graphgpu.errors import RankLost, RanksAborted
+from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
 from dask_graphgpu.exchange import framing
 from dask_graphgpu.exchange.ranks import NOTHING
 from dask_graphgpu.exchange.shared_ring import AVAILABLE, LEAST, Rings
@@ -99,6 +99,11 @@ class Channel:
         self, step: int, scalar: str, num_scalars: int, scalars: bytes, payload: np.ndarray
     ) -> None:
         """Send the message of a step, as much of it as is taken now; `flush` sends the rest."""
+        if len(payload) > framing.MOST_BYTES:
+            raise InvalidArgument(
+                f"{len(payload):,} bytes from rank {self.me} to rank {self.rank} in one step; "
+                f"allowed are {framing.MOST_BYTES:,}: send them in pieces"
+            )
         kind, first = framing.DATA, b""
         if self._rings is not None and len(payload) >= LEAST:
             offer = self._rings.open()

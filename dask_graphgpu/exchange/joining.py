@@ -155,7 +155,7 @@ class _Joining:
         self.greetings: dict[int, _Greeting] = {}
         self.poll = select.poll()
         self.poll.register(listener.socket, select.POLLIN)
-        self._listening = listener.socket
+        self._listening, self._fd = listener.socket, listener.socket.fileno()
 
     def connect(self, peer: int) -> None:
         """Start a connection to a rank below."""
@@ -178,7 +178,7 @@ class _Joining:
             self.poll.unregister(fd)
         for fd in ready & set(self.greetings):
             self._advance(fd, self.greetings[fd])
-        if self._listening.fileno() in ready:
+        if self._fd in ready:
             self._accept()
         now = time.monotonic()
         for fd in [fd for fd, greeting in self.greetings.items() if greeting.deadline <= now]:

@@ -65,6 +65,8 @@ class Mesh(Ranks):
     ----------
     steps : int
         Taken so far.
+    shared_bytes : int
+        Sent through shared memory so far.
 
     Raises
     ------
@@ -294,11 +296,13 @@ class Mesh(Ranks):
             if self._closed.is_set():
                 return
             words = framing.pack(framing.LEFT, step=self.steps)
-            self._say(words, self._order, _LAST_BYTES)
-            for channel in self._order:
-                with contextlib.suppress(RankLost, RanksAborted):
-                    channel.receive()  # what nobody has read would make the system reset it
-            self._end(reset=False)
+            try:
+                self._say(words, self._order, _LAST_BYTES)
+                for channel in self._order:
+                    with contextlib.suppress(RankLost, RanksAborted):
+                        channel.receive()  # what nobody has read would make the system reset it
+            finally:
+                self._end(reset=False)
 
     close.__doc__ = Ranks.close.__doc__
 
@@ -323,8 +327,10 @@ class Mesh(Ranks):
         self._failure = framing.last_words(error)
         gone = error.rank if isinstance(error, RankLost) else None
         told = [channel for channel in self._order if channel.rank != gone]
-        self._say(self._failure, told, _LAST_WORDS)
-        self._end(reset=True)
+        try:
+            self._say(self._failure, told, _LAST_WORDS)
+        finally:
+            self._end(reset=True)
 
     def _say(self, words: bytes, to: list[Channel], seconds: float) -> None:
         """Send the last message, and wait until it is on its way."""

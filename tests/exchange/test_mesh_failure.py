@@ -14,6 +14,7 @@ import rank_cases
 from mesh_teams import PATIENCE, Team, Threads
 
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
+from dask_graphgpu.exchange import framing
 from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
 
 pytestmark = pytest.mark.timeout(120)
@@ -189,6 +190,19 @@ def test_a_check_leaves_a_message_that_has_come_early():
                 assert np.array_equal(got, data)
 
     assert Threads(2, work).join() == [None, None]
+
+
+def test_a_message_beyond_the_bound_is_not_sent(monkeypatch):
+    monkeypatch.setattr(framing, "MOST_BYTES", 100)
+
+    def work(ranks):
+        ranks.barrier()
+        ranks.all_gather(np.zeros(100 + (ranks.rank == 0), np.uint8))
+
+    errors = Threads(2, work).join()
+    assert isinstance(errors[0], InvalidArgument)
+    for error in errors:
+        assert "101 bytes from rank 0 to rank 1 in one step; allowed are 100" in str(error)
 
 
 # -- from outside ---------------------------------------------------------------------------------
