@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.values import fitted_aggregate
@@ -31,8 +30,7 @@ def on_the_way(program: VertexProgram) -> dict[str, Literal["this", "next"]]:
     return found
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """What some of the vertices make of an aggregate.
 
     Attributes
@@ -62,9 +60,11 @@ def of_blocks(program: VertexProgram, name: str, blocks: Sequence[Any]) -> Part:
 
 def joined(program: VertexProgram, name: str, parts: Iterable[Part]) -> Part:
     """The parts of all as one; a float sum in their order."""
-    kind, parts = program.aggregates[name].combine, list(parts)
-    overflows = any(part.overflows for part in parts)
-    values = [part.value for part in parts if part.value is not None]
+    kind, values, overflows = program.aggregates[name].combine, [], False
+    for value, bad in parts:
+        overflows |= bad
+        if value is not None:
+            values.append(value)
     if kind == "sum":
         return Part(sum(values), overflows)
     return Part((min if kind == "min" else max)(values, default=None), overflows)

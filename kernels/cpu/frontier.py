@@ -51,3 +51,34 @@ def append_marked(in_far, far, length):
             far[length] = v
             length += 1
     return length
+
+
+@jit
+def changed(lo, hi, places, values, told, late, told_late, flags, found, had):
+    """Flag those of the vertices ``places[lo:hi]`` that others have not been told of as they are now.
+
+    ``told[i]``, ``told_late[i]``: what was told of ``places[i]``, from now on what is there. `late` is
+    empty where no vertex can be. The changed vertices go to ``found[lo:]`` and the values that were
+    told of them to ``had[lo:]``. NaN is the same as NaN.
+
+    Returns
+    -------
+    int
+        How many have changed.
+    """
+    count = 0
+    for i in range(lo, hi):
+        v = places[i]
+        value = values[v]
+        old = told[i]
+        differs = value != old and (value == value or old == old)
+        if late.size and late[v] != told_late[i]:
+            told_late[i] = late[v]
+            differs = True
+        flags[v] = differs
+        if differs:
+            told[i] = value
+            found[lo + count] = v
+            had[lo + count] = old
+            count += 1
+    return count

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.engine.cpu.in_place import InPlace
-from dask_graphgpu.kernels.cpu.threads import even_blocks
+from dask_graphgpu.kernels.cpu import frontier
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.view import RankView
 
 
@@ -27,20 +28,23 @@ class Changes:
         self._told = arrays.state[program.first][self._places]
         self._told_late = self._late[self._places] if self._late.size else self._late
         self._flags = np.zeros(arrays.owned, np.uint8)
+        self._found, self._had = np.empty_like(self._places), np.empty_like(self._told)
 
     def find(self) -> np.ndarray:
         """The vertices whose ghosts are to be told now; cost: a pass over the border."""
-        values = self._arrays.state[self._first][self._places]
-        # Bits, as NaN is not equal to itself.
-        changed = _bits(values) != _bits(self._told)
-        late = self._late[self._places] if self._late.size else self._late
-        if self._late.size:
-            changed |= late != self._told_late
-        if self._asks:
-            changed &= self._awake()
-        self._told, self._told_late = values, late
-        self._flags[self._places] = changed
-        return self._places[changed]
+        blocks = even_blocks(len(self._places))
+        counts: list[int] = for_blocks(
+            frontier.changed, blocks, self._places, self._arrays.state[self._first], self._told,
+            self._late, self._told_late, self._flags, self._found, self._had,
+        )  # fmt: skip
+        parts = [slice(lo, lo + count) for lo, count in zip(blocks.tolist(), counts, strict=False)]
+        found = np.concatenate([self._found[part] for part in parts])
+        if not self._asks or not len(found):
+            return found
+        sends = self._sends(found, np.concatenate([self._had[part] for part in parts]))
+        self._flags[found] = sends
+        asked: np.ndarray = found[sends]
+        return asked
 
     def tell(self, scalars: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Tell the ghosts of those that `find` gave; collective, one step.
@@ -58,13 +62,9 @@ class Changes:
             self._late[got[state[got] == self._none]] = 1
         return got, every
 
-    def _awake(self) -> np.ndarray:
-        arrays, out = self._arrays, np.empty(len(self._places), np.bool_)
-        blocks = even_blocks(len(self._places))
-        arrays.run("awake", blocks, arrays.binding.send, self._places, self._told, out)
+    def _sends(self, vertices: np.ndarray, had: np.ndarray) -> np.ndarray:
+        """Which of these send, of the values that they had and those that they have."""
+        arrays, out = self._arrays, np.empty(len(vertices), np.bool_)
+        blocks = even_blocks(len(vertices))
+        arrays.run("awake", blocks, arrays.binding.send, vertices, had, out)
         return out
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    bits: np.ndarray = values.view(f"u{values.itemsize}")
-    return bits

@@ -30,6 +30,10 @@ from dask_graphgpu.report import Report
 # above four times as many it is half as wide. To read them takes some times as long as an exchange.
 FEW_EDGES = 1 << 15
 
+# Edges read for each value that travels, below which the next stretch is half as wide too: where all
+# neighbours are remote, a rank that goes on by itself has done most of it in vain.
+FEW_EDGES_A_VALUE = 16
+
 # Buckets in a stretch, at most.
 _WIDEST = 1 << 20
 
@@ -118,23 +122,25 @@ class RankInPlace:
             local.near_far(until)
             arrived, every = self._tell(*self._left(local.read - read))
             local.arrive(arrived, self._priorities(arrived))
-            pending, edges, unreached = every[:, :3].sum(axis=0).tolist()
-            least, furthest = every[:, 3].min().item(), every[:, 4].max().item()
+            changed, far, edges, unreached = every[:, :4].sum(axis=0).tolist()
+            least, furthest = every[:, 4].min().item(), every[:, 5].max().item()
             final = self.targets is not None and not unreached and furthest <= least
-            if not pending or final:
+            if not (changed or far) or final:
                 break
             self._keep()
-            if edges < FEW_EDGES * len(every):
+            in_vain = edges < FEW_EDGES_A_VALUE * changed
+            if edges < FEW_EDGES * len(every) and not in_vain:
                 buckets = min(2 * buckets, _WIDEST)
-            elif edges > 4 * FEW_EDGES * len(every):
+            elif edges > 4 * FEW_EDGES * len(every) or in_vain:
                 buckets = max(buckets // 2, 1)
             until = raised(least, buckets * local.delta, local.whole)
 
     def _left(self, edges: int) -> tuple[Any, ...]:
         """What the ranks have to know of each other.
 
-        Vertices whose values are still to be sent, edges read, targets without a value, the lowest
-        priority that is to be sent, and the highest of a target. In the type of priorities.
+        Vertices whose values travel, and those whose values are far; edges read; targets without a
+        value; the lowest priority that is to be sent, and the highest of a target. In the type of
+        priorities.
         """
         local, changed = self.local, self.changes.find()
         priorities = self._priorities(changed)
@@ -147,7 +153,7 @@ class RankInPlace:
             unreached = int((~has_value).sum())
             of_targets = self._priorities(self.targets[has_value])
             furthest = of_targets.max(initial=furthest).item()
-        return len(changed) + local.num_far, edges, unreached, least, furthest
+        return len(changed), local.num_far, edges, unreached, least, furthest
 
     def _priorities(self, vertices: np.ndarray) -> np.ndarray:
         arrays, out = self.arrays, np.empty(len(vertices), self.local.limits.dtype)

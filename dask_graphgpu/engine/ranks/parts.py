@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from struct import Struct
 
 from dask_graphgpu.engine.aggregates import Part
 
@@ -11,10 +11,12 @@ from dask_graphgpu.engine.aggregates import Part
 _NONE, _INTEGER, _FLOAT, _OVERFLOWS = 0, 1, 2, 4
 _BITS = 3
 
+_DOUBLE, _LONG = Struct("d"), Struct("q")
 
-def scalars_of(parts: int) -> int:
-    """How many scalars so many parts take: one for the flags of all, two for each value."""
-    return 1 + 2 * parts if parts else 0
+
+def fit(scalars: int) -> int:
+    """How many parts so many scalars hold: two for each value, and one for the flags of all."""
+    return (scalars - 1) // 2
 
 
 def packed(parts: Sequence[Part]) -> list[int]:
@@ -23,7 +25,7 @@ def packed(parts: Sequence[Part]) -> list[int]:
     for i, part in enumerate(parts):
         kind, high, low = _NONE, 0, 0
         if isinstance(part.value, float):
-            kind, high = _FLOAT, struct.unpack("q", struct.pack("d", part.value))[0]
+            kind, high = _FLOAT, _LONG.unpack(_DOUBLE.pack(part.value))[0]
         elif part.value is not None:
             kind, high, low = _INTEGER, part.value >> 32, part.value & 0xFFFFFFFF
         flags |= (kind | (_OVERFLOWS if part.overflows else 0)) << _BITS * i
@@ -33,15 +35,12 @@ def packed(parts: Sequence[Part]) -> list[int]:
 
 def unpacked(scalars: Sequence[int]) -> list[Part]:
     """The parts that `packed` was given."""
-    return list(_unpacked(scalars)) if scalars else []
-
-
-def _unpacked(scalars: Sequence[int]) -> Iterator[Part]:
-    flags, *values = scalars
-    for i, (high, low) in enumerate(zip(values[::2], values[1::2], strict=True)):
-        flag = flags >> _BITS * i
-        kind, overflows = flag & 3, bool(flag & _OVERFLOWS)
+    parts = []
+    for i in range(1, len(scalars), 2):
+        flag = scalars[0] >> _BITS * (i // 2)
+        kind, overflows, high = flag & 3, bool(flag & _OVERFLOWS), scalars[i]
         if kind == _FLOAT:
-            yield Part(struct.unpack("d", struct.pack("q", high))[0], overflows)
+            parts.append(Part(_DOUBLE.unpack(_LONG.pack(high))[0], overflows))
         else:
-            yield Part((high << 32) + low if kind == _INTEGER else None, overflows)
+            parts.append(Part((high << 32) + scalars[i + 1] if kind else None, overflows))
+    return parts

@@ -10,13 +10,16 @@ from dask_graphgpu.engine.aggregates import Part, joined
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
-from dask_graphgpu.engine.ranks.parts import packed, scalars_of, unpacked
+from dask_graphgpu.engine.ranks.parts import fit, packed, unpacked
 from dask_graphgpu.exchange.ranks import MOST_SCALARS
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
 _COUNTS = 2
+
+# Parts of aggregates that travel with the values.
+_FIT = fit(MOST_SCALARS - _COUNTS)
 
 
 class RankSynchronous(Synchronous):
@@ -59,23 +62,23 @@ class RankSynchronous(Synchronous):
         """Bring values to ghosts, and counts and aggregates to all ranks."""
         arrays = self.arrays
         self._active_here = active
-        room = MOST_SCALARS - _COUNTS
-        travelling = [key for i, key in enumerate(self._known) if scalars_of(i + 1) <= room]
-        self._own = {key: part for key, part in self._known.items() if key not in travelling}
-        scalars = [active, edges, *packed([self._known[key] for key in travelling])]
+        parts = list(self._known.items())
+        travelling, self._own = parts[:_FIT], dict(parts[_FIT:])
+        scalars = [active, edges, *packed([part for _, part in travelling])]
         got, every = self._border.refresh(
             [arrays.new[name] for name in self._sent], arrays.active, np.array(scalars, np.int64)
         )
         arrays.active[arrays.owned :] = 0
         arrays.active[got] = 1
-        super()._finish(*every[:, :_COUNTS].sum(axis=0).tolist())
-        self._known = self._joined(travelling, every[:, _COUNTS:])
+        counts = every.tolist()
+        super()._finish(sum(of[0] for of in counts), sum(of[1] for of in counts))
+        self._known = self._joined([key for key, _ in travelling], [of[_COUNTS:] for of in counts])
 
     def _joined(
-        self, keys: Sequence[tuple[str, int]], every: np.ndarray
+        self, keys: Sequence[tuple[str, int]], every: Sequence[Sequence[int]]
     ) -> dict[tuple[str, int], Part]:
         """Aggregates over all ranks; ``every``: what came from each."""
-        of_ranks = zip(*(unpacked(scalars) for scalars in every.tolist()), strict=True)
+        of_ranks = zip(*map(unpacked, every), strict=True)
         return {
             key: joined(self.program, key[0], parts)
             for key, parts in zip(keys, of_ranks, strict=True)
@@ -87,7 +90,7 @@ class RankSynchronous(Synchronous):
         own = super()._part(name) if part is None else part
         scalars = np.array(packed([own]), np.int64)
         _, every = self._ranks.step([None] * self._ranks.size, scalars)
-        return self._joined([key], every)[key]
+        return self._joined([key], every.tolist())[key]
 
     @property
     def _frontier_size(self) -> int:
