@@ -79,6 +79,17 @@ def _graph_options() -> list[click.Parameter]:
         ),
         option(["--engine"], default="auto", help="Engine that computes. Default: auto."),
         option(
+            ["--ranks"],
+            type=_number_or_text,
+            metavar="N",
+            help="Ranks that share the graph: workers of a cluster, or threads. Default: auto.",
+        ),
+        option(
+            ["--partitioner"],
+            type=click.Choice(["balanced", "random", "biased_random", "metis"]),
+            help="Which rank owns a vertex; the answer is the same. Default: balanced.",
+        ),
+        option(
             ["--stale"],
             type=click.Choice(["error", "ignore"]),
             help="What to do when a saved graph's Parquet has changed since. Default: error.",
@@ -297,6 +308,7 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
         raise click.UsageError("--weight and --unweighted exclude each other.")
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
+    others |= {name: given[name] for name in ("ranks", "partitioner") if given[name] is not None}
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}

@@ -16,8 +16,10 @@ from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
+from dask_graphgpu.cluster import lazy
+from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.ingest import Needs, vertex_frame
+from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.results import ColumnType, Table, column_names
@@ -40,8 +42,16 @@ def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
         by=algorithm.by,
     )
     graph.check(needs)
-    algorithm, frames = _take_frames(algorithm, schema, lazy=graph.lazy)
+    algorithm, given = _take_frames(algorithm, schema)
+    held = graph.on_ranks(needs, engine)
+    if held is not None:
+        job = Job(algorithm, needs, columns, schema, graph.npartitions)
+        return lazy.run(*held, job, given)
     partition = graph.partition(needs)
+    frames = {
+        name: vertex_chunks_of(each, graph.lazy or is_dask_collection(each.frame))
+        for name, each in given.items()
+    }
     if not graph.lazy:
         frames = {name: compute(*chunks) for name, chunks in frames.items()}
         table, ids = execute(algorithm, partition, schema, needs, engine, frames)
@@ -110,10 +120,10 @@ def _check_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> None:
 
 
 def _take_frames(
-    algorithm: Algorithm, schema: EdgeSchema, *, lazy: bool
-) -> tuple[Algorithm, dict[str, Any]]:
-    """Replace frames among the arguments by the names of their columns; their chunks beside it."""
-    frames: dict[str, Any] = {}
+    algorithm: Algorithm, schema: EdgeSchema
+) -> tuple[Algorithm, dict[str, ValueFrame]]:
+    """Replace frames among the arguments by the names of their columns; the frames beside it."""
+    frames: dict[str, ValueFrame] = {}
     changes: dict[str, FrameColumns] = {}
     for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
         value = getattr(algorithm, field.name)
@@ -134,7 +144,7 @@ def _take_frames(
                 f"{'one column' if number == 1 else f'{number} columns'} of values; it has "
                 f"{[str(c) for c in value.columns]}"
             )
-        frames[field.name] = vertex_frame(value, ids, rest, lazy or is_dask_collection(value))
+        frames[field.name] = ValueFrame.of(value, ids, rest)
         changes[field.name] = FrameColumns(tuple(rest))
     if not frames:
         return algorithm, frames

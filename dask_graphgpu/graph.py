@@ -29,6 +29,7 @@ from dask_graphgpu.algorithms import (
     RunProgram,
     WeaklyConnectedComponents,
 )
+from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
 from dask_graphgpu.inputs import Frames, Input
@@ -99,6 +100,16 @@ class Graph:
         What runs the methods. "auto": the GPU for cuDF frames, the CPU for others. "gpu" on others
         copies the graph to the GPU and results back. For order and engine, "auto" leaves it to
         ``graphgpu.order`` and ``graphgpu.engine`` of Dask's configuration where those are set.
+    ranks : int or "auto"
+        How many ranks share the graph and work on it together: workers of the active
+        ``distributed.Client``, one rank each, or threads of this process. "auto":
+        ``graphgpu.ranks`` of Dask's configuration; where that is "auto" too, one, unless a bare
+        Parquet frame needs more than half of the memory of a worker: then all workers. Answers do
+        not depend on it.
+    partitioner : str or function
+        Which rank owns a vertex: "balanced", "random", "biased_random", "metis" (installed apart),
+        or ``f(numbers, degrees, ranks)``, which gives a rank for each of some vertices: their places
+        in the order of the ids, and how many edge ends each has. "auto": ``graphgpu.partitioner``.
 
     Raises
     ------
@@ -117,6 +128,8 @@ class Graph:
         duplicates: str = "auto",
         order: str = "auto",
         engine: str = "auto",
+        ranks: int | str = "auto",
+        partitioner: str | Callable[..., Any] = "auto",
     ) -> None:
         _check_frame(frame, "the edge frame", InvalidEdges)
         order, engine = config.chosen("order", order), config.chosen("engine", engine)
@@ -140,7 +153,13 @@ class Graph:
             ids = find_vertex_columns(meta_of(vertices), schema)
             schema = holding_vertices(schema, meta_of(vertices), ids)
         layout = Layout(directed=directed, duplicates=duplicates, order=order)
-        self._input: Input = Frames(frame, vertices, ids, schema, layout)
+        if partitioner == "auto":
+            partitioner = config.get("partitioner")
+        check_partitioner(partitioner)
+        number, asked = check_ranks(ranks), ranks != "auto"
+        self._input: Input = Frames(
+            frame, vertices, ids, schema, layout, number, asked, partitioner
+        )
         self._engine = engine
 
     @classmethod
@@ -165,20 +184,27 @@ class Graph:
     circuit_simulation = _method(CircuitSimulation)
     run = _method(RunProgram)
 
-    def persist(self, *, columns: Columns = ()) -> Graph:
+    def persist(self, *, columns: Columns = (), ranks: int | str = "auto") -> Graph:
         """Build the partition now and keep it, so that methods called later share it.
 
         Parameters
         ----------
         columns : str or list of str
             Further columns of the edge frame that programs will read.
+        ranks : int or "auto"
+            Another number of ranks than the graph was given.
 
         Returns
         -------
         Graph
-            The same graph, held in memory (of the worker, when a ``distributed.Client`` is active).
+            The same graph, held in memory (of the workers, when a ``distributed.Client`` is active),
+            until nothing refers to it any more. A graph on several ranks is lost with any of their
+            workers.
         """
-        return Graph._of(self._input.built(_names(columns)), self._engine)
+        number = ranks if ranks == "auto" else check_ranks(ranks)
+        return Graph._of(
+            self._input.built(_names(columns), self._on_engine(), number), self._engine
+        )
 
     def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
         """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
@@ -206,8 +232,8 @@ class Graph:
         Notes
         -----
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
-        for use, the rows without repeats and of directed graphs both directions. Needs room for
-        the old and the new folder side by side.
+        for use, the rows without repeats and of directed graphs both directions. It is built on
+        one rank. Needs room for the old and the new folder side by side.
         """
         from dask_graphgpu import __version__
 
@@ -217,7 +243,7 @@ class Graph:
                 "them with .to_pandas(), Dask's with .to_backend('pandas')"
             )
         folder = saving.check_destination(path)
-        made = self._input.built(_names(columns))
+        made = self._input.built(_names(columns), self._on_engine(), 1)
         arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()
@@ -231,8 +257,10 @@ class Graph:
         Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
         and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact.
         """
-        on_device = self._input.schema.on_device
-        return self._input.plan(engines.of_frames(self._engine, on_device=on_device))
+        return self._input.plan(self._on_engine())
+
+    def _on_engine(self) -> str:
+        return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
 
     def __repr__(self) -> str:
         directed = "directed" if self._input.layout.directed else "undirected"

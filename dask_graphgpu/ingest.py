@@ -32,6 +32,19 @@ class Needs:
     by: str = "source"
 
 
+@dataclass(frozen=True, eq=False)
+class ValueFrame:
+    """A frame with values of vertices: only its id columns, and columns of values."""
+
+    frame: Any
+    ids: tuple[str, ...]
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, frame: Any, ids: Sequence[str], values: Sequence[str]) -> ValueFrame:
+        return cls(frame[list(dict.fromkeys([*ids, *values]))], tuple(ids), tuple(values))
+
+
 def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
     """The frame with only the columns that are needed."""
     weight = [schema.weight] if needs.weight else []
@@ -56,7 +69,9 @@ def ingest(
     edges = edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     vertex_chunks = (
-        [] if vertices is None else vertex_frame(vertices, vertex_ids, needs.vertex_columns, lazy)
+        []
+        if vertices is None
+        else vertex_chunks_of(ValueFrame.of(vertices, vertex_ids, needs.vertex_columns), lazy)
     )
     found = parquet.pieces(edges) if is_dask_collection(edges) else None
     if found is not None:
@@ -90,14 +105,12 @@ class _Kind:
         return cls(device_frames.read_edges, device_frames.read_vertices, device.build)
 
 
-def vertex_frame(frame: Any, ids: Sequence[str], columns: Sequence[str], lazy: bool) -> list[Any]:
+def vertex_chunks_of(given: ValueFrame, lazy: bool) -> list[Any]:
     """Chunks of a frame with one row a vertex, one a partition; Delayed where ``lazy``."""
-    chosen = frame[list(dict.fromkeys([*ids, *columns]))]
-    kind = _Kind.of(on_device(frame))
+    kind = _Kind.of(on_device(given.frame))
     read: Any = delayed(kind.read_vertices, pure=True) if lazy else kind.read_vertices
-    parts = chosen.to_delayed() if is_dask_collection(chosen) else [chosen]
-    ids, columns = tuple(ids), tuple(columns)
-    return [read(part, ids, columns, f"partition {i}") for i, part in enumerate(parts)]
+    parts = given.frame.to_delayed() if is_dask_collection(given.frame) else [given.frame]
+    return [read(part, given.ids, given.values, f"partition {i}") for i, part in enumerate(parts)]
 
 
 def _from_parquet(
@@ -114,6 +127,16 @@ def _from_parquet(
     One task, so that codes are dropped as soon as they are in rows: Dask would hold what other
     tasks give until this one has ended.
     """
+    return build(read_parquet_edges(found, columns, schema, carried), vertices, layout)
+
+
+def read_parquet_edges(
+    found: list[parquet.Piece],
+    columns: tuple[str, ...],
+    schema: EdgeSchema,
+    carried: tuple[str, ...],
+) -> list[EdgeChunk]:
+    """Edges of Parquet files, read on the threads; ``columns`` are those of the frame."""
     strings = [
         name
         for name, dtype in schema.dtypes
@@ -130,6 +153,4 @@ def _from_parquet(
         return united(chunks)
 
     blocks = for_blocks(read, np.arange(len(pieces) + 1))
-    chunks = [chunk for block in blocks for chunk in block]
-    del blocks
-    return build(chunks, vertices, layout)
+    return [chunk for block in blocks for chunk in block]

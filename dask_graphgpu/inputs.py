@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from dask.base import is_dask_collection, persist
 from dask.delayed import delayed
 
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.cluster import lazy
+from dask_graphgpu.cluster.placement import choose, num_workers
+from dask_graphgpu.cluster.tasks import Spread, about
+from dask_graphgpu.cluster.work import BuiltGraph
+from dask_graphgpu.errors import (
+    EngineUnavailable,
+    InvalidArgument,
+    InvalidEdges,
+    InvalidVertices,
+)
 from dask_graphgpu.ingest import Needs, edge_frame, ingest
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.store.plan import Plan, exact_plan, planned
+from dask_graphgpu.store.plan import Plan, exact_plan, plan_on_ranks, planned
 from dask_graphgpu.store.source import stated
 
 
@@ -40,11 +49,19 @@ class Input(Protocol):
     def check(self, needs: Needs) -> None:
         """Raise when a column that is needed is not there; reads nothing."""
 
-    def partition(self, needs: Needs) -> Any:
-        """The partition, Delayed when lazy, with at least what is needed."""
+    def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
+        """How it is spread over ranks, and its shares, Delayed when lazy; None: it is on one."""
 
-    def built(self, columns: tuple[str, ...]) -> Built:
-        """The partition kept, with all that any method reads and some columns of the edges."""
+    def partition(self, needs: Needs) -> Any:
+        """The partition, Delayed when lazy, with at least what is needed; of a graph on one rank."""
+
+    def built(
+        self, columns: tuple[str, ...], engine: str, ranks: int | str
+    ) -> Built | BuiltOnRanks:
+        """It kept, with all that any method reads and some columns of the edges.
+
+        ``ranks`` "auto": as many as it was given itself.
+        """
 
     def plan(self, engine: str) -> Plan:
         """What `Graph.explain` shows."""
@@ -52,13 +69,20 @@ class Input(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Frames of edges and, if any, of vertices with id columns ``vertex_ids``."""
+    """Frames of edges and, if any, of vertices with id columns ``vertex_ids``.
+
+    ``ranks`` is "auto" where neither an argument nor a setting gives a number, and ``asked`` says
+    that an argument does.
+    """
 
     edges: Any
     vertices: Any
     vertex_ids: tuple[str, ...]
     schema: EdgeSchema
     layout: Layout
+    ranks: int | str = 1
+    asked: bool = False
+    partitioner: str | Callable[..., Any] = "balanced"
 
     @property
     def lazy(self) -> bool:
@@ -77,10 +101,35 @@ class Frames:
         columns = [] if self.vertices is None else [str(c) for c in self.vertices.columns]
         _check_vertex_columns(needs, columns)
 
+    def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
+        spread = self._spread(needs, engine)
+        return None if spread is None else (spread, self._shares(needs, spread))
+
+    def _spread(self, needs: Needs, engine: str) -> Spread | None:
+        edges = edge_frame(self.edges, self.schema, needs)
+        on_device = self.schema.on_device
+        return choose(self.ranks, edges, engine, on_device=on_device, asked=self.asked)
+
+    def _shares(self, needs: Needs, spread: Spread) -> Any:
+        return lazy.build(
+            self.edges,
+            self.schema,
+            self.vertices,
+            self.vertex_ids,
+            self.layout,
+            needs,
+            spread,
+            self.partitioner,
+        )
+
     def partition(self, needs: Needs) -> Any:
         return ingest(self.edges, self.schema, self.vertices, self.vertex_ids, self.layout, needs)
 
-    def built(self, columns: tuple[str, ...]) -> Built:
+    def built(
+        self, columns: tuple[str, ...], engine: str, ranks: int | str
+    ) -> Built | BuiltOnRanks:
+        if ranks != "auto":
+            return replace(self, ranks=ranks, asked=True).built(columns, engine, "auto")
         values: list[Any] = []
         if self.vertices is not None:
             values = list(meta_of(self.vertices).select_dtypes(["number", "bool"]).columns)
@@ -88,22 +137,28 @@ class Frames:
         needs = Needs(self.schema.weight is not None, columns, named)
         self.check(needs)
         source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
-        made = self.partition(needs)
+        spread = self._spread(needs, engine)
+        made = self.partition(needs) if spread is None else self._shares(needs, spread)
         kept = persist(made)[0] if self.lazy else made
-        return Built(kept, needs, self.npartitions, source, self.schema, self.layout)
+        about = needs, self.npartitions, source, self.schema, self.layout
+        return Built(kept, *about) if spread is None else BuiltOnRanks(kept, *about, spread)
 
     def plan(self, engine: str) -> Plan:
         needs = Needs(weight=self.schema.weight is not None)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
-        return planned(frames, self.schema, self.layout, engine)
+        plan = planned(frames, self.schema, self.layout, engine)
+        spread = self._spread(needs, engine)
+        if spread is None:
+            return plan
+        return replace(plan, ranks=spread.ranks or num_workers(), why_ranks=spread.why)
 
     def _vertex_frames(self) -> list[Any]:
         return [] if self.vertices is None else [self.vertices]
 
 
 @dataclass(frozen=True, eq=False)
-class Built:
-    """A partition in memory, of a worker or mapped from a folder, that holds what ``needs`` says.
+class _Kept:
+    """A graph that is built and holds what ``needs`` says.
 
     ``source`` are the Parquet files that it was built from, as `store.source.stated` gives them.
     """
@@ -130,10 +185,23 @@ class Built:
         _check_edge_columns(needs.edge_columns, self.schema, self.layout)
         _check_vertex_columns(needs, list(self.needs.vertex_columns))
 
+
+@dataclass(frozen=True, eq=False)
+class Built(_Kept):
+    """On one rank: a partition in memory, of a worker or mapped from a folder."""
+
+    def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
+        return None
+
     def partition(self, needs: Needs) -> Any:
         return self.held
 
-    def built(self, columns: tuple[str, ...]) -> Built:
+    def built(self, columns: tuple[str, ...], engine: str, ranks: int | str) -> Built:
+        if ranks not in ("auto", 1):
+            raise InvalidArgument(
+                f"ranks={ranks}, and the graph is built on one rank, where it stays: give ranks= to "
+                "the graph of its frame, or to its persist()"
+            )
         self.check(Needs(edge_columns=columns))
         return self
 
@@ -142,6 +210,50 @@ class Built:
         plan = describe(self.held, self.schema, self.layout, engine)
         found: Plan = plan.compute() if self.lazy else plan
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltOnRanks(_Kept):
+    """Shares on the ranks: of workers, or in this process."""
+
+    spread: Spread
+
+    def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
+        if engine not in ("auto", "cpu"):
+            raise EngineUnavailable(
+                f"the engine {engine!r} runs on one rank, and the graph is built on several"
+            )
+        return self.spread, self.held
+
+    def partition(self, needs: Needs) -> Any:
+        raise self._on_several()
+
+    def built(self, columns: tuple[str, ...], engine: str, ranks: int | str) -> BuiltOnRanks:
+        if ranks not in ("auto", self.spread.ranks):
+            raise self._on_several()
+        self.check(Needs(edge_columns=columns))
+        return self
+
+    def plan(self, engine: str) -> Plan:
+        describe: Any = delayed(about, pure=False) if self.lazy else about
+        found = describe(self.held)
+        built: BuiltGraph = found.compute() if self.lazy else found
+        return plan_on_ranks(
+            built.rows,
+            built.vertices,
+            built.order,
+            built.shares,
+            self.spread.why,
+            self.schema,
+            self.layout,
+            engine,
+        )
+
+    def _on_several(self) -> InvalidArgument:
+        return InvalidArgument(
+            "the graph is built on several ranks, where it stays: saved is, and built on another "
+            "number of ranks, the graph of its frame"
+        )
 
 
 def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout) -> None:

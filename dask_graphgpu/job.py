@@ -112,6 +112,11 @@ def _graph(options: GraphOptions) -> _Graph:
 def _saved_graph(options: GraphOptions) -> _Graph:
     """A saved graph, which has to be what the other options say, where they say anything."""
     others = dict(options.others)
+    if others.get("ranks", 1) not in (1, "auto"):
+        raise InvalidArgument(
+            f"ranks is {others['ranks']!r} and {options.edges} a saved graph, which is on one rank: "
+            "leave it out, or give the edges that it was built from"
+        )
     graph = load(options.edges, engine=others.get("engine", "auto"), **dict(options.saved))
     found = read(options.edges, stale="ignore")
     schema, layout = found.schema, found.layout

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass, field
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.errors import GraphError
@@ -11,7 +13,8 @@ from dask_graphgpu.errors import GraphError
 if TYPE_CHECKING:
     import pandas as pd
 
-_last: Report | None = None
+_last: tuple[float, Report] | None = None  # when it was published
+_elsewhere: list[Callable[[], tuple[float, Report] | None]] = []
 _lock = threading.Lock()
 
 
@@ -29,10 +32,11 @@ class Advance:
 
 @dataclass
 class Report:
-    """The advances of one run, in order."""
+    """The advances of one run, in order; ``watch`` is told of each."""
 
     algorithm: str
     advances: list[Advance] = field(default_factory=list)
+    watch: Callable[[Report, Advance], None] | None = None
 
     def advance(
         self,
@@ -49,7 +53,14 @@ class Report:
         ``bytes`` is modelled: what the arrays that were touched imply (bytes an edge times edges,
         plus state times vertices), not what a counter of the machine saw.
         """
-        self.advances.append(Advance(direction, supersteps, frontier, edges, bytes, seconds))
+        made = Advance(direction, supersteps, frontier, edges, bytes, seconds)
+        self.advances.append(made)
+        if self.watch is not None:
+            self.watch(self, made)
+
+    def bare(self) -> Report:
+        """The same without the watch, to be sent elsewhere."""
+        return replace(self, watch=None)
 
     def to_frame(self) -> pd.DataFrame:
         """One row an advance; ``superstep`` is the number of the first superstep in it."""
@@ -66,11 +77,16 @@ class Report:
         """Make this the report that `last_report` gives."""
         global _last
         with _lock:
-            _last = self
+            _last = time.time(), self
+
+
+def elsewhere(latest: Callable[[], tuple[float, Report] | None]) -> None:
+    """Have `last_report` ask a function for runs in other processes: when the last ended, its report."""
+    _elsewhere.append(latest)
 
 
 def last_report() -> pd.DataFrame:
-    """The report of the graph method that finished last in this process.
+    """The report of the graph method that finished last, in this process or for it on a cluster.
 
     Returns
     -------
@@ -84,12 +100,18 @@ def last_report() -> pd.DataFrame:
     ------
     GraphError
         No graph method has finished in this process: a lazy result that was not computed yet, or
-        one that was computed by a worker in another process.
+        one that was computed on one rank by a worker in another process.
+
+    Notes
+    -----
+    Of a run on several ranks it is the report of rank 0.
     """
     with _lock:
-        if _last is None:
-            raise GraphError(
-                "no graph method has finished in this process yet: compute a result first "
-                "(runs on workers in other processes keep their report there)"
-            )
-        return _last.to_frame()
+        found = [] if _last is None else [_last]
+    found += [made for latest in _elsewhere if (made := latest()) is not None]
+    if not found:
+        raise GraphError(
+            "no graph method has finished in this process yet: compute a result first "
+            "(a run on one rank, by a worker in another process, keeps its report there)"
+        )
+    return max(found, key=lambda each: each[0])[1].to_frame()

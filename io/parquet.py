@@ -79,14 +79,16 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
     ]
 
 
+def row_groups(piece: Piece) -> list[tuple[int, int]]:
+    """The row groups of a piece and how many rows each has, from the footer."""
+    metadata = _open(piece).metadata
+    groups = range(metadata.num_row_groups) if piece.row_groups is None else piece.row_groups
+    return [(group, metadata.row_group(group).num_rows) for group in groups]
+
+
 def num_rows(found: Sequence[Piece]) -> int:
     """Rows, from the footers."""
-    total = 0
-    for piece in found:
-        metadata = _open(piece).metadata
-        groups = range(metadata.num_row_groups) if piece.row_groups is None else piece.row_groups
-        total += sum(metadata.row_group(group).num_rows for group in groups)
-    return total
+    return sum(rows for piece in found for _, rows in row_groups(piece))
 
 
 def read_pieces(

@@ -67,16 +67,32 @@ def to_frame(
     Nulls are those of the masked types (``Int64``, ``Float64``) beside NumPy columns and of Arrow
     types beside Arrow columns; missing string ids are the null of their own type.
     """
+    part = {
+        name: Values(values.data[rows], None if values.valid is None else values.valid[rows])
+        for name, values in table.items()
+    }
+    vertices = {
+        name: ids.take(part[name].data, part[name].valid)
+        for name, kind in columns.items()
+        if kind.vertex
+    }
+    return assemble(part, vertices, columns, schema)
+
+
+def assemble(
+    table: Table,
+    vertices: dict[str, list[pa.Array]],
+    columns: dict[str, ColumnType],
+    schema: EdgeSchema,
+) -> pd.DataFrame:
+    """As `to_frame`, with the user's ids of each column of vertices at hand."""
     out: dict[str, Any] = {}
     for name, kind in columns.items():
-        data = table[name].data[rows]
-        valid = table[name].valid
-        valid = None if valid is None else valid[rows]
         if not kind.vertex:
-            out[name] = _numbers(data, valid, kind, schema.arrow)
+            out[name] = _numbers(table[name].data, table[name].valid, kind, schema.arrow)
             continue
         for column, dtype, values in zip(
-            vertex_names(name, schema), schema.ids, ids.take(data, valid), strict=True
+            vertex_names(name, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = _ids(values, dtype, kind.nullable)
     return pd.DataFrame(out)

@@ -17,12 +17,16 @@ settings.load_profile("suite")
 
 def pytest_addoption(parser):
     parser.addoption("--engine", choices=("cpu", "gpu"), help="that of graphs with engine='auto'")
+    parser.addoption("--ranks", type=int, help="of graphs with ranks='auto': threads of this process")
 
 
 def pytest_configure(config):
     engine = config.getoption("engine")
     if engine is not None:
         dask.config.set({"graphgpu.engine": engine})
+    ranks = config.getoption("ranks")
+    if ranks is not None:
+        dask.config.set({"graphgpu.ranks": ranks})
 
 
 _GRAPHS = "DASK_GRAPHGPU_GRAPHS"

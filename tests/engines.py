@@ -5,6 +5,11 @@ import pytest
 from dask_graphgpu import config
 from dask_graphgpu.engine import load
 
+# What a test says of the way to an answer on one rank, where `pytest --ranks` asks for more.
+of_one_rank = pytest.mark.skipif(
+    config.get("ranks") not in ("auto", 1), reason="how one rank goes about it"
+)
+
 _engine = load(config.get("engine"))
 
 # What a test says of the way to an answer, not of the answer.

@@ -25,17 +25,20 @@ ALLOWED = {
     "kernels": {"errors", "config"},
     "exchange": {"errors", "config"},
     "partition": {"errors", "config", "kernels", "exchange"},
-    "io": {"errors", "config", "partition"},
+    "io": {"errors", "config", "exchange", "partition"},
     "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
     "engine": {
         "errors", "config", "report", "functions", "program", "kernels", "partition", "exchange"
     },  # fmt: skip
-    "algorithms": {"errors", "report", "functions", "program", "exchange", "partition", "io"},
+    "algorithms": {"errors", "checkpoint", "report", "functions", "program", "exchange", "partition", "io"},
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
 ALLOWED["checkpoint"] = {"errors", "exchange", "partition", "store"}
-ALLOWED["inputs"] = {"errors", "io", "partition", "store", "ingest"}
+ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
+ALLOWED["cluster"] |= {"errors", "config", "exchange", "partition", "io"}
+ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
+    "cluster",
     "errors",
     "exchange",
     "report",

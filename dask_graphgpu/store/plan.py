@@ -15,6 +15,37 @@ from dask_graphgpu.partition.partition import Partition
 
 
 @dataclass(frozen=True)
+class RankShare:
+    """What one of several ranks has of a graph.
+
+    Attributes
+    ----------
+    vertices : int
+        That it owns.
+    edges : int
+        With an end of these; of a directed graph counted at both ends.
+    border : int
+        Vertices of other ranks at the other ends of its edges.
+    bytes : int
+    where : str
+        Address of the worker; empty: in this process.
+    """
+
+    vertices: int
+    edges: int
+    border: int
+    bytes: int
+    where: str = ""
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.edges:,} edges of {self.vertices:,} vertices, border {self.border:,}, "
+            f"{self.bytes:,} bytes"
+        )
+        return f"{text}, on {self.where}" if self.where else text
+
+
+@dataclass(frozen=True)
 class Plan:
     """Size and layout of a graph; ``str()`` gives a short text.
 
@@ -32,6 +63,10 @@ class Plan:
         As asked for, or as chosen where ``exact``.
     on_device : bool
         Whether that memory is the GPU's.
+    why_ranks : str
+        Where there are several ranks: why so many.
+    shares : tuple of RankShare
+        What each of several ranks has, where ``exact``.
     """
 
     columns: str
@@ -46,6 +81,8 @@ class Plan:
     ranks: int = 1
     path: str | None = None
     on_device: bool = False
+    why_ranks: str = ""
+    shares: tuple[RankShare, ...] = ()
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -55,10 +92,11 @@ class Plan:
             ("directed", "yes" if self.directed else "no, every edge leads both ways"),
             ("duplicates", self.duplicates),
             ("order", self.order),
-            ("ranks", str(self.ranks)),
+            ("ranks", f"{self.ranks}, {self.why_ranks}" if self.why_ranks else str(self.ranks)),
             (self._memory() if self.path is None else "saved", self._place()),
             ("engine", self.engine),
         ]
+        lines += [(f"rank {i}", str(share)) for i, share in enumerate(self.shares)]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
 
     def _memory(self) -> str:
@@ -115,6 +153,22 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
     )
     origin = partition.origin
     return plan if origin is None else replace(plan, path=origin.path)
+
+
+def plan_on_ranks(
+    rows: int,
+    vertices: int,
+    order: str,
+    shares: tuple[RankShare, ...],
+    why: str,
+    schema: EdgeSchema,
+    layout: Layout,
+    engine: str,
+) -> Plan:
+    """The plan of a graph whose shares are built."""
+    size = sum(share.bytes for share in shares)
+    plan = _plan(schema, layout, engine, order, rows, vertices, size, exact=True)
+    return replace(plan, ranks=len(shares), why_ranks=why, shares=shares)
 
 
 def _plan(

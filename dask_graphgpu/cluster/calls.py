@@ -1,0 +1,65 @@
+"""Calls from a worker to other workers and to the scheduler, past Dask's tasks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from distributed import Worker, get_worker
+from distributed.core import clean_exception
+from distributed.protocol.pickle import dumps
+
+T = TypeVar("T")
+
+# Seconds that an event loop has to answer: a worker may import this package for the first time.
+ANSWER = 30.0
+
+
+def this_worker() -> Worker | None:
+    """The worker that runs the task that calls; None outside of a cluster's tasks."""
+    try:
+        return get_worker()
+    except ValueError:
+        return None
+
+
+def this_task(worker: Worker) -> str:
+    """Key of the task that calls."""
+    return str(worker.get_current_task())
+
+
+async def ask(
+    worker: Worker,
+    address: str,
+    function: Callable[..., T],
+    *arguments: Any,
+    patience: float | None = None,
+) -> T:
+    """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker.
+
+    ``patience``: seconds for the answer, if it is large.
+
+    Raises
+    ------
+    OSError, TimeoutError
+        It cannot be reached, or does not answer.
+    Exception
+        What the function raises.
+    """
+    call = worker.rpc(address).run(function=dumps(function), args=dumps(arguments))
+    return _answer(await asyncio.wait_for(call, patience or ANSWER))  # type: ignore[no-any-return]
+
+
+async def ask_scheduler(worker: Worker, function: Callable[..., T], *arguments: Any) -> T:
+    """Call ``function(*arguments, dask_scheduler=)`` on the event loop of the scheduler."""
+    call = worker.scheduler.run_function(function=dumps(function), args=dumps(arguments))
+    return _answer(await asyncio.wait_for(call, ANSWER))  # type: ignore[no-any-return]
+
+
+def _answer(reply: dict[str, Any]) -> Any:
+    if reply["status"] == "OK":
+        return reply["result"]
+    _, error, traceback = clean_exception(**reply)
+    assert error is not None
+    raise error.with_traceback(traceback)

@@ -1,0 +1,341 @@
+"""A run on the ranks of a cluster, as the task that leads it sees it.
+
+The leader takes the workers, opens a place for a rank on each, starts one task a rank, and waits. A
+rank that fails ends the others through their connections; the leader finds out which error is the
+cause, lets go of everything, and raises that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from distributed import Client, Reschedule, Worker, get_worker, worker_client
+
+from dask_graphgpu.cluster import on_scheduler
+from dask_graphgpu.cluster.calls import ANSWER, ask, ask_scheduler, this_task
+from dask_graphgpu.cluster.holdings import Name
+from dask_graphgpu.cluster.rank import (
+    Meeting,
+    abort_rank,
+    lost_rank,
+    open_rank,
+    run_rank,
+    wanted,
+)
+from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
+
+_LOOK = 0.25  # seconds between two looks at whether the run is still wanted
+_COME_BACK = 10.0  # seconds for workers that were killed to be started again
+_LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
+# Ranks start before other tasks of their workers: those of the same run wait for them.
+_PRIORITY = 100
+
+_telling: set[asyncio.Future[None]] = set()  # which asyncio itself would forget
+
+
+def lead(
+    name: str,
+    workers: Sequence[str] | int | None,
+    function: Callable[..., Any],
+    arguments: Callable[[tuple[str, ...]], Sequence[tuple[Any, ...]]],
+    timeouts: tuple[float, float],
+    finish: Callable[[tuple[str, ...]], tuple[Any, ...]] | None = None,
+    needs: Name | None = None,
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Run ``function(ranks, *arguments(workers)[i])`` on each of some workers at the same time.
+
+    Called in a task, which holds no thread of its worker meanwhile. Workers that another run has
+    taken are waited for.
+
+    Parameters
+    ----------
+    name : str
+        Of the tasks: ``<name>-rank-<i>``.
+    workers : addresses, number or None
+        Rank i runs on the worker ``workers[i]``. A number: on so many; None: on all.
+    arguments : function
+        Is given the addresses, and gives the arguments of each rank.
+    timeouts : pair of float
+        Seconds that the ranks have to come together, and that one may be silent.
+    finish : function, optional
+        Is given the addresses, and gives a function and its arguments; it is called on the
+        scheduler when all ranks are done, before the workers are given back.
+    needs : name, optional
+        Of what each worker holds for the task ``needs[1]``. Where one does not, or is gone, that
+        task is run again, and then this one.
+
+    Returns
+    -------
+    workers : tuple of str
+    results : list
+        What each rank returned; small, as it comes here.
+
+    Raises
+    ------
+    InvalidArgument
+        The cluster has fewer workers.
+    RankLost
+        A worker has died, hangs or does not answer; the message names it.
+    Exception
+        The first error of a rank, with a note that names it.
+    """
+    worker = get_worker()
+    with worker_client() as client:
+        leader = _Leader(worker, client, name, timeouts, needs)
+        results = client.sync(leader.run, workers, function, arguments, finish)
+    return leader.addresses, results
+
+
+class _Leader:
+    def __init__(
+        self,
+        worker: Worker,
+        client: Client,
+        name: str,
+        timeouts: tuple[float, float],
+        needs: Name | None,
+    ) -> None:
+        self.worker, self.client, self.name, self.timeouts = worker, client, name, timeouts
+        self.needs = needs
+        self.addresses: tuple[str, ...] = ()
+        self.key = this_task(worker)
+        self.run_id = secrets.token_hex(16)
+        self.lock = on_scheduler.lock_id(self.key, worker.address, self.run_id)
+
+    async def run(
+        self,
+        workers: Sequence[str] | int | None,
+        function: Callable[..., Any],
+        arguments: Callable[..., Sequence[tuple[Any, ...]]],
+        finish: Callable[..., tuple[Any, ...]] | None,
+    ) -> list[Any]:
+        self.addresses = await self._choose(workers)
+        after = () if finish is None else finish(self.addresses)
+        try:
+            await self._take()
+            meeting = await self._open()
+            results = await self._ranks(meeting, function, arguments(self.addresses))
+        except BaseException:
+            with suppress(Exception):  # the scheduler is gone, and with it the locks
+                await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
+            raise
+        await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock, *after)
+        return results
+
+    # -- steps of a run --------------------------------------------------------------------------
+
+    async def _choose(self, workers: Sequence[str] | int | None) -> tuple[str, ...]:
+        """Addresses of the workers, by one look at the cluster.
+
+        The worker of this task is one of them, so that there is one fewer to depend on. A worker
+        that was killed may be about to come back, so a few seconds are given for that.
+        """
+        if workers is not None and not isinstance(workers, int):
+            return tuple(workers)
+        until = time.monotonic() + _COME_BACK
+        while True:
+            found = (await self.worker.scheduler.identity(n_workers=-1))["workers"]
+            running = sorted(a for a, each in found.items() if each["status"] == "running")
+            if workers is None or len(running) >= workers:
+                break
+            if time.monotonic() > until:
+                raise InvalidArgument(
+                    f"ranks={workers}, and the cluster has {len(running)} workers: a rank is a "
+                    "worker of its own; give fewer ranks or ranks='auto', or start more workers"
+                )
+            self._check_wanted()
+            await asyncio.sleep(_LOOK)
+        here = self.worker.address
+        chosen = sorted(running, key=lambda address: address != here)[:workers]
+        return tuple(sorted(chosen))
+
+    async def _take(self) -> None:
+        """Wait until no other run has a rank on these workers."""
+        request = self.worker.scheduler.multi_lock_acquire(
+            locks=list(self.addresses), id=self.lock, num_locks=len(self.addresses)
+        )
+        asked = asyncio.ensure_future(request)
+        try:
+            while not (await asyncio.wait({asked}, timeout=2 * _LOOK))[0]:
+                self._check_wanted()
+                await ask_scheduler(self.worker, on_scheduler.free_locks)
+            asked.result()
+        finally:
+            asked.cancel()
+
+    async def _open(self) -> Meeting:
+        """Have all workers listen."""
+        calls = [
+            ask(self.worker, address, open_rank, self.run_id, self.key, self.needs)
+            for address in self.addresses
+        ]
+        table = await asyncio.gather(*calls, return_exceptions=True)
+        for rank, found in enumerate(table):
+            if isinstance(found, TimeoutError | OSError):
+                if self.needs is not None and not await self._is_there(rank):
+                    await self._make_again()
+                raise self._lost(rank, f"it did not answer ({found or type(found).__name__})")
+            if isinstance(found, BaseException):
+                raise found
+            if found is None:
+                await self._make_again()
+        return Meeting(
+            run=self.run_id,
+            leader=self.key,
+            led_from=self.worker.address,
+            workers=tuple(self.addresses),
+            table=tuple(table),  # type: ignore[arg-type]  # no error is among them
+            start_timeout=self.timeouts[0],
+            idle_timeout=self.timeouts[1],
+            token=secrets.token_bytes(32),
+        )
+
+    async def _ranks(
+        self, meeting: Meeting, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Start a task a rank and wait for them."""
+        futures = [
+            self.client.submit(
+                run_rank,
+                meeting,
+                rank,
+                function,
+                *arguments[rank],
+                key=f"{self.name}-rank-{rank}-{self.run_id}",
+                workers=[address],
+                allow_other_workers=False,  # and so never stolen, however busy this worker is
+                pure=False,
+                priority=_PRIORITY,
+                retries=0,
+            )
+            for rank, address in enumerate(self.addresses)
+        ]
+        ends = [asyncio.ensure_future(_end(future)) for future in futures]
+        try:
+            await self._watch(ends)
+            return [end.result() for end in ends]
+        except BaseException as error:
+            self._abort(error)
+            await self._last_words(ends, error)
+            cause = self._cause(ends, error)
+            if not isinstance(error, Reschedule):
+                error = cause
+            elif isinstance(cause, RankLost):
+                # What the run needs was lost too, and the scheduler is about to make it again.
+                told = self.key, self.worker.address, cause, True
+                with suppress(Exception):
+                    await ask_scheduler(self.worker, on_scheduler.fail, *told)
+            for end in ends:
+                end.cancel()
+            with suppress(Exception):
+                await asyncio.wait_for(self.client.cancel(futures, force=True), ANSWER)
+            raise error from None
+
+    async def _watch(self, ends: Sequence[asyncio.Future[Any]]) -> None:
+        """Wait for all ranks to end well; raise when one does not, or nobody wants the run."""
+        waiting = set(ends)
+        looked = time.monotonic()
+        while waiting:
+            done, waiting = await asyncio.wait(
+                waiting, timeout=_LOOK, return_when=asyncio.FIRST_EXCEPTION
+            )
+            for end in done:
+                end.result()
+            self._check_wanted()
+            if waiting and time.monotonic() > looked + 1.0:
+                await self._check_workers(ends)
+                looked = time.monotonic()
+
+    # -- looks -----------------------------------------------------------------------------------
+
+    def _check_wanted(self) -> None:
+        """Raise Reschedule when the task was cancelled.
+
+        It has no effect then, unless somebody has asked for the same again meanwhile: Dask takes
+        this task for the new one, and runs it anew.
+        """
+        if not wanted(self.worker, self.key):
+            raise Reschedule
+
+    async def _check_workers(self, ends: Sequence[asyncio.Future[Any]]) -> None:
+        """Raise RankLost for a worker that has left the cluster before its rank has ended."""
+        there = await self._there()
+        for rank, end in enumerate(ends):
+            if not end.done() and self.addresses[rank] not in there:
+                raise self._lost(rank, "it has left the cluster")
+
+    async def _there(self) -> Collection[str]:
+        """Addresses of the workers of the cluster."""
+        found: dict[str, int] = await asyncio.wait_for(
+            self.worker.scheduler.ncores(workers=None), ANSWER
+        )
+        return found
+
+    async def _is_there(self, rank: int) -> bool:
+        return self.addresses[rank] in await self._there()
+
+    async def _make_again(self) -> NoReturn:
+        """Have what the ranks need made again, and this task run again after that."""
+        assert self.needs is not None
+        await ask_scheduler(self.worker, on_scheduler.lose, self.needs[1])
+        raise Reschedule
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def _abort(self, error: BaseException) -> None:
+        """Tell all ranks to end, without waiting for their answers."""
+        reason = f"{type(error).__name__}: {error}" if str(error) else "the run was cancelled"
+
+        async def tell(address: str) -> None:
+            with suppress(Exception):
+                await ask(self.worker, address, abort_rank, self.run_id, reason)
+
+        for address in self.addresses:
+            task = asyncio.ensure_future(tell(address))
+            _telling.add(task)
+            task.add_done_callback(_telling.discard)
+
+    async def _last_words(self, ends: Sequence[asyncio.Future[Any]], first: BaseException) -> None:
+        """Wait for the ranks to end, but for those that others have lost."""
+        until = time.monotonic() + _LAST_WORDS
+        while time.monotonic() < until:
+            errors = [*_errors(ends).values(), first]
+            lost = {error.rank for error in errors if isinstance(error, RankLost)}
+            waiting = [end for rank, end in enumerate(ends) if rank not in lost and not end.done()]
+            if not waiting:
+                return
+            await asyncio.wait(waiting, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+
+    def _cause(self, ends: Sequence[asyncio.Future[Any]], first: BaseException) -> BaseException:
+        """Of the errors of all ranks, the one that the others come from."""
+        errors = _errors(ends)
+        for rank, error in errors.items():
+            if not isinstance(error, RankLost | RanksAborted | CancelledError):
+                error.add_note(f"raised by rank {rank} on worker {self.addresses[rank]}")
+                return error
+        lost = [error for error in (*errors.values(), first) if isinstance(error, RankLost)]
+        for error in lost:
+            return error if error.rank is None else self._lost(error.rank, str(error))
+        return RanksAborted("the run was cancelled") if isinstance(first, CancelledError) else first
+
+    def _lost(self, rank: int, why: str) -> RankLost:
+        return lost_rank(rank, self.addresses, why)
+
+
+async def _end(future: Any) -> Any:
+    """What a rank returned or raised."""
+    return await future
+
+
+def _errors(ends: Sequence[asyncio.Future[Any]]) -> dict[int, BaseException]:
+    """What the ranks that have ended have raised."""
+    found = {
+        rank: end.exception() for rank, end in enumerate(ends) if end.done() and not end.cancelled()
+    }
+    return {rank: error for rank, error in found.items() if error is not None}

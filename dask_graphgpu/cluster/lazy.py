@@ -1,0 +1,107 @@
+"""Graph methods on ranks as Dask frames: the graph of tasks, made without doing any work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import dask.dataframe as dd
+from dask.base import is_dask_collection, tokenize
+from dask.delayed import delayed
+
+from dask_graphgpu.cluster import watch
+from dask_graphgpu.cluster.parcels import leave
+from dask_graphgpu.cluster.tasks import Spread, build_graph, run_graph, take
+from dask_graphgpu.cluster.work import Job, Recipe
+from dask_graphgpu.ingest import Needs, ValueFrame, edge_frame
+from dask_graphgpu.io import parquet
+from dask_graphgpu.io.edges import read_edges
+from dask_graphgpu.io.results import empty_frame
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.vertices import read_vertices
+from dask_graphgpu.partition.layout import Layout
+
+_NAME = "dask-graphgpu"
+
+
+def build(
+    frame: Any,
+    schema: EdgeSchema,
+    vertices: Any,
+    vertex_ids: Sequence[str],
+    layout: Layout,
+    needs: Needs,
+    spread: Spread,
+    partitioner: str | Callable[..., Any],
+) -> Any:
+    """A graph on ranks; a Delayed one of Dask frames.
+
+    Equal arguments give equal keys, so results computed together share one build.
+    """
+    layout = replace(layout, by="source")  # a rank has rows of both directions
+    carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
+    edges = edge_frame(frame, schema, needs)
+    lazy = is_dask_collection(frame) or is_dask_collection(vertices)
+    recipe = Recipe(schema, carried, layout, partitioner)
+    pieces = parquet.pieces(edges) if is_dask_collection(edges) else None
+    key = None
+    if lazy:
+        key = f"{_NAME}-build-" + tokenize(
+            _named(edges), _named(vertices), vertex_ids, needs.vertex_columns, recipe, spread
+        )
+    chunks: list[Any] = []
+    if pieces is None:
+        chunks = _chunks(key, edges, read_edges, schema, carried)
+    else:
+        recipe = replace(recipe, pieces=pieces, columns=tuple(edges.columns))
+    given: list[Any] = []
+    if vertices is not None:
+        columns = ValueFrame.of(vertices, vertex_ids, needs.vertex_columns)
+        given = _chunks(key, columns.frame, read_vertices, columns.ids, columns.values)
+    if key is None:
+        return build_graph(spread, recipe, chunks, given)
+    return delayed(build_graph)(spread, recipe, chunks, given, dask_key_name=key)
+
+
+def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> Any:
+    """The result of an algorithm: a Dask frame, or at once a frame where the graph is at hand."""
+    lazy = is_dask_collection(held)
+    token = (
+        tokenize(
+            held.key, job, [(name, _named(each.frame), each.ids) for name, each in frames.items()]
+        )
+        if lazy
+        else ""
+    )
+    key = f"{_NAME}-{job.name}-{token}" if lazy else None
+    chunks = {
+        name: _chunks(key, each.frame, read_vertices, each.ids, each.values)
+        for name, each in frames.items()
+    }
+    if key is None:
+        (part,) = run_graph(spread, held, job, chunks)  # type: ignore[misc]  # it is at hand
+        return part
+    watch.expect(key)
+    ran = delayed(run_graph)(spread, held, job, chunks, dask_key_name=key)
+    parts = [
+        delayed(take)(ran, i, dask_key_name=f"{_NAME}-{job.name}-part-{i}-{token}")
+        for i in range(job.npartitions)
+    ]
+    meta = empty_frame(job.columns, job.schema)
+    return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=f"graph-{key}")
+
+
+def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Chunks of a frame, one a partition: Delayed ones, for the task ``owner``, unless it is None."""
+    if owner is None:
+        whole = frame.compute() if is_dask_collection(frame) else frame
+        return [read(whole, *arguments, "partition 0")]
+    parts = frame.to_delayed() if is_dask_collection(frame) else [frame]
+    named = [(part, *arguments, f"partition {i}") for i, part in enumerate(parts)]
+    return [delayed(leave, pure=True)(owner, read, *each) for each in named]
+
+
+def _named(frame: Any) -> Any:
+    """What tells a frame from others: of a Dask frame its name, which holds files' checksums."""
+    return frame._name if is_dask_collection(frame) else frame

@@ -1,0 +1,110 @@
+"""What a run asks of the scheduler beyond its public calls: small functions that run in it.
+
+They are sent by ``run_function``, as ``Client.run_on_scheduler`` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from distributed import Scheduler
+from distributed.core import error_message
+
+from dask_graphgpu.cluster.holdings import TO_RUN
+
+_LOCK = "dask-graphgpu"
+
+
+def lock_id(key: str, address: str, run: str) -> str:
+    """Name of who asks for workers: the task that leads a run, where it runs, and the run."""
+    return "\n".join((_LOCK, key, address, run))
+
+
+def free_locks(dask_scheduler: Scheduler) -> None:
+    """Give back the locks of runs whose leading task has ended without doing so.
+
+    Dask's MultiLock does not know whether its holder is still there.
+    """
+    for name in list(dask_scheduler.extensions["multi_locks"].requests):
+        prefix, *rest = str(name).split("\n")
+        if prefix == _LOCK and not _runs(dask_scheduler, *rest[:2]):
+            free_lock(name, dask_scheduler=dask_scheduler)
+
+
+def free_lock(
+    name: str, then: Callable[..., Any] | None = None, *arguments: Any, dask_scheduler: Scheduler
+) -> None:
+    """Give back what a run has taken or still waits for, after calling a function here."""
+    if then is not None:
+        then(*arguments, dask_scheduler=dask_scheduler)
+    locks = dask_scheduler.extensions["multi_locks"]
+    if name not in locks.requests:
+        return  # so somebody else has done
+    locks.release(id=name)
+    if name in locks.events:  # the request still waits, and believes that it has got the locks
+        locks.requests_left[name] = 0
+        locks.events[name].set()
+        dask_scheduler.loop.call_later(1, locks.requests_left.pop, name, None)
+
+
+def place(
+    key: str, function: Callable[..., Any], addresses: list[str], *, dask_scheduler: Scheduler
+) -> None:
+    """Have tasks that take one partition of a result run where that is.
+
+    They depend on the task ``key`` and call ``function(result, i)``. Where the worker is gone they
+    may run anywhere, so as not to wait for ever.
+    """
+    leading = dask_scheduler.tasks.get(key)
+    for task in leading.dependents if leading is not None else ():
+        spec: Any = task.run_spec
+        if getattr(spec, "func", None) is not function or task.worker_restrictions:
+            continue
+        task.worker_restrictions = {addresses[spec.args[1]]}
+        task.loose_restrictions = True
+
+
+def lose(key: str, *, dask_scheduler: Scheduler) -> None:
+    """Have a result that stands in memory made again, and all that waits for it wait again.
+
+    As Dask does it with the results of a worker that has died.
+    """
+    task = dask_scheduler.tasks.get(key)
+    if task is not None and task.state == "memory":
+        dask_scheduler.transitions({key: "released"}, f"dask-graphgpu-lose-{key}")
+
+
+def fail(
+    key: str, address: str, error: BaseException, sure: bool, *, dask_scheduler: Scheduler
+) -> bool:
+    """End the leading task of a run with an error, in place of the worker that runs it.
+
+    That may hang, or have died; and the scheduler, which may know of a death before or after the
+    other ranks do, may have the task wait to be run again by now. Unless the caller is ``sure``
+    that nobody has asked for it anew, the task is left alone when it neither runs at ``address``
+    nor was taken from there by a death. False where it was.
+    """
+    task = dask_scheduler.tasks.get(key)
+    if task is None or task.state not in TO_RUN:
+        return False
+    died = task.suspicious > 0 and address not in dask_scheduler.workers
+    if not (sure or died or _runs(dask_scheduler, key, address)):
+        return False
+    told = error_message(error)
+    task.exception, task.exception_text = told["exception"], told["exception_text"]
+    task.traceback, task.traceback_text = told["traceback"], told["traceback_text"]
+    task.exception_blame = task
+    dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
+    return True
+
+
+def _runs(scheduler: Scheduler, key: str, address: str) -> bool:
+    """Whether a task runs on a worker as far as the scheduler knows."""
+    task = scheduler.tasks.get(key)
+    return (
+        task is not None
+        and task.state == "processing"
+        and task.processing_on is not None
+        and task.processing_on.address == address
+    )

@@ -1,0 +1,122 @@
+"""Chunks of a Dask frame, left for ranks on the workers where Dask has computed them.
+
+A task that took chunks as its arguments would have all of them sent to its worker. Instead the task
+that makes a chunk leaves it in the worker's holdings and gives a parcel: where it lies. Ranks collect
+what lies on their own worker, and a few from others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Worker
+from distributed.utils import sync
+
+from dask_graphgpu.cluster.calls import ask, this_worker
+from dask_graphgpu.cluster.holdings import TO_RUN, holdings
+from dask_graphgpu.errors import RankLost, RanksAborted
+
+_LARGE = 600.0  # seconds for a chunk to come from another worker
+_AT_ONCE = 4  # chunks that are fetched at the same time
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A chunk of ``rows`` rows that lies on a worker."""
+
+    worker: str
+    name: str
+    rows: int
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+def leave(owner: str, make: Callable[..., Any], *arguments: Any) -> Any:
+    """Make a chunk for the task ``owner`` and leave it here; outside of workers give it back."""
+    chunk = make(*arguments)
+    worker = this_worker()
+    if worker is None:
+        return chunk
+    name = secrets.token_hex(8)
+    holdings(worker).put(("chunk", name), chunk, owner, TO_RUN)
+    return Parcel(worker.address, name, len(chunk))
+
+
+def deal(chunks: Sequence[Any], workers: Sequence[str | None]) -> list[list[Any]]:
+    """Which rank gets which chunks or parcels: those on its worker; the rest, evenly by rows.
+
+    ``workers`` are those of the ranks; None without a cluster.
+    """
+    at = {worker: rank for rank, worker in enumerate(workers) if worker is not None}
+    owners = [at.get(chunk.worker) if isinstance(chunk, Parcel) else None for chunk in chunks]
+    rows = [0] * len(workers)
+    for owner, chunk in zip(owners, chunks, strict=True):
+        if owner is not None:
+            rows[owner] += len(chunk)
+    fair = -(-sum(map(len, chunks)) // len(workers))
+    rank = 0
+    for i, chunk in enumerate(chunks):
+        if owners[i] is None:  # in order: the first rank that has less than its part
+            while rank < len(workers) - 1 and rows[rank] >= fair:
+                rank += 1
+            owners[i] = rank
+            rows[rank] += len(chunk)
+    return [
+        [chunk for owner, chunk in zip(owners, chunks, strict=True) if owner == rank]
+        for rank in range(len(workers))
+    ]
+
+
+def collect(parcels: Sequence[Any]) -> list[Any]:
+    """The chunks, which no longer lie where they were left.
+
+    Raises
+    ------
+    RankLost
+        A worker that held one is gone.
+    RanksAborted
+        They were collected before, for a run that has ended since.
+    """
+    worker = this_worker()
+    if worker is None:
+        return list(parcels)
+    far = [i for i, each in enumerate(parcels) if each.worker != worker.address]
+    fetched = sync(worker.loop, _fetch, worker, [parcels[i] for i in far]) if far else []
+    chunks: dict[int, Any] = dict(zip(far, fetched, strict=True))
+    for i, parcel in enumerate(parcels):
+        if i not in chunks:
+            chunks[i] = hand_out(parcel.name, dask_worker=worker)
+    return [chunks[i] for i in range(len(parcels))]
+
+
+def hand_out(name: str, *, dask_worker: Worker) -> Any:
+    """A chunk that was left on this worker."""
+    try:
+        return holdings(dask_worker).pop(("chunk", name))
+    except KeyError:
+        raise RanksAborted(
+            f"edges that were left on worker {dask_worker.address} are gone: a run that has ended "
+            "has taken them, or was cancelled; compute it again"
+        ) from None
+
+
+async def _fetch(worker: Worker, parcels: Sequence[Parcel]) -> list[Any]:
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def fetch(parcel: Parcel) -> Any:
+        async with limit:
+            try:
+                return await ask(worker, parcel.worker, hand_out, parcel.name, patience=_LARGE)
+            except (OSError, TimeoutError) as error:
+                raise RankLost(
+                    f"edges that were left on worker {parcel.worker} are lost ({error}): it has "
+                    "died or cannot be reached; compute it again",
+                    address=parcel.worker,
+                ) from None
+
+    return await asyncio.gather(*(fetch(parcel) for parcel in parcels))

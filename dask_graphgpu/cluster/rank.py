@@ -1,0 +1,194 @@
+"""One rank of a run, on its worker: it is opened, runs as a task, and may be aborted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Worker, get_worker
+from distributed.utils import sync
+
+from dask_graphgpu.cluster.calls import ask_scheduler, this_task
+from dask_graphgpu.cluster.holdings import Name, holdings
+from dask_graphgpu.cluster.on_scheduler import fail
+from dask_graphgpu.errors import RankLost, RanksAborted
+from dask_graphgpu.exchange.joining import Address
+from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
+
+_EVERY = 0.25  # seconds between two looks at whether anybody still wants the rank
+
+# States of a task on its worker while somebody wants it.
+WANTED = ("executing", "long-running")
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What the ranks of a run have to know to find together.
+
+    Attributes
+    ----------
+    run : str
+        Its name.
+    leader : str
+        The task that leads it.
+    led_from : str
+        The worker that this task runs on.
+    workers : tuple of str
+        Addresses of the workers of all ranks.
+    table : tuple of (host, port)
+        Where each rank listens.
+    token : bytes
+        The secret of the run.
+    start_timeout, idle_timeout : float
+        Seconds; see `Mesh`.
+    """
+
+    run: str
+    leader: str
+    led_from: str
+    workers: tuple[str, ...]
+    table: tuple[Address, ...]
+    start_timeout: float
+    idle_timeout: float
+    token: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A place that is ready for a rank."""
+
+    listener: Listener
+    aborted: AbortEvent
+
+    def __del__(self) -> None:
+        self.listener.close()
+
+
+def open_rank(run: str, leader: str, needs: Name | None, *, dask_worker: Worker) -> Address | None:
+    """Listen for the peers of a rank that will run here for the task ``leader``.
+
+    None where the worker does not hold what the rank ``needs``.
+    """
+    if needs is not None and not holdings(dask_worker).has(needs):
+        return None
+    opened = _Opened(Listener(_host(dask_worker.address)), AbortEvent())
+    held = holdings(dask_worker)
+    held.put(("rank", run), opened, leader, frozenset({"processing"}), over=opened.aborted.set)
+    return opened.listener.address
+
+
+def _host(address: str) -> str:
+    """The interface by which others reach a worker."""
+    scheme, _, place = address.partition("://")
+    return "127.0.0.1" if scheme == "inproc" else place.rsplit(":", 1)[0].strip("[]")
+
+
+def abort_rank(run: str, reason: str, *, dask_worker: Worker) -> None:
+    """End a rank: in its next step if it runs, and for good if it has not started."""
+    with suppress(KeyError):
+        holdings(dask_worker).get(("rank", run)).aborted.set(reason)
+
+
+def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The task of a rank: ``function(ranks, *arguments)``.
+
+    Raises
+    ------
+    RankLost, RanksAborted
+        The run has ended on another rank, or from outside.
+    Exception
+        What the function raises; the other ranks end as well.
+    """
+    worker = get_worker()
+    held = holdings(worker)
+    try:
+        opened = held.get(("rank", meeting.run))
+    except KeyError:
+        # Dask runs a task again when the worker that held its result has died.
+        raise RanksAborted(
+            f"rank {rank} has no part in a run any more: a rank is not run again by itself", rank
+        ) from None
+    try:
+        with (
+            _told(worker, meeting),
+            _watched(worker, opened.aborted),
+            Mesh(
+                opened.listener,
+                rank,
+                meeting.table,
+                meeting.token,
+                timeout=meeting.start_timeout,
+                idle_timeout=meeting.idle_timeout,
+                tls=_tls(worker),
+                aborted=opened.aborted,
+            ) as ranks,
+        ):
+            return function(ranks, *arguments)
+    finally:
+        with suppress(KeyError):
+            held.pop(("rank", meeting.run))
+
+
+@contextmanager
+def _told(worker: Worker, meeting: Meeting) -> Iterator[None]:
+    """End the leading task for its worker when that is the one that is lost.
+
+    A process that hangs would keep the task for as long as the scheduler believes in it: minutes.
+    """
+    try:
+        yield
+    except RankLost as error:
+        if error.rank is not None and meeting.workers[error.rank] == meeting.led_from:
+            lost = lost_rank(error.rank, meeting.workers, str(error))
+            with suppress(Exception):
+                told = meeting.leader, meeting.led_from, lost, False
+                sync(worker.loop, ask_scheduler, worker, fail, *told)
+        raise
+
+
+def lost_rank(rank: int, workers: Sequence[str], why: str) -> RankLost:
+    """The error of a run that has lost a rank."""
+    return RankLost(
+        f"rank {rank} of {len(workers)} on worker {workers[rank]} is lost: {why}; compute it again, "
+        "on this worker once it is back, or on those that are left",
+        rank,
+        workers[rank],
+    )
+
+
+def _tls(worker: Worker) -> Any:
+    """Contexts to connect and to listen with; None on a cluster without TLS."""
+    security = worker.security
+    connect = security.get_connection_args("worker").get("ssl_context")
+    listen = security.get_listen_args("worker").get("ssl_context")
+    return None if connect is None or listen is None else (connect, listen)
+
+
+@contextmanager
+def _watched(worker: Worker, aborted: AbortEvent) -> Iterator[None]:
+    """Abort the rank when nobody wants its task any more.
+
+    So it is when the task that leads the run is cancelled or dies with its worker.
+    """
+    key = this_task(worker)
+
+    async def watch() -> None:
+        while wanted(worker, key):
+            await asyncio.sleep(_EVERY)
+        aborted.set("the run was cancelled")
+
+    watching: list[asyncio.Task[None]] = []
+    worker.loop.add_callback(lambda: watching.append(asyncio.ensure_future(watch())))
+    try:
+        yield
+    finally:
+        worker.loop.add_callback(lambda: watching.pop().cancel())
+
+
+def wanted(worker: Worker, key: str) -> bool:
+    """Whether somebody waits for a task that runs on a worker."""
+    task = worker.state.tasks.get(key)
+    return task is not None and task.state in WANTED

@@ -1,0 +1,240 @@
+"""The Dask tasks of a graph on ranks: one builds it, one runs an algorithm, one takes a partition.
+
+On a cluster the first two lead ranks on its workers; computed without one they run the ranks as
+threads of this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+from distributed import Worker, get_worker
+from distributed.utils import sync
+
+from dask_graphgpu.cluster import watch
+from dask_graphgpu.cluster.calls import ask, this_task, this_worker
+from dask_graphgpu.cluster.gang import lead
+from dask_graphgpu.cluster.holdings import RUN, holdings
+from dask_graphgpu.cluster.on_scheduler import place
+from dask_graphgpu.cluster.parcels import collect, deal
+from dask_graphgpu.cluster.share import Share
+from dask_graphgpu.cluster.work import BuiltGraph, Job, Recipe, build_share, run_share, size_of
+from dask_graphgpu.errors import RankLost
+from dask_graphgpu.exchange.local import run_local
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.io.spread import rank_of
+from dask_graphgpu.report import Report
+
+_LARGE = 600.0  # seconds for a partition of a result to come from another worker
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a graph is spread.
+
+    Attributes
+    ----------
+    ranks : int or None
+        None: one on each worker that there is when it is built.
+    why : str
+        Who says so, for `Graph.explain`.
+    start_timeout, idle_timeout : float
+        Seconds that ranks have to come together, and that one may be silent.
+    """
+
+    ranks: int | None
+    why: str
+    start_timeout: float
+    idle_timeout: float
+
+    @property
+    def timeouts(self) -> tuple[float, float]:
+        return self.start_timeout, self.idle_timeout
+
+
+@dataclass(frozen=True)
+class Held:
+    """A graph whose shares lie on workers, for as long as the task that gave this is not forgotten."""
+
+    name: str
+    workers: tuple[str, ...]
+    built: BuiltGraph
+
+
+@dataclass(eq=False)
+class HeldHere:
+    """A graph whose shares lie in this process."""
+
+    shares: list[Share]
+    built: BuiltGraph
+    lock: threading.Lock = field(default_factory=threading.Lock)  # one run at a time
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A result whose partitions lie on workers, for as long as the task is not forgotten."""
+
+    name: str
+    workers: tuple[str, ...]
+    npartitions: int
+
+
+# -- build ----------------------------------------------------------------------------------------
+
+
+def build_graph(
+    spread: Spread, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
+) -> Held | HeldHere:
+    """Build the shares of a graph of chunks, or of parcels on a cluster's workers."""
+    if this_worker() is None:
+        return _build_here(spread.ranks or 1, recipe, edges, vertices)
+
+    def arguments(workers: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [
+            (key, recipe, *chunks)
+            for chunks in zip(deal(edges, workers), deal(vertices, workers), strict=True)
+        ]
+
+    key = this_task(get_worker())
+    workers, sizes = lead(
+        "dask-graphgpu-build", spread.ranks, _build_rank, arguments, spread.timeouts
+    )
+    return Held(key, workers, _built(sizes, workers))
+
+
+def _build_here(
+    number: int, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
+) -> HeldHere:
+    own, rest = deal(edges, [None] * number), deal(vertices, [None] * number)
+    del edges
+
+    def work(ranks: Ranks) -> Share:
+        return build_share(ranks, recipe, own[ranks.rank], rest[ranks.rank])
+
+    shares = run_local(number, work)
+    return HeldHere(shares, _built([size_of(share) for share in shares], [""] * number))
+
+
+def _build_rank(
+    ranks: Ranks, key: str, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
+) -> Any:
+    """Build a share and leave it in the worker's holdings."""
+    share = build_share(ranks, recipe, collect(edges), collect(vertices))
+    held = holdings(get_worker())
+    held.drop("share", key)
+    held.put(("share", key), share, key, RUN)
+    return size_of(share)
+
+
+def _built(each: Sequence[BuiltGraph], workers: Sequence[str]) -> BuiltGraph:
+    shares = [
+        replace(built.shares[0], where=worker) for built, worker in zip(each, workers, strict=True)
+    ]
+    return replace(each[0], shares=tuple(shares))
+
+
+def about(held: Held | HeldHere) -> BuiltGraph:
+    """What is known of a graph."""
+    return held.built
+
+
+# -- run ------------------------------------------------------------------------------------------
+
+
+def run_graph(
+    spread: Spread, held: Held | HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]
+) -> Ran | list[pd.DataFrame]:
+    """Run an algorithm on a graph; publishes the report in the process that computes."""
+    if isinstance(held, HeldHere):
+        return _run_here(held, job, frames)
+
+    def arguments(workers: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        dealt = {name: deal(chunks, workers) for name, chunks in frames.items()}
+        return [
+            (key, held.name, job, {name: chunks[rank] for name, chunks in dealt.items()})
+            for rank in range(len(workers))
+        ]
+
+    def finish(workers: tuple[str, ...]) -> tuple[Any, ...]:
+        of = job.npartitions
+        return place, key, take, [workers[rank_of(i, of, len(workers))] for i in range(of)]
+
+    worker = get_worker()
+    key = this_task(worker)
+    workers, reports = lead(
+        f"dask-graphgpu-{job.name}",
+        held.workers,
+        _run_rank,
+        arguments,
+        spread.timeouts,
+        finish,
+        ("share", held.name),
+    )
+    watch.tell_report(worker, key, reports[0])
+    return Ran(key, workers, job.npartitions)
+
+
+def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> list[pd.DataFrame]:
+    size = len(held.shares)
+    dealt = {name: deal(chunks, [None] * size) for name, chunks in frames.items()}
+
+    def work(ranks: Ranks) -> tuple[dict[int, pd.DataFrame], Report]:
+        rank = ranks.rank
+        given = {name: chunks[rank] for name, chunks in dealt.items()}
+        return run_share(ranks, held.shares[rank], job, given)
+
+    with held.lock:
+        results = run_local(size, work)
+    results[0][1].publish()
+    made = {i: frame for frames, _ in results for i, frame in frames.items()}
+    return [made[i] for i in range(job.npartitions)]
+
+
+def _run_rank(
+    ranks: Ranks, key: str, graph: str, job: Job, frames: Mapping[str, Sequence[Any]]
+) -> Report | None:
+    """Run on a share that the worker holds, and leave the partitions of the result there."""
+    worker = get_worker()
+    held = holdings(worker)
+    share: Share = held.get(("share", graph))
+    telling = watch.Telling(worker, key) if ranks.rank == 0 else None
+    given = {name: collect(chunks) for name, chunks in frames.items()}
+    made, report = run_share(ranks, share, job, given, telling)
+    held.drop("rows", key)
+    for i, frame in made.items():
+        held.put(("rows", key, str(i)), frame, key, RUN)
+    return report.bare() if ranks.rank == 0 else None
+
+
+# -- take -----------------------------------------------------------------------------------------
+
+
+def take(ran: Ran | list[pd.DataFrame], i: int) -> pd.DataFrame:
+    """One partition of a result."""
+    if isinstance(ran, list):
+        return ran[i]
+    worker, name = get_worker(), ("rows", ran.name, str(i))
+    where = ran.workers[rank_of(i, ran.npartitions, len(ran.workers))]
+    try:
+        if where == worker.address:
+            return hand_over(name, dask_worker=worker)
+        frame: pd.DataFrame = sync(
+            worker.loop, ask, worker, where, hand_over, name, patience=_LARGE
+        )
+        return frame
+    except (KeyError, OSError, TimeoutError) as error:
+        raise RankLost(
+            f"partition {i} of a result is lost: it was on worker {where}, which has died or does "
+            f"not answer ({error}); compute it again",
+            address=where,
+        ) from None
+
+
+def hand_over(name: tuple[str, ...], *, dask_worker: Worker) -> pd.DataFrame:
+    """A partition that this worker holds."""
+    frame: pd.DataFrame = holdings(dask_worker).get(name)
+    return frame

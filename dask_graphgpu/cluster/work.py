@@ -1,0 +1,174 @@
+"""What every rank of a run does: build its share of a graph, run an algorithm on it.
+
+The same functions run on workers and on threads of one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.algorithms.run import Places, Run
+from dask_graphgpu.cluster.relay import Relay
+from dask_graphgpu.cluster.share import Share
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.ingest import Needs, read_parquet_edges
+from dask_graphgpu.io import parquet
+from dask_graphgpu.io.results import ColumnType
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.spread import spread
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.report import Advance, Report
+from dask_graphgpu.store.plan import RankShare
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How the shares of a graph are built.
+
+    Attributes
+    ----------
+    pieces : list of Piece or None
+        Bare Parquet that the ranks read themselves; None: they are given chunks.
+    columns : tuple of str
+        To be read of it.
+    carried : tuple of str
+        What an edge carries.
+    """
+
+    schema: EdgeSchema
+    carried: tuple[str, ...]
+    layout: Layout
+    partitioner: str | Callable[..., Any]
+    pieces: list[parquet.Piece] | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BuiltGraph:
+    """What is known of a graph whose shares are built."""
+
+    rows: int
+    vertices: int
+    order: str
+    shares: tuple[RankShare, ...]
+
+
+def build_share(
+    ranks: Ranks, recipe: Recipe, chunks: list[EdgeChunk], vertices: Sequence[VertexChunk]
+) -> Share:
+    """Build this rank's share of a graph; collective. The list of chunks is emptied.
+
+    Raises
+    ------
+    GraphError
+    """
+    from dask_graphgpu.partition.ranks.build import build
+
+    if recipe.pieces is not None:
+        mine = deal_rows(ranks, recipe.pieces)
+        chunks = read_parquet_edges(mine, recipe.columns, recipe.schema, recipe.carried)
+    relay = Relay(ranks.rank, ranks.size)
+    with relay.to(ranks):
+        made = build(relay, chunks, vertices, recipe.layout, recipe.partitioner)
+    return Share(relay, made)
+
+
+def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piece]:
+    """The part of Parquet files that this rank reads: row groups in a row, as many rows everywhere.
+
+    Collective: each rank reads the footers of its part of the files only.
+    """
+    mine = range(len(found))[ranks.rank :: ranks.size]
+    known = [
+        [file, group, rows] for file in mine for group, rows in parquet.row_groups(found[file])
+    ]
+    table = np.concatenate(ranks.all_gather(np.array(known, np.int64).reshape(-1, 3)))
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    rows = table[:, 2]
+    middle = 2 * np.cumsum(rows) - rows  # doubled, so as to stay whole
+    owner = middle * ranks.size // max(2 * int(rows.sum()), 1)
+    own = table[np.minimum(owner, ranks.size - 1) == ranks.rank]
+    return [
+        replace(found[file], row_groups=tuple(int(group) for group in own[own[:, 0] == file, 1]))
+        for file in np.unique(own[:, 0]).tolist()
+    ]
+
+
+def size_of(share: Share) -> BuiltGraph:
+    """What this rank says of the graph, with its own share only."""
+    partition, rank = share.partition, share.relay.rank
+    shares = partition.shares
+    size = RankShare(
+        int(shares.vertices[rank]),
+        int(shares.edges[rank]),
+        int(shares.border[rank]),
+        partition.nbytes,
+    )
+    return BuiltGraph(partition.num_rows, partition.num_vertices, partition.order, (size,))
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A run of an algorithm, and the frames that become of it."""
+
+    algorithm: Algorithm
+    needs: Needs
+    columns: dict[str, ColumnType]
+    schema: EdgeSchema
+    npartitions: int
+
+    @property
+    def name(self) -> str:
+        return next(name for name, kind in ALGORITHMS.items() if kind is type(self.algorithm))
+
+
+def run_share(
+    ranks: Ranks,
+    share: Share,
+    job: Job,
+    frames: dict[str, list[VertexChunk]],
+    watch: Callable[[Report, Advance], None] | None = None,
+) -> tuple[dict[int, pd.DataFrame], Report]:
+    """Run an algorithm on this rank's share; collective.
+
+    Parameters
+    ----------
+    frames : dict
+        This rank's chunks of frames that were given as arguments.
+    watch : function, optional
+        Called whenever the engine has advanced.
+
+    Returns
+    -------
+    dict of int to frame
+        The partitions of the result that this rank makes.
+    Report
+    """
+    from dask_graphgpu.engine import ranks as engine
+
+    report = Report(job.name, watch=watch)
+    algorithm, needs = job.algorithm, job.needs
+    with share.over(ranks) as partition:
+        view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+        run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay)
+        table = algorithm.run(run)
+        places = run.places or Places(run.vertices, run.num_vertices)
+        made = spread(
+            share.relay,
+            table,
+            job.columns,
+            places.place,
+            places.total,
+            places.tie,
+            job.npartitions,
+            partition.ids,
+            job.schema,
+        )
+    return made, report

@@ -1,0 +1,102 @@
+"""Rows of results on many ranks become the partitions that one rank gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dask_graphgpu.exchange.local import run_local
+from dask_graphgpu.io.edges import read_edges
+from dask_graphgpu.io.results import ColumnType, Values, empty_frame, to_frame
+from dask_graphgpu.io.schema import find_columns
+from dask_graphgpu.io.spread import rank_of, spread
+from dask_graphgpu.partition import build as one
+from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.ranks.build import build
+
+COLUMNS = {
+    "vertex": ColumnType("vertex"),
+    "distance": ColumnType("int64", nullable=True),
+    "predecessor": ColumnType("vertex", nullable=True),
+    "heat": ColumnType("float32"),
+}
+
+
+def edges(kind, n):
+    """A cycle over n ids of a kind."""
+    ids = np.arange(n) * 3 - 5
+    frame = pd.DataFrame({"src": ids, "dst": np.roll(ids, 1)})
+    if kind == "strings":
+        return frame.map("v{}".format)
+    if kind == "arrow":
+        return frame.convert_dtypes(dtype_backend="pyarrow")
+    return frame.assign(src2=frame["src"] % 2, dst2=frame["dst"] % 2) if kind == "two" else frame
+
+
+def ends(kind):
+    return (["src", "src2"], ["dst", "dst2"]) if kind == "two" else ("src", "dst")
+
+
+def table(numbers, n):
+    """Values that follow from the number of a vertex; what is null holds anything."""
+    number = numbers.astype(np.int64)
+    return {
+        "vertex": Values(number),
+        "distance": Values(number**2, number % 3 != 0),
+        "predecessor": Values(np.where(number % 2, n - 1 - number, 2**31), number % 2 != 0),
+        "heat": Values(number / 7),
+    }
+
+
+def share(ranks, frame, schema):
+    chunks = [read_edges(frame, schema, (), "a frame")] if ranks.rank == 0 else []
+    return build(ranks, chunks, [], Layout())
+
+
+@pytest.mark.parametrize("kind", ["integers", "strings", "arrow", "two"])
+@settings(max_examples=30)
+@given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 9), st.randoms())
+def test_partitions_are_those_of_one_rank(kind, size, of, n, random):
+    frame = edges(kind, n)
+    source, destination = ends(kind)
+    schema = find_columns(frame, source, destination)
+    # Rows anywhere, in any order, two for each vertex.
+    owner = [random.randrange(size) for _ in range(2 * n)]
+    shuffled = random.sample(range(2 * n), 2 * n)
+
+    def on_rank(ranks):
+        part = share(ranks, frame, schema)
+        rows = np.array([r for r in shuffled if owner[r] == ranks.rank], np.int64)
+        place, tie = rows // 2, rows % 2
+        return spread(ranks, table(place, n), COLUMNS, place, n, tie, of, part.ids, schema)
+
+    made = {i: frame for frames in run_local(size, on_rank) for i, frame in frames.items()}
+    assert sorted(made) == list(range(of))
+    whole = one.build([read_edges(frame, schema, (), "a frame")], [], Layout())
+    expected = np.repeat(np.arange(n), 2)
+    for i in range(of):
+        rows = slice(2 * (i * n // of), 2 * ((i + 1) * n // of))
+        wanted = to_frame(table(expected[rows], n), COLUMNS, whole.ids, schema)
+        pd.testing.assert_frame_equal(made[i], wanted)
+
+
+def test_each_partition_is_made_by_its_rank():
+    frame = edges("integers", 5)
+    schema = find_columns(frame)
+    columns = {"vertex": ColumnType("vertex")}
+    for size, of in ((3, 7), (4, 2), (2, 2), (1, 3)):
+
+        def on_rank(ranks, of=of):
+            part = share(ranks, frame, schema)
+            none = np.empty(0, np.int64)
+            return spread(
+                ranks, {"vertex": Values(none)}, columns, none, 0, None, of, part.ids, schema
+            )
+
+        made = run_local(size, on_rank)
+        for i in range(of):
+            assert [rank for rank in range(size) if i in made[rank]] == [rank_of(i, of, size)]
+            pd.testing.assert_frame_equal(
+                made[rank_of(i, of, size)][i], empty_frame(columns, schema)
+            )
