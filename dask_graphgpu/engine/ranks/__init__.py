@@ -1,7 +1,10 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
+from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.components import components
+from dask_graphgpu.engine.ranks.path_counts import path_counts
+from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.engine.ranks.programs import run
 
-__all__ = ["components", "predecessors", "run"]
+__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]
