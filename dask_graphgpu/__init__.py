@@ -6,6 +6,7 @@ import distributed  # noqa: F401  isort: skip
 
 from dask_graphgpu import errors
 from dask_graphgpu.accessor import register
+from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.graph import Graph
 from dask_graphgpu.loading import load
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
@@ -14,6 +15,7 @@ from dask_graphgpu.report import last_report
 __version__ = "0.1.0"
 
 __all__ = [
+    "Checkpoint",
     "Field",
     "Graph",
     "Max",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from dask.base import tokenize
 
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint
 from dask_graphgpu.partition import fingerprint
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.exchange.ranks import Ranks
 
 _NUMBER = "vertex number"
+_GIVING_UP = ("max_iterations", "max_supersteps")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,67 @@ class Checkpoint:
             raise InvalidArgument(
                 f"supersteps={self.supersteps!r}; allowed is a whole number from 1"
             )
+
+
+def call_of(name: str, algorithm: Any) -> str:
+    """A method with a token of its arguments, but for those that say when to give up."""
+    given = [
+        (field.name, getattr(algorithm, field.name))
+        for field in fields(algorithm)
+        if field.name not in _GIVING_UP
+    ]
+    return f"{name} {tokenize(given)}"
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What a call says of checkpoints: where and how often, and whether to go on from one."""
+
+    choice: Checkpoint
+    resume: bool
+
+    @classmethod
+    def asked(cls, checkpoint: Any, resume: bool) -> Keeping | None:
+        """The arguments ``checkpoint=`` and ``resume=`` of a method.
+
+        Raises
+        ------
+        InvalidArgument
+        OutputError
+            The folder holds something else.
+        """
+        if checkpoint is None:
+            if resume:
+                raise InvalidArgument("resume=True goes on from a checkpoint: give checkpoint= too")
+            return None
+        if not isinstance(checkpoint, str | Path | Checkpoint):
+            raise InvalidArgument(
+                f"checkpoint is a {type(checkpoint).__name__}; give a folder or a Checkpoint"
+            )
+        choice = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+        path = folder.path_of(choice.path)  # workers may stand elsewhere
+        if not resume:
+            folder.check_destination(path)
+        return cls(replace(choice, path=str(path)), bool(resume))
+
+    def keeper(
+        self,
+        call: str,
+        ids: Any,
+        numbers: np.ndarray | None,
+        num_owned: int,
+        ranks: Ranks | None = None,
+    ) -> Keeper:
+        """Who keeps the state of the call; see `Keeper`."""
+        return Keeper(
+            self.choice,
+            resume=self.resume,
+            call=call,
+            ids=ids,
+            numbers=numbers,
+            num_owned=num_owned,
+            ranks=ranks,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
+from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import InvalidArgument
@@ -28,13 +29,15 @@ from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.report import Report
 
 
-def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
+def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None = None) -> Any:
     """The result of an algorithm: a frame as the graph's own, a Dask frame when it is lazy."""
     schema = graph.schema
     engine = engines.of_frames(engine, on_device=schema.on_device)
     columns = algorithm.columns(schema)
     _check_names(columns, schema)
     engines.check(engine, algorithm.engine_functions())
+    if keeping is not None:
+        _check_keeping(algorithm, engine)
     needs = Needs(
         weight=algorithm.reads_weight(schema),
         edge_columns=tuple(algorithm.edge_columns()),
@@ -45,7 +48,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
     algorithm, given = _take_frames(algorithm, schema)
     held = graph.on_ranks(needs, engine)
     if held is not None:
-        job = Job(algorithm, needs, columns, schema, graph.npartitions)
+        job = Job(algorithm, needs, columns, schema, graph.npartitions, keeping)
         return lazy.run(*held, job, given)
     partition = graph.partition(needs)
     frames = {
@@ -54,9 +57,11 @@ def call(algorithm: Algorithm, graph: Input, engine: str) -> Any:
     }
     if not graph.lazy:
         frames = {name: compute(*chunks) for name, chunks in frames.items()}
-        table, ids = execute(algorithm, partition, schema, needs, engine, frames)
+        table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
         return _results(schema).to_frame(table, columns, ids, schema)
-    ran = delayed(execute, pure=True, nout=2)(algorithm, partition, schema, needs, engine, frames)
+    ran = delayed(execute, pure=True, nout=2)(
+        algorithm, partition, schema, needs, engine, frames, keeping
+    )
     share, of = delayed(_share, pure=True), graph.npartitions
     parts = [share(ran, columns, schema, i, of) for i in range(of)]
     meta = _results(schema).empty_frame(columns, schema)
@@ -70,17 +75,40 @@ def execute(
     needs: Needs,
     engine: str,
     frames: dict[str, Any],
+    keeping: Keeping | None = None,
 ) -> tuple[Table, Any]:
     """Run an algorithm on a partition and publish its report."""
-    name = next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
+    name = _name(algorithm)
     report = Report(name)
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
         run = Run(engines.load(engine), view, partition.ids, schema, report, given)
+        if keeping is not None:
+            ids = partition.ids
+            run.keeper = keeping.keeper(call_of(name, algorithm), ids, ids.rank, len(ids))
         table = algorithm.run(run)
+        if run.keeper is not None:
+            run.keeper.end()
     report.publish()
     return table, partition.ids
+
+
+def _check_keeping(algorithm: Algorithm, engine: str) -> None:
+    if "run" not in algorithm.engine_functions():
+        raise InvalidArgument(
+            f"{_name(algorithm)} has no checkpoints: they are of methods that run vertex programs, "
+            "such as sssp and pagerank; leave checkpoint= out"
+        )
+    if engine in ("gpu", "interpreted"):
+        raise InvalidArgument(
+            f"checkpoint= is of the CPU engine, and this graph's is {engine!r}; leave it out, or "
+            "use engine='cpu'"
+        )
+
+
+def _name(algorithm: Algorithm) -> str:
+    return next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
 
 
 def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:

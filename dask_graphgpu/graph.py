@@ -29,6 +29,7 @@ from dask_graphgpu.algorithms import (
     RunProgram,
     WeaklyConnectedComponents,
 )
+from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
@@ -53,10 +54,15 @@ _ORDERS = ("auto", "input", "degree")
 
 
 def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
-    """The graph method of an algorithm: its arguments and documentation are the dataclass's."""
+    """The graph method of an algorithm: its arguments and documentation are the dataclass's.
+
+    And two more, of methods that run vertex programs: ``checkpoint=``, a folder or a `Checkpoint`,
+    and ``resume=``.
+    """
 
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        return call(algorithm(*args, **kwargs), self._input, self._engine)
+        keeping = Keeping.asked(kwargs.pop("checkpoint", None), bool(kwargs.pop("resume", False)))
+        return call(algorithm(*args, **kwargs), self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
     method.__name__ = name

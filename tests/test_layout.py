@@ -28,16 +28,33 @@ ALLOWED = {
     "io": {"errors", "config", "exchange", "partition"},
     "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
     "engine": {
-        "errors", "config", "report", "functions", "program", "kernels", "partition", "exchange"
+        "errors",
+        "config",
+        "report",
+        "functions",
+        "program",
+        "kernels",
+        "partition",
+        "exchange",
     },  # fmt: skip
-    "algorithms": {"errors", "checkpoint", "report", "functions", "program", "exchange", "partition", "io"},
+    "algorithms": {
+        "errors",
+        "checkpoint",
+        "report",
+        "functions",
+        "program",
+        "exchange",
+        "partition",
+        "io",
+    },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
 ALLOWED["checkpoint"] = {"errors", "exchange", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
-ALLOWED["cluster"] |= {"errors", "config", "exchange", "partition", "io"}
+ALLOWED["cluster"] |= {"errors", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
+    "checkpoint",
     "cluster",
     "errors",
     "exchange",

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.run import Places, Run
+from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.exchange.ranks import Ranks
@@ -123,10 +124,16 @@ class Job:
     columns: dict[str, ColumnType]
     schema: EdgeSchema
     npartitions: int
+    keeping: Keeping | None = None
 
     @property
     def name(self) -> str:
         return next(name for name, kind in ALGORITHMS.items() if kind is type(self.algorithm))
+
+    @property
+    def call(self) -> str:
+        """By which a checkpoint knows the method and its arguments."""
+        return call_of(self.name, self.algorithm)
 
 
 def run_share(
@@ -157,8 +164,15 @@ def run_share(
     algorithm, needs = job.algorithm, job.needs
     with share.over(ranks) as partition:
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
-        run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay)
+        keeper = None
+        if job.keeping is not None:
+            keeper = job.keeping.keeper(
+                job.call, partition.ids, view.numbers, view.num_owned, share.relay
+            )
+        run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
         table = algorithm.run(run)
+        if keeper is not None:
+            keeper.end()
         places = run.places or Places(run.vertices, run.num_vertices)
         made = spread(
             share.relay,

@@ -1,0 +1,165 @@
+"""Methods with checkpoint= go on after they were killed, in a new process and on other ranks."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphgpu as dg
+from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, NotConverged, OutputError
+
+ALWAYS = {"seconds": None, "supersteps": 1}
+
+
+@pytest.fixture
+def frame():
+    made = np.random.default_rng(0)
+    source, destination = made.integers(0, 500, (2, 3000))
+    return pd.DataFrame(
+        {"src": [f"v{i}" for i in source], "dst": [f"v{i}" for i in destination]}
+    ).assign(weight=made.integers(1, 100, 3000))
+
+
+class Cut(Exception):
+    """A run is cut short here."""
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """Have every run fail once it has kept its state so often."""
+
+    def after(number):
+        write, kept = Keeper.write, []
+
+        def counted(self, *args):
+            write(self, *args)
+            kept.append(1)
+            if len(kept) >= number * (1 if self.ranks is None else self.ranks.size):
+                raise Cut
+
+        monkeypatch.setattr(Keeper, "write", counted)
+
+    yield after
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("first", [1, 3])
+@pytest.mark.parametrize("then", [1, 2])
+def test_goes_on_with_other_ranks(frame, tmp_path, cut, monkeypatch, first, then):
+    wanted = frame.graph().pagerank(tolerance=1e-9)
+    path = tmp_path / "kept"
+    cut(5)
+    with pytest.raises(Cut):
+        frame.graph(ranks=first).pagerank(tolerance=1e-9, checkpoint=dg.Checkpoint(path, **ALWAYS))
+    monkeypatch.undo()
+    assert path.exists()
+    found = frame.graph(ranks=then).pagerank(tolerance=1e-9, checkpoint=path, resume=True)
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
+    assert len(dg.last_report()) < 30
+    assert not path.exists()  # the call has its result
+
+
+@pytest.mark.parametrize("method", ["sssp", "sswp"])
+def test_paths_on_ranks_go_on(frame, tmp_path, cut, monkeypatch, method):
+    path = tmp_path / "kept"
+    wanted = getattr(frame.graph(), method)("v0")
+    cut(2)
+    with pytest.raises(Cut):
+        getattr(frame.graph(ranks=2), method)("v0", checkpoint=dg.Checkpoint(path, **ALWAYS))
+    monkeypatch.undo()
+    found = getattr(frame.graph(ranks=3), method)("v0", checkpoint=path, resume=True)
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_more_iterations_go_on(frame, tmp_path):
+    kept = dg.Checkpoint(tmp_path / "kept", **ALWAYS)
+    with pytest.raises(NotConverged):
+        frame.graph().pagerank(tolerance=1e-9, max_iterations=10, checkpoint=kept)
+    found = frame.graph().pagerank(tolerance=1e-9, checkpoint=kept, resume=True)
+    again = len(dg.last_report())
+    pd.testing.assert_frame_equal(found, frame.graph().pagerank(tolerance=1e-9))
+    assert again == len(dg.last_report()) - 10
+
+
+def test_lazy_methods_touch_nothing_before_they_are_computed(frame, tmp_path):
+    edges = dd.from_pandas(frame, npartitions=3)
+    path = tmp_path / "kept"
+    lazy = edges.graph().pagerank(checkpoint=path)
+    assert not path.exists()
+    found, wanted = lazy.compute().reset_index(drop=True), frame.graph().pagerank()
+    assert found["vertex"].tolist() == wanted["vertex"].tolist()
+    np.testing.assert_allclose(found["rank"], wanted["rank"], rtol=1e-12)
+
+
+KILLED = """
+import os, signal, sys
+import pandas as pd
+import dask_graphgpu as dg
+from dask_graphgpu.checkpoint import Keeper
+
+write, kept = Keeper.write, []
+def counted(self, *args):
+    write(self, *args)
+    kept.append(1)
+    if len(kept) == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+Keeper.write = counted
+frame = pd.read_parquet(sys.argv[1])
+graph = frame.graph(ranks=int(sys.argv[4]))
+result = graph.pagerank(
+    tolerance=1e-9, resume=True,
+    checkpoint=dg.Checkpoint(sys.argv[2], seconds=None, supersteps=1),
+)
+result.to_parquet(sys.argv[5])
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_killed_again_and_again(frame, tmp_path, ranks):
+    edges, out = tmp_path / "edges.parquet", tmp_path / "out.parquet"
+    frame.to_parquet(edges)
+    killed, done = 0, False
+    while not done and killed < 40:
+        arguments = [edges, tmp_path / "kept", 7 * ranks, ranks, out]
+        run = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False)
+        assert run.returncode in (0, -signal.SIGKILL)
+        done = run.returncode == 0
+        killed += not done
+    assert done
+    assert killed >= 2
+    wanted = frame.graph().pagerank(tolerance=1e-9)
+    pd.testing.assert_frame_equal(pd.read_parquet(out), wanted, rtol=1e-9)
+    assert sorted(os.listdir(tmp_path)) == ["edges.parquet", "out.parquet"]
+
+
+def test_what_is_refused(frame, tmp_path, cut, monkeypatch):
+    graph = frame.graph()
+    with pytest.raises(InvalidArgument, match="bfs has no checkpoints"):
+        graph.bfs("v0", checkpoint=tmp_path / "kept")
+    with pytest.raises(InvalidArgument, match="give checkpoint= too"):
+        graph.pagerank(resume=True)
+    with pytest.raises(InvalidArgument, match="checkpoint is a int"):
+        graph.pagerank(checkpoint=3)
+    with pytest.raises(InvalidArgument, match="is of the CPU engine"):
+        frame.graph(engine="interpreted").sssp("v0", checkpoint=tmp_path / "kept")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"holds notes\.txt"):
+        graph.pagerank(checkpoint=tmp_path / "mine")
+    cut(2)
+    kept = dg.Checkpoint(tmp_path / "kept", **ALWAYS)
+    with pytest.raises(Cut):
+        graph.pagerank(checkpoint=kept)
+    monkeypatch.undo()
+    with pytest.raises(InvalidCheckpoint, match="the method or its arguments differ"):
+        graph.pagerank(damping=0.5, checkpoint=kept, resume=True)
+    with pytest.raises(InvalidCheckpoint, match="the edges or their weights differ"):
+        frame[:-1].graph().pagerank(checkpoint=kept, resume=True)
+    with pytest.raises(InvalidCheckpoint, match="the method or its arguments differ"):
+        graph.sssp("v0", checkpoint=kept, resume=True)
