@@ -68,6 +68,7 @@ def build(
     pa.default_memory_pool().release_unused()  # what reading the frames left behind
     agreed = agree(ranks, chunks, vertices)
     numbered = number(ranks, chunks, vertices, agreed)
+    pa.default_memory_pool().release_unused()  # and what sorting ids did
     at = at_home(numbered, agreed.chunks)
     by_degree = layout.order == "degree" or (
         layout.order == "auto" and not at.near and at.is_skewed()
@@ -93,8 +94,8 @@ def build(
             ranks, vertex_runs, tables, bounds, len(local.numbers), agreed.vertex_columns
         )
     del tables, vertex_runs
-    out, *rest = [_rows(each, local.numbers, agreed) for each in entries]
-    into = rest[0] if rest else out
+    into = _rows(entries, local.numbers)
+    out = _rows(entries, local.numbers) if entries else into
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
     return RankPartition(ids, local, out, into, layout, order, columns, agreed.num_rows, shares)
@@ -139,12 +140,10 @@ def _is_mirrored(ranks: Ranks, runs: list[Run], tables: Tables, names: list[str]
     return not total.any()
 
 
-def _rows(entries: list[Entries], numbers: np.ndarray, agreed: Agreed) -> Adjacency:
-    """Rows over all local vertices; the list is emptied."""
+def _rows(entries: list[Entries], numbers: np.ndarray) -> Adjacency:
+    """Rows over all local vertices of the last of ``entries``, which goes half-way."""
     itself = np.arange(len(numbers), dtype=numbers.dtype)
-    runs = [Coo(each.rows, each.neighbours, itself, each.columns) for each in entries]
-    entries.clear()
-    if not runs:
-        columns = {name: np.empty(0, kind) for name, kind in agreed.columns.items()}
-        runs = [Coo(itself[:0], itself[:0], itself, columns)]
+    last = entries.pop()
+    runs = [Coo(last.rows, last.neighbours, itself, last.columns)]
+    del last
     return from_coo(len(numbers), runs, numbers.dtype)

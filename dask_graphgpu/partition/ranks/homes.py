@@ -13,7 +13,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 
 # Rows that a rank sends in one message round, to all ranks together: enough that a round costs more
 # than its messages, little beside the graph.
-PIECE = 1 << 20
+PIECE = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)

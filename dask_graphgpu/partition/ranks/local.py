@@ -29,9 +29,7 @@ class Local:
     numbers: np.ndarray
 
 
-def localize(
-    ranks: Ranks, places: Places, ways: Sequence[Sequence[Entries]], everything: bool
-) -> Local:
+def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: bool) -> Local:
     """Find the ghosts, name neighbours in all entries by local ids, and agree on the border.
 
     Collective. Cost: two passes over the entries, and a bit a vertex of the whole graph.
@@ -39,15 +37,15 @@ def localize(
     Parameters
     ----------
     places : Places
-    ways : entries of one or more kinds of rows, which are written to
+    ways : sequence of Entries
+        Of one or two kinds of rows; their neighbours become local ids.
     everything : bool
         Whether every remote vertex is a ghost, seen or not.
     """
     dtype = places.own.dtype
     ghosts = _Ghosts.of(ranks.rank, places.bounds, ways, everything)
     for entries in ways:
-        for each in entries:
-            each.neighbours = ghosts.to_local(each.neighbours)
+        ghosts.to_local(entries.neighbours)
     found = ghosts.places().astype(dtype)
     cuts = np.searchsorted(found, places.bounds.astype(np.uint64))
     wanted = np.split(found, cuts[1:-1])
@@ -74,7 +72,7 @@ class _Ghosts:
 
     @classmethod
     def of(
-        cls, rank: int, bounds: np.ndarray, ways: Sequence[Sequence[Entries]], everything: bool
+        cls, rank: int, bounds: np.ndarray, ways: Sequence[Entries], everything: bool
     ) -> _Ghosts:
         from dask_graphgpu.kernels.cpu import shuffle
 
@@ -87,22 +85,19 @@ class _Ghosts:
         else:
             words = np.zeros(-(-total // 64), np.uint64)
             for entries in ways:
-                for each in entries:
-                    blocks = even_blocks(len(each.neighbours))
-                    for_blocks(shuffle.note_remote, blocks, each.neighbours, first, last, words)
+                blocks = even_blocks(len(entries.neighbours))
+                for_blocks(shuffle.note_remote, blocks, entries.neighbours, first, last, words)
         counts = np.empty(len(words), np.int64)
         for_blocks(shuffle.count_words, even_blocks(len(words)), words, counts)
         before = np.cumsum(counts) - counts
         return cls(first, last, words, before)
 
-    def to_local(self, places: np.ndarray) -> np.ndarray:
-        """Local ids of places, where these can be written to in the same memory."""
+    def to_local(self, places: np.ndarray) -> None:
+        """Replace places by local ids."""
         from dask_graphgpu.kernels.cpu import shuffle
 
-        local = places if places.flags.writeable else places.copy()
         given = self.first, self.last, self.words, self.before
-        for_blocks(shuffle.to_local, even_blocks(len(local)), local, *given)
-        return local
+        for_blocks(shuffle.to_local, even_blocks(len(places)), places, *given)
 
     def places(self) -> np.ndarray:
         """The places of the ghosts, ascending, int64."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,13 @@ class Way:
         return ends if self.by == "source" else ends[::-1]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Entries:
-    """Entries of rows that came from one rank in one round.
-
-    ``rows`` are local ids of the receiver, ``neighbours`` places.
-    """
+    """Entries of rows: ``rows`` are local ids of the receiver, ``neighbours`` places."""
 
     rows: np.ndarray
     neighbours: np.ndarray
-    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    columns: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +51,7 @@ def shuffle(
     bounds: np.ndarray,
     ways: Sequence[Way],
     kinds: dict[str, np.dtype[Any]],
-) -> list[list[Entries]]:
+) -> list[Entries]:
     """Send every edge to the owners of the rows that it is in. Collective; ``runs`` is emptied.
 
     Edges travel in rounds of bounded size, as many on every rank, and a run is given up once it has
@@ -70,31 +67,62 @@ def shuffle(
 
     Returns
     -------
-    list
-        The entries for each of ``ways``.
+    list of Entries
+        One for each of ``ways``.
     """
-    got: list[list[list[Entries]]] = [[[] for _ in range(ranks.size)] for _ in ways]
+    whole = [(run, 0, len(run)) for run in runs]
+    got = []
+    for way in ways:
+        given = np.diff(_Dealt.of(whole, way, tables, ranks.size).cuts)
+        # What others give is known before it comes, so that it is in one piece, and not copied.
+        counts = np.concatenate(ranks.all_to_all(np.split(given, ranks.size)))
+        got.append(_Arriving(counts, bounds.dtype, kinds))
     num_pieces = -(-sum(map(len, runs)) // _PIECE)
+    del whole
     pieces = _cut(_taken(runs), _PIECE)
     for _ in range(int(ranks.max(num_pieces))):
         piece = next(pieces, [])
-        for way, received in zip(ways, got, strict=True):
+        for way, arriving in zip(ways, got, strict=True):
             dealt = _Dealt.of(piece, way, tables, ranks.size)
+            room = arriving.entries
             rows, neighbours = dealt.ends(tables, bounds)
-            carried = {name: dealt.column(name, kind) for name, kind in kinds.items()}
-            arrived = {name: dealt.sent(ranks, column) for name, column in carried.items()}
-            for j, (here, there) in enumerate(
-                zip(dealt.sent(ranks, rows), dealt.sent(ranks, neighbours), strict=True)
-            ):
-                if len(here):
-                    columns = {name: column[j] for name, column in arrived.items()}
-                    received[j].append(Entries(here, there, columns))
+            arriving.put(room.rows, dealt.sent(ranks, rows))
+            arriving.put(room.neighbours, dealt.sent(ranks, neighbours))
+            del rows, neighbours
+            for name, column in room.columns.items():
+                arriving.put(column, dealt.sent(ranks, dealt.column(name, column.dtype)))
+            arriving.next_piece()
         piece.clear()
-    return [[entries for source in received for entries in source] for received in got]
+    return [arriving.entries for arriving in got]
 
 
 _Part = tuple[Run, int, int]  # the edges of a run from one on to before another
 _PIECE = PIECE // 2  # edges a round: an edge is two entries
+
+
+class _Arriving:
+    """Entries that come to this rank in pieces: room for all of them, those from rank 0 first.
+
+    ``counts``, of shape (size,), int64, says how many come from each rank.
+    """
+
+    def __init__(
+        self, counts: np.ndarray, dtype: np.dtype[Any], kinds: dict[str, np.dtype[Any]]
+    ) -> None:
+        total = int(counts.sum())
+        columns = {name: np.empty(total, kind) for name, kind in kinds.items()}
+        self.entries = Entries(np.empty(total, dtype), np.empty(total, dtype), columns)
+        self._upto = np.cumsum(counts) - counts  # where the next from each rank go
+        self._lengths = np.zeros_like(counts)  # of the piece that comes
+
+    def put(self, room: np.ndarray, parts: Sequence[np.ndarray]) -> None:
+        """Copy one of the arrays of a piece to its place."""
+        for j, (start, part) in enumerate(zip(self._upto.tolist(), parts, strict=True)):
+            room[start : start + len(part)] = part
+            self._lengths[j] = len(part)
+
+    def next_piece(self) -> None:
+        self._upto += self._lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +193,7 @@ class _Dealt:
 
     def sent(self, ranks: Ranks, dealt: np.ndarray) -> list[np.ndarray]:
         """What all ranks have dealt to this one."""
-        parts = np.split(dealt, self.cuts[1:-1])
-        # What stays here would hold all that was dealt.
-        parts[ranks.rank] = parts[ranks.rank].copy()
-        return ranks.all_to_all(parts)
+        return ranks.all_to_all(np.split(dealt, self.cuts[1:-1]))
 
 
 def _taken(runs: list[Run]) -> Iterator[_Part]:
