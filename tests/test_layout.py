@@ -36,7 +36,7 @@ ALLOWED = {
         "kernels",
         "partition",
         "exchange",
-    },  # fmt: skip
+    },
     "algorithms": {
         "errors",
         "checkpoint",
