@@ -17,7 +17,9 @@ settings.load_profile("suite")
 
 def pytest_addoption(parser):
     parser.addoption("--engine", choices=("cpu", "gpu"), help="that of graphs with engine='auto'")
-    parser.addoption("--ranks", type=int, help="of graphs with ranks='auto': threads of this process")
+    parser.addoption(
+        "--ranks", type=int, help="of graphs with ranks='auto': threads of this process"
+    )
 
 
 def pytest_configure(config):
