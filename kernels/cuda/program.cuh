@@ -1,5 +1,5 @@
-// What kernels of vertex programs share. The text that a program is lowered to (engine/cuda/glue.py)
-// comes after this and before the kernels. It defines
+// What kernels of vertex programs share. The text that a program is lowered to
+// (engine/cuda/glue.py) comes after this and before the kernels. It defines
 //     VALUE, MESSAGE, PRIORITY          types in which first field and messages are stored
 //     Run                               the program's arrays and constants
 //     New                               new values of the fields that change
