@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from distributed import Worker, get_worker
@@ -14,6 +15,11 @@ T = TypeVar("T")
 
 # Seconds that an event loop has to answer: a worker may import this package for the first time.
 ANSWER = 30.0
+_LOOK = 0.5  # seconds between two looks at whether the worker is still there
+
+
+class WorkerLeft(ConnectionError):
+    """A worker is no longer part of the cluster."""
 
 
 def this_worker() -> Worker | None:
@@ -42,13 +48,31 @@ async def ask(
 
     Raises
     ------
+    WorkerLeft
+        The scheduler says so; to try to connect to a worker that is gone takes Dask half a minute.
     OSError, TimeoutError
         It cannot be reached, or does not answer.
     Exception
         What the function raises.
     """
     call = worker.rpc(address).run(function=dumps(function), args=dumps(arguments))
-    return _answer(await asyncio.wait_for(call, patience or ANSWER))  # type: ignore[no-any-return]
+    asked = asyncio.ensure_future(call)
+    until = time.monotonic() + (patience or ANSWER)
+    try:
+        while not (await asyncio.wait({asked}, timeout=_LOOK))[0]:
+            if address not in await workers_of(worker):
+                raise WorkerLeft(f"{address} has left the cluster")
+            if time.monotonic() > until:
+                raise TimeoutError(f"{address} does not answer")
+    finally:
+        asked.cancel()
+    return _answer(asked.result())  # type: ignore[no-any-return]
+
+
+async def workers_of(worker: Worker) -> Collection[str]:
+    """Addresses of the workers of the cluster, as the scheduler knows them."""
+    found: dict[str, int] = await asyncio.wait_for(worker.scheduler.ncores(workers=None), ANSWER)
+    return found
 
 
 async def ask_scheduler(worker: Worker, function: Callable[..., T], *arguments: Any) -> T:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -18,7 +18,14 @@ from typing import Any, NoReturn
 from distributed import Client, Reschedule, Worker, get_worker, worker_client
 
 from dask_graphgpu.cluster import on_scheduler
-from dask_graphgpu.cluster.calls import ANSWER, ask, ask_scheduler, this_task
+from dask_graphgpu.cluster.calls import (
+    ANSWER,
+    WorkerLeft,
+    ask,
+    ask_scheduler,
+    this_task,
+    workers_of,
+)
 from dask_graphgpu.cluster.holdings import Name
 from dask_graphgpu.cluster.rank import (
     Meeting,
@@ -29,9 +36,11 @@ from dask_graphgpu.cluster.rank import (
     wanted,
 )
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
+from dask_graphgpu.exchange.joining import Address
 
 _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
 _COME_BACK = 10.0  # seconds for workers that were killed to be started again
+_NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
 # Ranks start before other tasks of their workers: those of the same run wait for them.
 _PRIORITY = 100
@@ -171,30 +180,38 @@ class _Leader:
 
     async def _open(self) -> Meeting:
         """Have all workers listen."""
-        calls = [
-            ask(self.worker, address, open_rank, self.run_id, self.key, self.needs)
-            for address in self.addresses
-        ]
-        table = await asyncio.gather(*calls, return_exceptions=True)
-        for rank, found in enumerate(table):
-            if isinstance(found, TimeoutError | OSError):
-                if self.needs is not None and not await self._is_there(rank):
-                    await self._make_again()
-                raise self._lost(rank, f"it did not answer ({found or type(found).__name__})")
-            if isinstance(found, BaseException):
-                raise found
-            if found is None:
-                await self._make_again()
+        table = await asyncio.gather(*map(self._open_one, range(len(self.addresses))))
+        if None in table:
+            await self._make_again()
         return Meeting(
             run=self.run_id,
             leader=self.key,
             led_from=self.worker.address,
             workers=tuple(self.addresses),
-            table=tuple(table),  # type: ignore[arg-type]  # no error is among them
+            table=tuple(table),  # type: ignore[arg-type]  # not None
             start_timeout=self.timeouts[0],
             idle_timeout=self.timeouts[1],
             token=secrets.token_bytes(32),
         )
+
+    async def _open_one(self, rank: int) -> Address | None:
+        """Where a worker listens; None where it does not have what its rank needs.
+
+        A connection that was kept from earlier may have been closed, and then another one is made;
+        or the worker has just died, which the scheduler may not know yet.
+        """
+        asked = self.run_id, self.key, self.needs
+        until = time.monotonic() + _NOTICE
+        while True:
+            try:
+                return await ask(self.worker, self.addresses[rank], open_rank, *asked)
+            except (OSError, TimeoutError) as error:
+                left = isinstance(error, WorkerLeft)
+                if left and self.needs is not None:
+                    return None
+                if left or time.monotonic() > until:
+                    raise self._lost(rank, str(error)) from None
+            await asyncio.sleep(_LOOK)
 
     async def _ranks(
         self, meeting: Meeting, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
@@ -265,20 +282,10 @@ class _Leader:
 
     async def _check_workers(self, ends: Sequence[asyncio.Future[Any]]) -> None:
         """Raise RankLost for a worker that has left the cluster before its rank has ended."""
-        there = await self._there()
+        there = await workers_of(self.worker)
         for rank, end in enumerate(ends):
             if not end.done() and self.addresses[rank] not in there:
                 raise self._lost(rank, "it has left the cluster")
-
-    async def _there(self) -> Collection[str]:
-        """Addresses of the workers of the cluster."""
-        found: dict[str, int] = await asyncio.wait_for(
-            self.worker.scheduler.ncores(workers=None), ANSWER
-        )
-        return found
-
-    async def _is_there(self, rank: int) -> bool:
-        return self.addresses[rank] in await self._there()
 
     async def _make_again(self) -> NoReturn:
         """Have what the ranks need made again, and this task run again after that."""
