@@ -4,6 +4,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from engines import of_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import edge_lists
@@ -44,6 +45,7 @@ def test_error_is_within_what_is_documented(directed, tolerance):
     assert abs(rank - exact).sum() <= 2 * tolerance * 0.85 / 0.15
 
 
+@of_one_rank  # the report is that of one of them
 def test_vertices_fall_silent():
     graph = web().graph()
     graph.pagerank(method="delta", max_iterations=200)
@@ -52,6 +54,7 @@ def test_vertices_fall_silent():
     assert report["frontier"].iloc[-1] < report["frontier"].iloc[0] / 2
 
 
+@of_one_rank
 def test_few_vertices_send_where_ranks_stay_near():
     """A long ring, and all jumps to one vertex of it: power iteration reads every edge in each iteration."""
     n = 5000

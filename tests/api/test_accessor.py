@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from engines import of_one_rank
 from strategies import partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors, ingest
+from dask_graphgpu.cluster import tasks
 from dask_graphgpu.io import parquet
 
 EDGES = pd.DataFrame(
@@ -62,15 +64,18 @@ def columns_read(monkeypatch):
 
 @pytest.fixture
 def builds(monkeypatch):
-    """One entry for each partition that was built."""
+    """One entry for each graph that was built."""
     made = []
-    build = ingest.build
 
-    def spy(*args):
-        made.append(args)
-        return build(*args)
+    def spied(build):
+        def spy(*args):
+            made.append(args)
+            return build(*args)
 
-    monkeypatch.setattr(ingest, "build", spy)
+        return spy
+
+    monkeypatch.setattr(ingest, "build", spied(ingest.build))
+    monkeypatch.setattr(tasks, "_build_here", spied(tasks._build_here))  # with `--ranks`
     return made
 
 
@@ -553,6 +558,7 @@ def client():
         yield client
 
 
+@of_one_rank  # on two workers
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
 def test_on_workers_in_other_processes(client, tmp_path):
@@ -570,6 +576,7 @@ def test_on_workers_in_other_processes(client, tmp_path):
         graph.bfs(77).compute()
 
 
+@of_one_rank  # on two workers
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
 def test_a_kept_graph_may_move_between_workers(client):
