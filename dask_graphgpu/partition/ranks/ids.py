@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
 from dask_graphgpu.partition.ranks.numbering import cuts_of
@@ -55,11 +53,6 @@ class RankIds:
         places = self._places
         arrays = (places.at_home, places.own, places.ascending)
         return self._here.nbytes + sum(array.nbytes for array in arrays)
-
-    def on(self, ranks: Ranks) -> RankIds:
-        """The same ids, asked for over other connections between the same ranks."""
-        homes = replace(self._homes, ranks=ranks)
-        return RankIds(homes, self._here.columns, self._splits, self._places)
 
     def in_user_order(self) -> np.ndarray:
         """Local ids of this rank's own vertices, in ascending order of the user's ids."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import Adjacency
@@ -120,33 +118,13 @@ class RankPartition:
             arrays += [adjacency.offsets, adjacency.neighbours, *adjacency.columns.values()]
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
-    def on(self, ranks: Ranks) -> RankPartition:
-        """The same share, where the ranks have other connections than those it was built over.
-
-        Raises
-        ------
-        InvalidArgument
-            They are not the same ranks.
-        """
-        if (ranks.rank, ranks.size) != (self.ranks.rank, self.ranks.size):
-            raise InvalidArgument(
-                f"rank {ranks.rank} of {ranks.size} was given the share of rank {self.ranks.rank} "
-                f"of {self.ranks.size}; give each rank its own"
-            )
-        other = copy.copy(self)
-        border = self.border
-        other.border = Border(ranks, border.num_owned, border.ghosts, border.sends)
-        other.ids = self.ids.on(ranks)
-        other._views = {}  # they hold the connections; rows are shared
-        return other
-
     def anew(self) -> RankPartition:
         """The same share without what was made of its rows on demand.
 
         That is collective, and after a run that has failed some ranks may have more of it than others.
         """
-        other = self.on(self.ranks)
-        other._plain, other._rows = None, {}
+        other = copy.copy(self)
+        other._plain, other._rows, other._views = None, {}, {}
         return other
 
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> RankView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,12 +53,10 @@ def _arriving(
     tables: Tables,
     bounds: np.ndarray,
     kinds: dict[str, np.dtype[Any]],
-) -> Any:
+) -> Iterator[tuple[np.ndarray, dict[str, tuple[np.ndarray, np.ndarray]]]]:
     """Rows of own vertices from each rank, in rounds: their places, values and which are null."""
-    places, owners = (
-        _joined([run.codes.of(of)[run.vertex] for run in runs], kind)
-        for of, kind in ((tables.places, bounds.dtype), (tables.owners, np.dtype(np.uint8)))
-    )
+    places = _joined([run.codes.of(tables.places)[run.vertex] for run in runs], bounds.dtype)
+    owners = _joined([run.codes.of(tables.owners)[run.vertex] for run in runs], np.dtype(np.uint8))
     order = np.argsort(owners, kind="stable")
     cuts = np.searchsorted(owners[order], np.arange(ranks.size + 1))
     given = {
