@@ -95,3 +95,10 @@ def relabel(lo, hi, parent, holder, labels):
     """``labels[v]`` = the holder of the tree of v."""
     for v in range(lo, hi):
         labels[v] = holder[parent[v]]
+
+
+@jit
+def link_pairs(lo, hi, a, b, parent):
+    """Link the vertices ``a[i]`` and ``b[i]`` of a block of pairs."""
+    for i in range(lo, hi):
+        link(parent, a[i], b[i])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from cut_graphs import cut, owners
+from cut_graphs import cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_graphs import rmat
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.ranks.components import components
@@ -56,15 +57,35 @@ def test_many_vertices(directed, size):
 def test_a_path_through_all_ranks_again_and_again():
     n = 2_000
     view = view_of(n, np.arange(n - 1), np.arange(1, n), True)
-    rounds = []
+    steps = []
+
+    def run(share):
+        count, step = [0], share.ranks.step
+
+        def counted(*arguments):
+            count[0] += 1
+            return step(*arguments)
+
+        share.ranks.step = counted
+        label = components(share, Report("ranks"))
+        steps.append(count[0])
+        return label
+
+    for way in ("blocks", "cyclic", "random"):
+        made = cut(view, 4, way)
+        assert not made.whole(made.run(run)).any()
+    assert set(steps) == {4}
+
+
+def test_most_edges_of_the_largest_component_are_not_read():
+    view = rmat(12).view()
+    made, read = cut(view, 3, "random"), []
 
     def run(share):
         report = Report("ranks")
         label = components(share, report)
-        rounds.append(report.advances[1].supersteps)
+        read.extend(advance.edges for advance in report.advances)
         return label
 
-    made = cut(view, 4, "blocks")
-    assert not made.whole(made.run(run)).any()
-    assert max(rounds) <= 5  # labels go from rank to rank, not from vertex to vertex
-    assert owners(8, 4, "blocks").tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    np.testing.assert_array_equal(made.whole(made.run(run)), cpu.components(view, Report("one")))
+    assert sum(read) < view.num_edges / 3
