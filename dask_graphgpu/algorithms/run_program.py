@@ -107,17 +107,23 @@ class RunProgram(Algorithm):
         rows = run.rows
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
         fields = {name: Values(state[name][rows], reached) for name in self._shown()}
-        self._check_ids(fields, run.num_vertices)
+        self._check_ids(run, fields)
         return {"vertex": Values(run.vertices), **fields}
 
-    def _check_ids(self, fields: Table, n: int) -> None:
+    def _check_ids(self, run: Run, fields: Table) -> None:
         """Raise ProgramError for a field of dtype "id" that holds what is no vertex."""
+        n = run.num_vertices
         for name, field in self._shown().items():
+            if field.dtype != "id":
+                continue
             values, reached = fields[name].data, fields[name].valid
             values = values if reached is None else values[reached]
-            if field.dtype == "id" and values.size and int(values.max()) >= n:
+            largest = int(values.max()) if values.size else 0
+            if run.ranks is not None:
+                largest = int(run.ranks.max(min(largest, 2**63 - 1)))
+            if largest >= n:
                 raise ProgramError(
-                    f"field {name!r} is of dtype 'id' and holds {int(values.max())} at the end, "
+                    f"field {name!r} is of dtype 'id' and holds {largest} at the end, "
                     f"which is no vertex: ids lie in 0 .. {n - 1} and are handed on, not worked "
                     "with. Declare an integer dtype for other numbers."
                 )
