@@ -1,9 +1,10 @@
-"""Owners' values flow to the ghosts of their vertices on other ranks."""
+"""Owners' values flow to the ghosts of their vertices on other ranks; names of ghosts flow back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Border:
     Attributes
     ----------
     sent_bytes : int
-        Bytes of messages that refreshes have sent so far, without headers of the transport.
+        Bytes of messages that it has sent so far, without headers of the transport.
     """
 
     def __init__(
@@ -99,6 +100,44 @@ class Border:
         ]
         return np.concatenate(got) if got else np.empty(0, self._dtype), every
 
+    def tell_owners(
+        self, ghosts: np.ndarray, scalars: np.ndarray | None = None
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """Name ghosts to the ranks that own them; collective, one step.
+
+        Parameters
+        ----------
+        ghosts : integers
+            Local ids of ghosts, ascending, each once.
+        scalars : int64 or float64, shape (k,), optional
+            Travel along, as in `Ranks.step`.
+
+        Returns
+        -------
+        list of size arrays of the dtype of ``sends``
+            Local ids of the own vertices that each rank has named.
+        scalars : shape (size, k)
+            Every rank's.
+
+        Raises
+        ------
+        RankLost, RanksAborted
+        """
+        cuts = np.searchsorted(ghosts, self.ghosts).tolist()
+        send: list[np.ndarray | None] = []
+        for j, (first, last) in enumerate(pairwise(self.ghosts.tolist())):
+            named = ghosts[cuts[j] : cuts[j + 1]]
+            send.append(
+                _named(named.astype(np.int64) - first, last - first) if len(named) else None
+            )
+        self.sent_bytes += sum(message.nbytes for message in send if message is not None)
+        received, every = self.ranks.step(send, NO_SCALARS if scalars is None else scalars)
+        told = [
+            vertices[_names(message, len(vertices), peer)] if len(message) else vertices[:0]
+            for peer, (vertices, message) in enumerate(zip(self.sends, received, strict=True))
+        ]
+        return told, every
+
     def _message(
         self, rows: _Rows, vertices: np.ndarray, changed: np.ndarray | None
     ) -> np.ndarray | None:
@@ -145,15 +184,11 @@ class Border:
             for array, part in rows.parts(message, count):
                 array[first:last] = part
             return np.arange(first, last, dtype=self._dtype)
-        if form == _LIST:
-            # The names follow values of any size: copied, so that they are aligned.
-            places = np.frombuffer(names.tobytes(), narrow).astype(np.int64)
-        else:
-            places = np.unpackbits(names, count=size).nonzero()[0]
-        places += first
+        places = _decoded(names, form, size) + first
         for array, part in rows.parts(message, count):
             array[places] = part
-        return places.astype(self._dtype)
+        ids: np.ndarray = places.astype(self._dtype)
+        return ids
 
 
 @dataclass(frozen=True)
@@ -182,6 +217,43 @@ class _Rows:
 def _places(size: int) -> np.dtype:
     """Narrowest type of a place among so many."""
     return np.min_scalar_type(max(size - 1, 0))
+
+
+def _named(places: np.ndarray, size: int) -> np.ndarray:
+    """A message that names places among so many, ascending, and has no values."""
+    narrow = _places(size)
+    if len(places) == size:
+        form, names = _ALL, NOTHING
+    elif len(places) * narrow.itemsize <= -(-size // 8):
+        form, names = _LIST, places.astype(narrow).view(np.uint8)
+    else:
+        flags = np.zeros(size, bool)
+        flags[places] = True
+        form, names = _BITS, np.packbits(flags)
+    head = np.array([len(places) * 4 + form], np.int64)
+    return np.concatenate([head.view(np.uint8), names])
+
+
+def _names(message: np.ndarray, size: int, peer: int) -> np.ndarray | slice:
+    """What `_named` was given."""
+    count, form = divmod(int(message[:_HEAD].view(np.int64)[0]), 4)
+    names = message[_HEAD:]
+    if len(names) != (count * _places(size).itemsize, -(-size // 8), 0)[form]:
+        raise RanksAborted(
+            f"rank {peer} sent {len(message)} bytes to name {count} of {size} vertices; all ranks "
+            "have to call the same collectives in the same order",
+            peer,
+        )
+    return slice(None) if form == _ALL else _decoded(names, form, size)
+
+
+def _decoded(names: np.ndarray, form: int, size: int) -> np.ndarray:
+    """Places of a list or of bits, int64."""
+    if form == _LIST:
+        # The names may follow values of any size: copied, so that they are aligned.
+        return np.frombuffer(names.tobytes(), _places(size)).astype(np.int64)
+    places: np.ndarray = np.unpackbits(names, count=size).nonzero()[0]
+    return places
 
 
 def _check_border(

@@ -101,6 +101,35 @@ def test_refresh(graph, dtype, share, flags, seed):
     run_local(size, work)
 
 
+@given(
+    graphs(),
+    st.sampled_from(["uint32", "uint64"]),
+    st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    st.integers(0, 2**32),
+)
+def test_owners_are_told_of_ghosts(graph, dtype, share, seed):
+    size, owner, edges = graph
+    named = np.random.default_rng(seed).random((size, len(owner))) < share  # by which rank
+
+    def work(ranks):
+        mine = Share(owner, edges, ranks.rank, ranks.size, dtype)
+        border = Border(ranks, mine.num_owned, mine.ghosts, mine.sends)
+        ghosts = np.arange(mine.num_owned, len(mine.vertices))
+        ghosts = ghosts[named[ranks.rank, mine.vertices[ghosts]]]
+        told, every = border.tell_owners(ghosts.astype(dtype), np.array([ranks.rank + 0.5]))
+        assert every[:, 0].tolist() == [rank + 0.5 for rank in range(size)]
+        assert all(ids.dtype == dtype for ids in told)
+        assert (border.sent_bytes > 0) == (len(ghosts) > 0)
+        return set(mine.vertices[ghosts].tolist()), [
+            set(mine.vertices[ids].tolist()) for ids in told
+        ]
+
+    found = run_local(size, work)
+    for rank, (_, told) in enumerate(found):
+        for other, ids in enumerate(told):
+            assert ids == {v for v in found[other][0] if owner[v] == rank}
+
+
 # -- which form ------------------------------------------------------------------------------------
 
 N = 10_000  # vertices of rank 0, all of them ghosts of rank 1

@@ -46,10 +46,9 @@ def bfs(
 
     Notes
     -----
-    One exchange a level, in which new vertices are told to the ranks that have edges from them. All
-    ranks push, or all pull, by what the whole frontier has of edges [2]_. At most one read of each
-    edge that is here, plus about one a vertex in every pull. The rows to push along are turned over
-    once what pulls would have saved without them adds up to that.
+    One exchange a level, in which new vertices are told to their owners or, by these, to the ranks
+    that have edges from them. All ranks push, or all pull, by what the whole frontier has of edges
+    [2]_. At most one read of each edge that is here, plus about one a vertex in every pull.
     """
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.ranks.search import Search

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.search import INTO_COST, PUSH_COST, VERTEX_COST
+from dask_graphgpu.engine.cpu.search import PUSH_COST, VERTEX_COST
 from dask_graphgpu.kernels.cpu import bfs as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """Levels of own vertices, and the frontier: those of the last level that are here, ghosts too.
+    """Levels of the vertices that are here, and the frontier: those of the last level.
+
+    Pushed are the own vertices of the frontier, along their rows; found ghosts are told to their
+    owners. Pulled are own vertices, from own ones and ghosts. Either is one exchange a level, and so
+    is, once, to tell the ghosts when a pull follows a push.
 
     Attributes
     ----------
     level : int32, shape (num_vertices,)
+        Right for own vertices; of a ghost -1 or right.
     depth : int
         Of the frontier.
-    ahead, reached, unread : int
-        Over all ranks: edges out of the frontier; vertices reached; edges of vertices that were in
-        no frontier before this one.
+    frontier, ahead, reached, unread : int
+        Over all ranks: vertices of the frontier, and edges out of them; vertices reached; edges of
+        vertices that were in no frontier before this one. What two ranks find in one push is counted
+        twice until the next exchange.
     """
 
     def __init__(
@@ -38,34 +44,30 @@ class Search:
         report: Report,
     ) -> None:
         self.view, self.report, self.cutoff = view, report, cutoff
-        self.edges = view.toward("out")
         self.degrees = view.degrees("out")
         n, own = view.num_vertices, view.num_owned
         self.level = np.full(n, -1, np.int32)
-        self.depth, self.reached = 0, 1
-        self.frontier, self.ahead, self.missing = 0, 0, 0
-        here = view.places(np.array([source]))[0]
-        self.level[here] = 0
-        self.queue = np.empty(n, view.out.neighbours.dtype)
-        self.queue[: len(here)] = here
-        self.size = len(here)
-        self.targets = np.empty(0, np.int64)
+        self.depth = 0
+        self.targets: np.ndarray | None = None
         if targets is not None:
             places = view.places(targets)[0]
             self.targets = places[places < own]
-        self.has_targets = targets is not None
-        self.changed = np.zeros(own, bool)
-        self.unread = view.graph_edges
         # Bits of the frontier and of what is found, for pulls; None while the last level was pushed.
         self.bits: tuple[np.ndarray, np.ndarray] | None = None
         self.done = np.zeros((n + 63) // 64, np.uint64)
-        self.first_pull = True
-        mine = here[here < own]
-        self._agree(len(mine), int(self.degrees[mine].sum()), None)
+        here = view.places(np.array([source]))[0].astype(view.out.neighbours.dtype)
+        self.level[here] = 0
+        # The frontier: its own vertices, and its ghosts, None while they are not known.
+        self.own: np.ndarray = here[here < own]
+        self.ghosts: np.ndarray | None = here[here >= own]
+        # Of own vertices: how many are reached, edges out of the frontier, and of those before it.
+        self._reached_here = self._ahead_here = self._left_here = 0
+        counts = self._counts(len(self.own), self._edges_of(self.own))
+        self._note_counts(view.ranks.scalars(counts))
 
     def goes_on(self) -> bool:
         """Whether there is a level to look for; the same on all ranks."""
-        found = self.has_targets and not self.missing
+        found = self.targets is not None and not self.missing
         return self.frontier > 0 and self.depth != self.cutoff and not found
 
     def prefers_pull(self) -> bool:
@@ -75,84 +77,101 @@ class Search:
         """
         n = self.view.graph_vertices
         reads = min((n - self.reached) * self.unread / max(self.ahead, 1), self.unread - self.ahead)
-        saving = PUSH_COST * self.ahead - reads - VERTEX_COST * n
-        if saving > 0 or self.edges.rows.has("source"):
-            return bool(saving > 0)
-        # By counts of the whole graph, so that all ranks turn their rows over at the same time.
-        return self.edges.note_missed(-saving) <= INTO_COST * self.view.graph_edges
+        return bool(PUSH_COST * self.ahead - reads - VERTEX_COST * n > 0)
 
     def push(self) -> None:
         """Find the next level along the edges out of the frontier."""
         start = time.perf_counter()
-        rows, before, frontier = self.edges.out, self.size, self.frontier
-        self.bits, self.first_pull = None, True
+        rows, before, frontier = self.view.out, len(self.own), self.frontier
+        self.bits = None
         self.depth += 1
         total = np.empty(before + 1, np.int64)
-        kernels.running_degrees(0, before, self.queue, rows.offsets, 0, total)
+        kernels.running_degrees(0, before, self.own, rows.offsets, 0, total)
         tail = np.array([before], np.int64)
-        found = np.empty(before + self.view.num_owned, self.queue.dtype)
-        found[:before] = self.queue[:before]
+        queue = np.empty(before + min(int(total[-1]), self.view.num_vertices), self.own.dtype)
+        queue[:before] = self.own
         for_blocks(
             kernels.push_block, edge_blocks(total),
-            rows.offsets, rows.neighbours, self.level, found, self.depth, tail,
+            rows.offsets, rows.neighbours, self.level, queue, self.depth, tail,
         )  # fmt: skip
-        new = found[before : int(tail[0])]
-        self.queue[: len(new)] = new
-        got = self._agree(len(new), int(self.degrees[new].sum()), new)
-        self.queue[len(new) : len(new) + len(got)] = got
-        self.size = len(new) + len(got)
+        new = queue[before : int(tail[0])]
+        is_ghost = new >= self.view.num_owned
+        ghosts, found = np.sort(new[is_ghost]), [new[~is_ghost]]
+        own_edges, edges = self._edges_of(found[0]), self._edges_of(ghosts)
+        counts = self._counts(len(found[0]), own_edges, len(ghosts), edges)
+        told, every = self.view.border.tell_owners(ghosts, np.array(counts, np.int64))
+        for ids in told:
+            fresh = ids[self.level[ids] < 0]
+            self.level[fresh] = self.depth
+            self._reached_here += len(fresh)
+            self._ahead_here += self._edges_of(fresh)
+            found.append(fresh)
+        self.own, self.ghosts = np.concatenate(found), None
+        self._note_counts(every)
+        if self.targets is not None:  # what was told just now may be one
+            self.missing = int(self.view.ranks.sum(self._missing()))
         self._note("push", frontier, int(total[-1]), start)
 
     def pull(self) -> None:
         """Find the next level among own vertices that are not reached."""
         start = time.perf_counter()
-        rows, own, size = self.view.into, self.view.num_owned, self.frontier
-        if self.bits is None:
-            bits = np.zeros_like(self.done), np.zeros_like(self.done)
-            kernels.mark(0, self.size, self.queue, bits[0])
-            self.bits = bits
-        frontier, found = self.bits
+        view, size = self.view, self.frontier
+        rows, own = view.into, view.num_owned
+        first = self.bits is None
+        if self.ghosts is None:
+            self.ghosts, _ = self._tell_ghosts(None)
+        frontier, found = self.bits or (np.zeros_like(self.done), np.zeros_like(self.done))
+        if first:
+            kernels.mark(0, len(self.own), self.own, frontier)
+        kernels.mark(0, len(self.ghosts), self.ghosts, frontier)
         self.depth += 1
         offsets = rows.offsets[: own + 1]
         blocks = np.union1d(even_blocks(own, multiple=64), edge_blocks(offsets, multiple=64))
         results: list[tuple[int, int, int]] = for_blocks(
             kernels.pull_block, blocks,
-            offsets, rows.neighbours, self.view.out.offsets, self.level, self.depth,
-            frontier, found, self.done, self.first_pull,
+            offsets, rows.neighbours, view.out.offsets, self.level, self.depth,
+            frontier, found, self.done, first,
         )  # fmt: skip
-        self.first_pull = False
         count, read, ahead = np.sum([(0, 0, 0), *results], axis=0).tolist()
         found[-(-own // 64) :] = 0  # ghosts of two levels ago
-        new = np.empty(count, self.queue.dtype)
-        kernels.collect(0, len(found), found, new, 0)
-        got = self._agree(count, ahead, new)
-        kernels.mark(0, len(got), got, found)
+        self.own = np.empty(count, self.own.dtype)
+        kernels.collect(0, len(found), found, self.own, 0)
+        self.ghosts, every = self._tell_ghosts(self._counts(count, ahead))
         self.bits = found, frontier
-        self.queue[:count] = new
-        self.queue[count : count + len(got)] = got
-        self.size = count + len(got)
+        self._note_counts(every)
         self._note("pull", size, read, start)
 
-    def _agree(self, count: int, ahead: int, new: np.ndarray | None) -> np.ndarray:
-        """Tell the others of new own vertices; the ghosts that they told of."""
-        missing = int(np.count_nonzero(self.level[self.targets] < 0))
-        scalars = np.array([count, ahead, missing])
-        got = self.queue[:0]
-        if new is None:  # all know the source
-            every = self.view.ranks.scalars(scalars.tolist())
-        else:
-            self.changed[new] = True
-            got, every = self.view.border.refresh([self.level], self.changed, scalars)
-            self.changed[new] = False
-            self.unread -= self.ahead
-        self.frontier, self.ahead, self.missing = every.sum(axis=0).tolist()
-        self.reached += self.frontier if new is not None else 0
-        return got
+    def _tell_ghosts(self, counts: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
+        """Tell other ranks which own vertices are in the frontier; the ghosts that are."""
+        in_frontier = self.level[: self.view.num_owned] == self.depth
+        scalars = None if counts is None else np.array(counts, np.int64)
+        ghosts, every = self.view.border.refresh([], in_frontier, scalars)
+        self.level[ghosts] = self.depth
+        return ghosts, every
+
+    def _counts(self, own: int, own_edges: int, ghosts: int = 0, edges: int = 0) -> list[int]:
+        """What the ranks tell each other of a level: how much was found here, and edges out of it."""
+        self._reached_here += own
+        self._left_here += self._ahead_here
+        self._ahead_here = own_edges
+        reached = self._reached_here + ghosts
+        return [own + ghosts, own_edges + edges, self._missing(), reached, self._left_here]
+
+    def _edges_of(self, vertices: np.ndarray) -> int:
+        return int(self.degrees[vertices].sum())
+
+    def _missing(self) -> int:
+        """Targets of this rank that are not reached."""
+        return 0 if self.targets is None else int(np.count_nonzero(self.level[self.targets] < 0))
+
+    def _note_counts(self, every: np.ndarray) -> None:
+        self.frontier, self.ahead, self.missing, self.reached, left = every.sum(axis=0).tolist()
+        self.unread = self.view.graph_edges - left
 
     def _note(self, direction: str, frontier: int, edges: int, start: float) -> None:
-        id_bytes = self.queue.itemsize
+        id_bytes = self.own.itemsize
         if direction == "push":  # a neighbour and its level for each edge, the queue
-            moved = edges * (id_bytes + 4) + self.size * (id_bytes + 16)
+            moved = edges * (id_bytes + 4) + len(self.own) * (id_bytes + 16)
         else:  # a neighbour and its bit for each edge; three bitmaps and the offsets for all
             moved = edges * (id_bytes + 1) + self.view.num_owned * 8
         self.report.advance(
