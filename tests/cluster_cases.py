@@ -102,3 +102,9 @@ def hoards(ranks, who):
             kept.append(np.ones(1 << 21))
             time.sleep(0.05)
         ranks.barrier()
+
+
+def channels(ranks):
+    """Kinds of connections to the other ranks."""
+    ranks.barrier()
+    return {type(channel).__name__ for channel in ranks._order}

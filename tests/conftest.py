@@ -1,6 +1,8 @@
 """Settings of the whole suite, and where the graphs with known answers are."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import dask
@@ -41,4 +43,16 @@ def graphs():
     folder = Path(os.environ.get(_GRAPHS, beside))
     if not folder.is_dir():
         pytest.skip(f"no graphs with known answers: there is no folder {folder} (set {_GRAPHS})")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """Folder with certificate.pem, which has signed itself, and key.pem."""
+    if shutil.which("openssl") is None:
+        pytest.skip("the openssl command, which makes a certificate, is not installed")
+    folder = tmp_path_factory.mktemp("certificate")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ranks"
+    files = ["-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(["openssl", *words.split(), *files], cwd=folder, check=True, capture_output=True)
     return folder
