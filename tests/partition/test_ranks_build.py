@@ -308,6 +308,19 @@ def test_the_order_of_memory_is_that_of_one_rank():
             np.testing.assert_array_equal(np.lexsort(by), np.arange(part.num_owned))
 
 
+def test_the_sample_for_the_order_is_that_of_one_rank():
+    # Every other edge is looked at: those of a star. The ends of the others are close.
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"src": rng.integers(0, 999, 140_000)})
+    frame["dst"] = frame.src + 1
+    frame.loc[::2, "dst"] = 0
+    chunks = Chunks.of(frame, [70_000])
+    assert chunks.whole(Layout()).order == "degree"
+    for size in SIZES:
+        assert {part.order for part in shares(size, chunks)} == {"degree"}
+    assert Chunks.of(frame[1::2]).whole(Layout()).order == "input"
+
+
 def test_numbers_do_not_depend_on_ranks():
     frame = frame_of(rmat(8, 4, by_degree=False), words)
     chunks = Chunks.of(frame, [10, 500])
@@ -358,10 +371,14 @@ def test_repeats_on_one_rank_only_are_merged_on_all():
     frame = frame.astype({"weight": "uint8"})
     for directed in (True, False):
         layout = Layout(directed=directed)
-        for rule in RULES:
-            chunks = Chunks.of(frame)
-            ranks = shares_and_views(4, chunks, layout, rule)
-            check(ranks, chunks, layout, rule)
+        for edges in (frame, frame.drop(columns="weight")):
+            for rule in RULES:
+                chunks = Chunks.of(edges)
+                ranks = shares_and_views(4, chunks, layout, rule)
+                check(ranks, chunks, layout, rule)
+                assert len({view.out.weight is None for _, view in ranks}) == 1
+                kinds = {view.out.weight.dtype for _, view in ranks if view.is_weighted}
+                assert len(kinds) <= 1
 
 
 def test_a_share_after_a_run_that_only_some_ranks_went_on_with():

@@ -117,7 +117,7 @@ class RankIds:
         numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
         asked = numbers if valid is None else numbers[valid]
         index: np.ndarray | None = None
-        if (asked[1:] <= asked[:-1]).any():  # own vertices in the order of their ids are ascending
+        if (asked[1:] < asked[:-1]).any():  # own vertices in the order of their ids are ascending
             asked, index = np.unique(asked, return_inverse=True)
         columns = self._taken(asked)
         if index is None and valid is None:
