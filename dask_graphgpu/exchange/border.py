@@ -101,21 +101,23 @@ class Border:
         return np.concatenate(got) if got else np.empty(0, self._dtype), every
 
     def tell_owners(
-        self, ghosts: np.ndarray, scalars: np.ndarray | None = None
-    ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Name ghosts to the ranks that own them; collective, one step.
+        self, ghosts: np.ndarray, values: np.ndarray, scalars: np.ndarray | None = None
+    ) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+        """Send values of ghosts to the ranks that own them; collective, one step.
 
         Parameters
         ----------
         ghosts : integers
             Local ids of ghosts, ascending, each once.
+        values : array, shape (len(ghosts),) or (len(ghosts), k)
+            The same dtype and k on every rank; k may be 0, where names say it all.
         scalars : int64 or float64, shape (k,), optional
             Travel along, as in `Ranks.step`.
 
         Returns
         -------
-        list of size arrays of the dtype of ``sends``
-            Local ids of the own vertices that each rank has named.
+        list of size pairs of arrays
+            Local ids of the own vertices that each rank has named, and its values of them.
         scalars : shape (size, k)
             Every rank's.
 
@@ -126,14 +128,13 @@ class Border:
         cuts = np.searchsorted(ghosts, self.ghosts).tolist()
         send: list[np.ndarray | None] = []
         for j, (first, last) in enumerate(pairwise(self.ghosts.tolist())):
-            named = ghosts[cuts[j] : cuts[j + 1]]
-            send.append(
-                _named(named.astype(np.int64) - first, last - first) if len(named) else None
-            )
+            part = slice(cuts[j], cuts[j + 1])
+            places = ghosts[part].astype(np.int64) - first
+            send.append(_named(places, last - first, values[part]) if len(places) else None)
         self.sent_bytes += sum(message.nbytes for message in send if message is not None)
         received, every = self.ranks.step(send, NO_SCALARS if scalars is None else scalars)
         told = [
-            vertices[_names(message, len(vertices), peer)] if len(message) else vertices[:0]
+            _told(message, vertices, values, peer)
             for peer, (vertices, message) in enumerate(zip(self.sends, received, strict=True))
         ]
         return told, every
@@ -219,8 +220,8 @@ def _places(size: int) -> np.dtype:
     return np.min_scalar_type(max(size - 1, 0))
 
 
-def _named(places: np.ndarray, size: int) -> np.ndarray:
-    """A message that names places among so many, ascending, and has no values."""
+def _named(places: np.ndarray, size: int, values: np.ndarray) -> np.ndarray:
+    """A message of values for places among so many, which are ascending."""
     narrow = _places(size)
     if len(places) == size:
         form, names = _ALL, NOTHING
@@ -231,20 +232,28 @@ def _named(places: np.ndarray, size: int) -> np.ndarray:
         flags[places] = True
         form, names = _BITS, np.packbits(flags)
     head = np.array([len(places) * 4 + form], np.int64)
-    return np.concatenate([head.view(np.uint8), names])
+    bits = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    return np.concatenate([head.view(np.uint8), bits, names])
 
 
-def _names(message: np.ndarray, size: int, peer: int) -> np.ndarray | slice:
-    """What `_named` was given."""
+def _told(
+    message: np.ndarray, vertices: np.ndarray, like: np.ndarray, peer: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices that a peer has named, and its values, of the same kind as ours."""
+    size, shape = len(vertices), like.shape[1:]
+    if not len(message):
+        return vertices[:0], np.empty((0, *shape), like.dtype)
     count, form = divmod(int(message[:_HEAD].view(np.int64)[0]), 4)
-    names = message[_HEAD:]
-    if len(names) != (count * _places(size).itemsize, -(-size // 8), 0)[form]:
+    length = (count * _places(size).itemsize, -(-size // 8), 0)[form]
+    end = _HEAD + count * like.itemsize * int(np.prod(shape, dtype=int))
+    if len(message) != end + length:
         raise RanksAborted(
-            f"rank {peer} sent {len(message)} bytes to name {count} of {size} vertices; all ranks "
-            "have to call the same collectives in the same order",
+            f"rank {peer} sent {len(message)} bytes for {count} of {size} vertices, where "
+            f"{end + length} are due; all ranks have to give values of the same dtype",
             peer,
         )
-    return slice(None) if form == _ALL else _decoded(names, form, size)
+    values = message[_HEAD:end].view(like.dtype).reshape(count, *shape)
+    return vertices if form == _ALL else vertices[_decoded(message[end:], form, size)], values
 
 
 def _decoded(names: np.ndarray, form: int, size: int) -> np.ndarray:

@@ -166,3 +166,65 @@ def collect(lo, hi, frontier, queue, tail):
             queue[tail] = np.uint64(w << 6) + place
             tail += 1
     return tail
+
+
+@jit
+def settle(offsets, neighbours, level, pending, keys, until, last, own, lists, told, far):
+    """Push own vertices of several levels, level by level, while other ranks do the same with theirs.
+
+    A level may turn out to be too high, and is lowered then. Ghosts get levels, and are not pushed.
+
+    Parameters
+    ----------
+    pending, keys : own vertices in the order of their levels, and these. Those that have another
+        level by now are passed over.
+    until : the first level that is not pushed
+    last : last level that may be assigned; -1: none
+    own : the vertices before are own
+    lists : two lists of `own` vertices
+    told : a flag for each vertex, set for the ghosts in `far`
+    far : list of the ghosts that have got a level
+
+    Returns
+    -------
+    tuple
+        Which of the lists has the vertices of the first level that was not pushed; how many they are;
+        how many of `pending` are done with; length of `far`; edges read.
+    """
+    side = 0
+    count = 0
+    done = 0
+    found = 0
+    read = 0
+    depth = keys[0] if keys.size else until
+    while depth < until and depth != last:
+        while done < keys.size and keys[done] == depth:
+            lists[side, count] = pending[done]
+            count += 1
+            done += 1
+        length = 0
+        for i in range(count):
+            u = lists[side, i]
+            if level[u] != depth:
+                continue
+            start, stop = offsets[u], offsets[u + 1]
+            read += stop - start
+            for e in range(start, stop):
+                v = neighbours[e]
+                if level[v] < 0 or level[v] > depth + 1:
+                    level[v] = depth + 1
+                    if v < own:
+                        lists[1 - side, length] = v
+                        length += 1
+                    elif told[v] == 0:
+                        told[v] = 1
+                        far[found] = v
+                        found += 1
+        side = 1 - side
+        count = length
+        depth += 1
+        if count == 0:
+            if done == keys.size:
+                break
+            depth = max(depth, keys[done])
+    return side, count, done, found, read

@@ -105,10 +105,12 @@ def test_refresh(graph, dtype, share, flags, seed):
     graphs(),
     st.sampled_from(["uint32", "uint64"]),
     st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    st.integers(0, 6),
     st.integers(0, 2**32),
 )
-def test_owners_are_told_of_ghosts(graph, dtype, share, seed):
+def test_owners_are_told_of_ghosts(graph, dtype, share, kind, seed):
     size, owner, edges = graph
+    whole = [*values(len(owner), seed), np.empty((len(owner), 0), np.uint8)][kind]
     named = np.random.default_rng(seed).random((size, len(owner))) < share  # by which rank
 
     def work(ranks):
@@ -116,13 +118,16 @@ def test_owners_are_told_of_ghosts(graph, dtype, share, seed):
         border = Border(ranks, mine.num_owned, mine.ghosts, mine.sends)
         ghosts = np.arange(mine.num_owned, len(mine.vertices))
         ghosts = ghosts[named[ranks.rank, mine.vertices[ghosts]]]
-        told, every = border.tell_owners(ghosts.astype(dtype), np.array([ranks.rank + 0.5]))
+        told, every = border.tell_owners(
+            ghosts.astype(dtype), whole[mine.vertices[ghosts]], np.array([ranks.rank + 0.5])
+        )
         assert every[:, 0].tolist() == [rank + 0.5 for rank in range(size)]
-        assert all(ids.dtype == dtype for ids in told)
         assert (border.sent_bytes > 0) == (len(ghosts) > 0)
-        return set(mine.vertices[ghosts].tolist()), [
-            set(mine.vertices[ids].tolist()) for ids in told
-        ]
+        for ids, sent in told:
+            assert ids.dtype == dtype
+            np.testing.assert_array_equal(sent, whole[mine.vertices[ids]])
+        named_to_me = [set(mine.vertices[ids].tolist()) for ids, _ in told]
+        return set(mine.vertices[ghosts].tolist()), named_to_me
 
     found = run_local(size, work)
     for rank, (_, told) in enumerate(found):

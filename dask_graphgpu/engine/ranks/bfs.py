@@ -49,13 +49,24 @@ def bfs(
     One exchange a level, in which new vertices are told to their owners or, by these, to the ranks
     that have edges from them. All ranks push, or all pull, by what the whole frontier has of edges
     [2]_. At most one read of each edge that is here, plus about one a vertex in every pull.
+
+    After some levels of few edges, ranks push several levels between two exchanges, as monotone
+    programs do (``graphgpu.local-convergence``): an edge may be read more than once then.
     """
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
     from dask_graphgpu.engine.ranks.search import Search
+    from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
 
     search = Search(view, source, cutoff, targets, report)
-    forced = configured_direction()
+    forced, local = configured_direction(), converges_locally()
+    small = 0
     while search.goes_on():
+        small = small + 1 if search.ahead < FEW_EDGES * view.ranks.size else 0
+        if local and forced == "auto" and small > SMALL_LEVELS:
+            if Stretches(search).run():
+                break
+            small = 0
         if forced == "pull" or (forced != "push" and search.prefers_pull()):
             search.pull()
         else:

@@ -99,8 +99,9 @@ class Search:
         ghosts, found = np.sort(new[is_ghost]), [new[~is_ghost]]
         own_edges, edges = self._edges_of(found[0]), self._edges_of(ghosts)
         counts = self._counts(len(found[0]), own_edges, len(ghosts), edges)
-        told, every = self.view.border.tell_owners(ghosts, np.array(counts, np.int64))
-        for ids in told:
+        no_values = np.empty((len(ghosts), 0), np.uint8)  # all are of the next level
+        told, every = self.view.border.tell_owners(ghosts, no_values, np.array(counts, np.int64))
+        for ids, _ in told:
             fresh = ids[self.level[ids] < 0]
             self.level[fresh] = self.depth
             self._reached_here += len(fresh)
@@ -110,7 +111,7 @@ class Search:
         self._note_counts(every)
         if self.targets is not None:  # what was told just now may be one
             self.missing = int(self.view.ranks.sum(self._missing()))
-        self._note("push", frontier, int(total[-1]), start)
+        self.note("push", frontier, int(total[-1]), start)
 
     def pull(self) -> None:
         """Find the next level among own vertices that are not reached."""
@@ -139,7 +140,21 @@ class Search:
         self.ghosts, every = self._tell_ghosts(self._counts(count, ahead))
         self.bits = found, frontier
         self._note_counts(every)
-        self._note("pull", size, read, start)
+        self.note("pull", size, read, start)
+
+    def go_on_from(self, depth: int) -> None:
+        """Take for the frontier a level up to which all levels are right, none beyond; collective."""
+        view, own = self.view, self.level[: self.view.num_owned]
+        self.level[self.level > depth] = -1
+        self.depth, self.bits, self.ghosts = depth, None, None
+        self.own = np.flatnonzero(own == depth).astype(self.own.dtype)
+        before = own >= 0
+        self._reached_here = int(np.count_nonzero(before)) - len(self.own)
+        before &= own < depth
+        self._left_here = int(self.degrees[: view.num_owned][before].sum())
+        self._ahead_here = 0
+        counts = self._counts(len(self.own), self._edges_of(self.own))
+        self._note_counts(view.ranks.scalars(counts))
 
     def _tell_ghosts(self, counts: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
         """Tell other ranks which own vertices are in the frontier; the ghosts that are."""
@@ -168,13 +183,16 @@ class Search:
         self.frontier, self.ahead, self.missing, self.reached, left = every.sum(axis=0).tolist()
         self.unread = self.view.graph_edges - left
 
-    def _note(self, direction: str, frontier: int, edges: int, start: float) -> None:
+    def note(
+        self, direction: str, frontier: int, edges: int, start: float, levels: int = 1
+    ) -> None:
+        """Add a row to the report."""
         id_bytes = self.own.itemsize
         if direction == "push":  # a neighbour and its level for each edge, the queue
             moved = edges * (id_bytes + 4) + len(self.own) * (id_bytes + 16)
         else:  # a neighbour and its bit for each edge; three bitmaps and the offsets for all
             moved = edges * (id_bytes + 1) + self.view.num_owned * 8
         self.report.advance(
-            direction, supersteps=1, frontier=frontier, edges=edges, bytes=moved,
+            direction, supersteps=levels, frontier=frontier, edges=edges, bytes=moved,
             seconds=time.perf_counter() - start,
         )  # fmt: skip

@@ -1,5 +1,8 @@
 """Searches on ranks find the levels that one rank finds, pushed or pulled."""
 
+import contextlib
+from unittest import mock
+
 import dask
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.ranks import in_place, stretches
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -46,6 +50,17 @@ def searched(view, source, size, way="random", *, cutoff=None, targets=None, dir
     return levels, directions[0]
 
 
+@contextlib.contextmanager
+def in_stretches(few, after=0):
+    """Have small graphs be searched in stretches of levels; edges of a stretch are few below `few`."""
+    with (
+        mock.patch.object(in_place, "FEW_EDGES", few),
+        mock.patch.object(stretches, "FEW_EDGES", few),
+        mock.patch.object(stretches, "SMALL_LEVELS", after),
+    ):
+        yield
+
+
 def one(view, source, cutoff=None):
     return cpu.bfs(view, source, cutoff=cutoff, targets=None, report=Report("one"))
 
@@ -65,8 +80,18 @@ def test_any_graph(data):
     way = data.draw(st.sampled_from(["blocks", "random", "cyclic", "last"]))
     direction = data.draw(st.sampled_from(["auto", "push", "pull"]))
     cutoff = data.draw(st.sampled_from([None, 0, 1, 3]))
-    found, _ = searched(view, source, size, way, cutoff=cutoff, direction=direction)
-    np.testing.assert_array_equal(found, one(view, source, cutoff))
+    with contextlib.ExitStack() as stack:
+        if data.draw(st.booleans()):
+            stack.enter_context(in_stretches(data.draw(st.sampled_from([1, 10, 1 << 15]))))
+        found, _ = searched(view, source, size, way, cutoff=cutoff, direction=direction)
+        np.testing.assert_array_equal(found, one(view, source, cutoff))
+        expected = one(view, source)
+        targets = np.flatnonzero(expected >= 0)[-2:]
+        found, _ = searched(view, source, size, way, targets=targets, direction=direction)
+        # What is further than the last target may have been reached or not, but not wrongly.
+        near = expected <= expected[targets].max()
+        np.testing.assert_array_equal(found[near], expected[near])
+        assert (found[~near] == -1).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
@@ -90,9 +115,23 @@ def test_pushes_and_pulls_alternate():
     path = np.stack([np.arange(399), np.arange(1, 400)], axis=1)  # to where the crowd is
     crowd = 400 + made.integers(0, n - 400, (40 * n, 2))
     ends = np.concatenate([path, [[399, 400]], crowd])
-    found, directions = searched(view_of(n, ends, False), 0, 3)
-    np.testing.assert_array_equal(found, one(view_of(n, ends, False), 0))
-    assert set(directions) == {"push", "pull"}
+    for few, after in ((1 << 15, 1000), (1 << 8, 32)):  # without and with stretches in between
+        with in_stretches(few, after):
+            found, directions = searched(view_of(n, ends, False), 0, 3)
+        np.testing.assert_array_equal(found, one(view_of(n, ends, False), 0))
+        assert set(directions) == {"push", "pull"}
+
+
+def test_a_long_path_takes_few_exchanges():
+    n = 10_000
+    view = view_of(n, np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), False)
+    found, directions = searched(view, 0, 4, "blocks")
+    assert found.tolist() == list(range(n))
+    assert len(directions) < 80
+    with dask.config.set({"graphgpu.local-convergence": False}):
+        found, directions = searched(view, 0, 4, "blocks")
+    assert found.tolist() == list(range(n))
+    assert len(directions) == n
 
 
 def test_ends_with_the_targets():
@@ -101,7 +140,7 @@ def test_ends_with_the_targets():
     for targets, furthest in (([3], 3), ([3, 700], 700), ([0], 0)):
         found, directions = searched(view, 0, 3, targets=np.array(targets))
         assert found[targets].tolist() == targets
-        assert len(directions) == furthest
+        assert len(directions) <= furthest
         assert (found[furthest + 1 :] == -1).all()
     found, _ = searched(view, 500, 3, targets=np.array([3]))  # out of reach: a whole search
     np.testing.assert_array_equal(found, one(view, 500))
