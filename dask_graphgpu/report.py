@@ -32,11 +32,16 @@ class Advance:
 
 @dataclass
 class Report:
-    """The advances of one run, in order; ``watch`` is told of each."""
+    """The advances of one run, in order; ``watch`` is told of each.
+
+    ``ranks`` is how many there were, and ``exchange_seconds`` what this one spent on messages.
+    """
 
     algorithm: str
     advances: list[Advance] = field(default_factory=list)
     watch: Callable[[Report, Advance], None] | None = None
+    ranks: int = 1
+    exchange_seconds: float = 0.0
 
     def advance(
         self,
@@ -71,6 +76,8 @@ class Report:
         first = frame["supersteps"].cumsum() - frame["supersteps"] + 1
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm
+        frame.attrs["ranks"] = self.ranks
+        frame.attrs["exchange_seconds"] = self.exchange_seconds
         return frame
 
     def publish(self) -> None:
@@ -104,7 +111,8 @@ def last_report() -> pd.DataFrame:
 
     Notes
     -----
-    Of a run on several ranks it is the report of rank 0.
+    Of a run on several ranks it is the report of rank 0; ``attrs["ranks"]`` is how many there were,
+    and ``attrs["exchange_seconds"]`` the time in which this one sent, received and waited for others.
     """
     with _lock:
         found = [] if _last is None else [_last]

@@ -29,6 +29,7 @@ from dask_graphgpu.cluster.calls import (
 from dask_graphgpu.cluster.holdings import Name
 from dask_graphgpu.cluster.rank import (
     Meeting,
+    WorkerPaused,
     abort_rank,
     lost_rank,
     open_rank,
@@ -39,7 +40,7 @@ from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
 from dask_graphgpu.exchange.joining import Address
 
 _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
-_COME_BACK = 10.0  # seconds for workers that were killed to be started again
+_COME_BACK = 10.0  # seconds for workers to be started again, or to have memory again
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
 # Ranks start before other tasks of their workers: those of the same run wait for them.
@@ -198,10 +199,11 @@ class _Leader:
         """Where a worker listens; None where it does not have what its rank needs.
 
         A connection that was kept from earlier may have been closed, and then another one is made;
-        or the worker has just died, which the scheduler may not know yet.
+        or the worker has just died, which the scheduler may not know yet; or it is paused for a
+        moment.
         """
         asked = self.run_id, self.key, self.needs
-        until = time.monotonic() + _NOTICE
+        start = time.monotonic()
         while True:
             try:
                 return await ask(self.worker, self.addresses[rank], open_rank, *asked)
@@ -209,7 +211,10 @@ class _Leader:
                 left = isinstance(error, WorkerLeft)
                 if left and self.needs is not None:
                     return None
-                if left or time.monotonic() > until:
+                if left or time.monotonic() > start + _NOTICE:
+                    raise self._lost(rank, str(error)) from None
+            except WorkerPaused as error:
+                if time.monotonic() > start + _COME_BACK:
                     raise self._lost(rank, str(error)) from None
             await asyncio.sleep(_LOOK)
 

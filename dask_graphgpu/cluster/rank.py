@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from distributed import Worker, get_worker
+from distributed import Status, Worker, get_worker
 from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task
@@ -22,6 +22,10 @@ _EVERY = 0.25  # seconds between two looks at whether anybody still wants the ra
 
 # States of a task on its worker while somebody wants it.
 WANTED = ("executing", "long-running")
+
+
+class WorkerPaused(Exception):
+    """A worker starts no tasks, for want of memory."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,16 @@ def open_rank(run: str, leader: str, needs: Name | None, *, dask_worker: Worker)
     """Listen for the peers of a rank that will run here for the task ``leader``.
 
     None where the worker does not hold what the rank ``needs``.
+
+    Raises
+    ------
+    WorkerPaused
     """
+    if dask_worker.status == Status.paused:
+        raise WorkerPaused(
+            f"it is paused, as its process takes {dask_worker.monitor.get_process_memory()} bytes, "
+            f"its limit being {dask_worker.memory_manager.memory_limit}; use more or larger workers"
+        )
     if needs is not None and not holdings(dask_worker).has(needs):
         return None
     opened = _Opened(Listener(_host(dask_worker.address)), AbortEvent())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -17,16 +18,23 @@ class Relay(Ranks):
     Parameters
     ----------
     rank, size : int
+
+    Attributes
+    ----------
+    seconds : float
+        In steps of the run that goes on or was the last: to send, to receive, and to wait for the
+        other ranks.
     """
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
+        self.seconds = 0.0
         self._to: Ranks | None = None
 
     @contextmanager
     def to(self, ranks: Ranks) -> Iterator[Relay]:
         """Hand steps to these ranks for as long as the context lasts."""
-        self._to = ranks
+        self._to, self.seconds = ranks, 0.0
         try:
             yield self
         finally:
@@ -37,7 +45,11 @@ class Relay(Ranks):
     ) -> tuple[list[np.ndarray], np.ndarray]:
         if self._to is None:
             raise RanksAborted(f"rank {self.rank} takes a step when no run is going on", self.rank)
-        return self._to.step(send, scalars)
+        start = time.perf_counter()
+        try:
+            return self._to.step(send, scalars)
+        finally:
+            self.seconds += time.perf_counter() - start
 
     def abort(self, reason: str) -> None:
         if self._to is not None:

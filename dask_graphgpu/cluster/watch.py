@@ -56,7 +56,9 @@ class Telling:
 def tell_report(worker: Worker, run: str, report: Report) -> None:
     """Leave the report of a run that has ended with the scheduler, for `last_report`."""
     rows = [[_plain(value) for value in asdict(advance).values()] for advance in report.advances]
-    event = {"run": run, "algorithm": report.algorithm, "advances": rows}
+    about = {"algorithm": report.algorithm, "ranks": report.ranks}
+    about["exchange_seconds"] = report.exchange_seconds
+    event = {"run": run, "about": about, "advances": rows}
     worker.log_event(_REPORTS, event)
 
 
@@ -85,7 +87,7 @@ def _latest() -> tuple[float, Report] | None:
     for when, event in reversed(client.get_events(_REPORTS)):
         if event["run"] in _mine:
             advances = [Advance(*row) for row in event["advances"]]
-            return when, Report(event["algorithm"], advances)
+            return when, Report(advances=advances, **event["about"])
     return None
 
 

@@ -160,7 +160,7 @@ def run_share(
     """
     from dask_graphgpu.engine import ranks as engine
 
-    report = Report(job.name, watch=watch)
+    report = Report(job.name, watch=watch, ranks=ranks.size)
     algorithm, needs = job.algorithm, job.needs
     with share.over(ranks) as partition:
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
@@ -185,4 +185,5 @@ def run_share(
             partition.ids,
             job.schema,
         )
+    report.exchange_seconds = share.relay.seconds
     return made, report

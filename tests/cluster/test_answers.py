@@ -4,6 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from cluster_cases import started
 from strategies import partitioned
 
 import dask_graphgpu as dg
@@ -132,3 +133,11 @@ def test_parquet(client, tmp_path):
         assert_same(call(frame.graph(ranks=3)).compute(), call(whole.graph(ranks=1)))
         filtered = frame[frame["weight"] > 3].graph(ranks=3)
         assert_same(call(filtered).compute(), call(whole[whole["weight"] > 3].graph(ranks=1)))
+
+
+def test_workers_in_one_process():
+    with started(3, processes=False) as client:
+        graph = partitioned(edges(), 4).graph(ranks=3).persist()
+        for name in ("sssp", "pagerank", "components"):
+            assert_same(CALLS[name](graph).compute(), CALLS[name](edges().graph(ranks=1)))
+        assert len(graph.explain().shares) == len(client.scheduler_info(n_workers=-1)["workers"])

@@ -34,6 +34,8 @@ def test_the_report_of_the_run_that_ended_last(client, graph):
     assert report.attrs["algorithm"] == "pagerank"
     assert report["supersteps"].sum() == 7
     assert report["superstep"].iloc[0] == 1
+    assert report.attrs["ranks"] == 2
+    assert 0 < report.attrs["exchange_seconds"] < 60
     graph.degree().compute()
     assert dg.last_report().attrs["algorithm"] == "degree"
     # One that ends in this process comes after.
