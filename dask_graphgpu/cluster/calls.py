@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, TypeVar
 
 from distributed import Worker, get_worker
@@ -75,7 +75,9 @@ async def workers_of(worker: Worker) -> Collection[str]:
     return found
 
 
-async def ask_scheduler(worker: Worker, function: Callable[..., T], *arguments: Any) -> T:
+async def ask_scheduler(
+    worker: Worker, function: Callable[..., T | Awaitable[T]], *arguments: Any
+) -> T:
     """Call ``function(*arguments, dask_scheduler=)`` on the event loop of the scheduler."""
     call = worker.scheduler.run_function(function=dumps(function), args=dumps(arguments))
     return _answer(await asyncio.wait_for(call, ANSWER))  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from distributed import Client, Reschedule, Worker, get_worker, worker_client
+from distributed.utils import sync
 
 from dask_graphgpu.cluster import on_scheduler
 from dask_graphgpu.cluster.calls import (
@@ -34,6 +35,7 @@ from dask_graphgpu.cluster.rank import (
     lost_rank,
     open_rank,
     run_rank,
+    tell_of_loss,
     wanted,
 )
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
@@ -57,6 +59,7 @@ def lead(
     timeouts: tuple[float, float],
     finish: Callable[[tuple[str, ...]], tuple[Any, ...]] | None = None,
     needs: Name | None = None,
+    again: bool = False,
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Run ``function(ranks, *arguments(workers)[i])`` on each of some workers at the same time.
 
@@ -79,6 +82,8 @@ def lead(
     needs : name, optional
         Of what each worker holds for the task ``needs[1]``. Where one does not, or is gone, that
         task is run again, and then this one.
+    again : bool
+        The same when a worker dies in the run; see `losses`.
 
     Returns
     -------
@@ -97,9 +102,15 @@ def lead(
     """
     worker = get_worker()
     with worker_client() as client:
-        leader = _Leader(worker, client, name, timeouts, needs)
+        leader = _Leader(worker, client, name, timeouts, needs, again)
         results = client.sync(leader.run, workers, function, arguments, finish)
     return leader.addresses, results
+
+
+def losses(worker: Worker) -> int:
+    """How often the task that calls has led a run that was started again."""
+    found: int = sync(worker.loop, ask_scheduler, worker, on_scheduler.losses, this_task(worker))
+    return found
 
 
 class _Leader:
@@ -110,9 +121,10 @@ class _Leader:
         name: str,
         timeouts: tuple[float, float],
         needs: Name | None,
+        again: bool,
     ) -> None:
         self.worker, self.client, self.name, self.timeouts = worker, client, name, timeouts
-        self.needs = needs
+        self.needs, self.again = needs, again
         self.addresses: tuple[str, ...] = ()
         self.key = this_task(worker)
         self.run_id = secrets.token_hex(16)
@@ -193,6 +205,7 @@ class _Leader:
             start_timeout=self.timeouts[0],
             idle_timeout=self.timeouts[1],
             token=secrets.token_bytes(32),
+            again=self.needs[1] if self.needs is not None and self.again else None,
         )
 
     async def _open_one(self, rank: int) -> Address | None:
@@ -246,18 +259,16 @@ class _Leader:
             self._abort(error)
             await self._last_words(ends, error)
             cause = self._cause(ends, error)
-            if not isinstance(error, Reschedule):
-                error = cause
-            elif isinstance(cause, RankLost):
-                # What the run needs was lost too, and the scheduler is about to make it again.
-                told = self.key, self.worker.address, cause, True
+            # When what the run needs was lost too, the scheduler has this task wait for it.
+            cancelled = isinstance(error, Reschedule)
+            if isinstance(cause, RankLost) and (cancelled or meeting.again is not None):
                 with suppress(Exception):
-                    await ask_scheduler(self.worker, on_scheduler.fail, *told)
+                    cancelled |= await tell_of_loss(self.worker, meeting, cause, True)
             for end in ends:
                 end.cancel()
             with suppress(Exception):
                 await asyncio.wait_for(self.client.cancel(futures, force=True), ANSWER)
-            raise error from None
+            raise (Reschedule() if cancelled else cause) from None
 
     async def _watch(self, ends: Sequence[asyncio.Future[Any]]) -> None:
         """Wait for all ranks to end well; raise when one does not, or nobody wants the run."""

@@ -5,6 +5,8 @@ They are sent by ``run_function``, as ``Client.run_on_scheduler`` does it.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +14,11 @@ from distributed import Scheduler
 from distributed.core import error_message
 
 from dask_graphgpu.cluster.holdings import TO_RUN
+from dask_graphgpu.errors import RankLost
 
 _LOCK = "dask-graphgpu"
+_LOST_RUNS = "dask-graphgpu-lost-runs"
+_NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 
 
 def lock_id(key: str, address: str, run: str) -> str:
@@ -97,6 +102,48 @@ def fail(
     task.exception_blame = task
     dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
     return True
+
+
+async def start_again(
+    key: str,
+    address: str,
+    error: RankLost,
+    sure: bool,
+    needs: str,
+    run: str,
+    *,
+    dask_scheduler: Scheduler,
+) -> bool:
+    """Have a run that keeps checkpoints run again after it has lost a worker, or end it with the error.
+
+    It is ended, as by `fail`, where the worker hangs, which it may do again, and after as many
+    losses as Dask allows a task. ``needs`` is the task that has to be run again before.
+
+    Returns
+    -------
+    bool
+        Whether it will run again.
+    """
+    until = time.monotonic() + _NOTICE
+    while error.address in dask_scheduler.workers and time.monotonic() < until:
+        await asyncio.sleep(0.1)
+    task = dask_scheduler.tasks.get(key)
+    if task is None or task.state not in TO_RUN:
+        return False
+    lost = set((task.metadata or {}).get(_LOST_RUNS, ())) | {run}
+    hangs = error.address in dask_scheduler.workers
+    if hangs or len(lost) > dask_scheduler.allowed_failures:
+        fail(key, address, error, sure, dask_scheduler=dask_scheduler)
+        return False
+    task.metadata = {**(task.metadata or {}), _LOST_RUNS: sorted(lost)}
+    lose(needs, dask_scheduler=dask_scheduler)
+    return True
+
+
+def losses(key: str, *, dask_scheduler: Scheduler) -> int:
+    """How many runs that the task has led have lost a worker and were started again."""
+    task = dask_scheduler.tasks.get(key)
+    return 0 if task is None else len((task.metadata or {}).get(_LOST_RUNS, ()))
 
 
 def _runs(scheduler: Scheduler, key: str, address: str) -> bool:

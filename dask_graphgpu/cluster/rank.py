@@ -13,7 +13,7 @@ from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task
 from dask_graphgpu.cluster.holdings import Name, holdings
-from dask_graphgpu.cluster.on_scheduler import fail
+from dask_graphgpu.cluster.on_scheduler import fail, start_again
 from dask_graphgpu.errors import RankLost, RanksAborted
 from dask_graphgpu.exchange.joining import Address
 from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
@@ -48,6 +48,8 @@ class Meeting:
         The secret of the run.
     start_timeout, idle_timeout : float
         Seconds; see `Mesh`.
+    again : str or None
+        A run that loses a worker is started again, after the task of this name; None: it is not.
     """
 
     run: str
@@ -58,6 +60,7 @@ class Meeting:
     start_timeout: float
     idle_timeout: float
     token: bytes
+    again: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +160,17 @@ def _told(worker: Worker, meeting: Meeting) -> Iterator[None]:
         if error.rank is not None and meeting.workers[error.rank] == meeting.led_from:
             lost = lost_rank(error.rank, meeting.workers, str(error))
             with suppress(Exception):
-                told = meeting.leader, meeting.led_from, lost, False
-                sync(worker.loop, ask_scheduler, worker, fail, *told)
+                sync(worker.loop, tell_of_loss, worker, meeting, lost, False)
         raise
+
+
+async def tell_of_loss(worker: Worker, meeting: Meeting, lost: RankLost, sure: bool) -> bool:
+    """Have the scheduler end the leading task with an error; True where it starts it again."""
+    told = meeting.leader, meeting.led_from, lost, sure
+    if meeting.again is None:
+        await ask_scheduler(worker, fail, *told)
+        return False
+    return await ask_scheduler(worker, start_again, *told, meeting.again, meeting.run)
 
 
 def lost_rank(rank: int, workers: Sequence[str], why: str) -> RankLost:

@@ -17,7 +17,7 @@ from distributed.utils import sync
 
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.calls import ask, this_task, this_worker
-from dask_graphgpu.cluster.gang import lead
+from dask_graphgpu.cluster.gang import lead, losses
 from dask_graphgpu.cluster.holdings import RUN, holdings
 from dask_graphgpu.cluster.on_scheduler import place
 from dask_graphgpu.cluster.parcels import collect, deal
@@ -165,6 +165,8 @@ def run_graph(
 
     worker = get_worker()
     key = this_task(worker)
+    if job.keeping is not None and losses(worker):
+        job = replace(job, keeping=replace(job.keeping, resume=True), resumed=True)
     workers, reports = lead(
         f"dask-graphgpu-{job.name}",
         held.workers,
@@ -173,6 +175,7 @@ def run_graph(
         spread.timeouts,
         finish,
         ("share", held.name),
+        again=job.keeping is not None,
     )
     watch.tell_report(worker, key, reports[0])
     return Ran(key, workers, job.npartitions)

@@ -17,10 +17,11 @@ from dask_graphgpu.algorithms.run import Places, Run
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
+from dask_graphgpu.errors import InvalidCheckpoint
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.ingest import Needs, read_parquet_edges
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.results import ColumnType
+from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import spread
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
@@ -117,7 +118,15 @@ def size_of(share: Share) -> BuiltGraph:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A run of an algorithm, and the frames that become of it."""
+    """A run of an algorithm, and the frames that become of it.
+
+    Attributes
+    ----------
+    keeping : Keeping or None
+        Of checkpoints.
+    resumed : bool
+        The run has lost a worker and goes on from its checkpoint: if it had come to write one.
+    """
 
     algorithm: Algorithm
     needs: Needs
@@ -125,6 +134,7 @@ class Job:
     schema: EdgeSchema
     npartitions: int
     keeping: Keeping | None = None
+    resumed: bool = False
 
     @property
     def name(self) -> str:
@@ -164,15 +174,25 @@ def run_share(
     algorithm, needs = job.algorithm, job.needs
     with share.over(ranks) as partition:
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
-        keeper = None
-        if job.keeping is not None:
-            keeper = job.keeping.keeper(
-                job.call, partition.ids, view.numbers, view.num_owned, share.relay
-            )
-        run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
-        table = algorithm.run(run)
-        if keeper is not None:
-            keeper.end()
+
+        def ran(keeping: Keeping | None) -> tuple[Run, Table]:
+            keeper = None
+            if keeping is not None:
+                about = job.call, partition.ids, view.numbers, view.num_owned
+                keeper = keeping.keeper(*about, share.relay)
+            run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
+            table = algorithm.run(run)
+            if keeper is not None:
+                keeper.end()
+            return run, table
+
+        try:
+            run, table = ran(job.keeping)
+        except InvalidCheckpoint:
+            if not job.resumed or job.keeping is None:
+                raise
+            # It is what was there before the call, which the call replaces.
+            run, table = ran(replace(job.keeping, resume=False))
         places = run.places or Places(run.vertices, run.num_vertices)
         made = spread(
             share.relay,
