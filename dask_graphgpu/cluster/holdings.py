@@ -13,9 +13,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
-from distributed import Worker
+from distributed import Status, Worker
 from tornado.ioloop import PeriodicCallback
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Holdings:
     """
 
     def __init__(self, worker: Worker) -> None:
-        self._worker = worker
+        self._worker = ref(worker)
         self._items: dict[Name, _Item] = {}
         self._lock = threading.Lock()
         self._looking = PeriodicCallback(self._look, _EVERY * 1000)
@@ -67,7 +67,9 @@ class Holdings:
         """
         with self._lock:
             self._items[name] = _Item(value, owner, states, over)
-        self._worker.loop.add_callback(self._start)
+        worker = self._worker()
+        if worker is not None:
+            worker.loop.add_callback(self._start)
 
     def drop(self, kind: str, owner: str) -> None:
         """Let go of what was held for a task, under names that begin with ``kind``.
@@ -100,15 +102,22 @@ class Holdings:
             self._looking.start()
 
     async def _look(self) -> None:
-        """Let go of what is held for tasks that are over."""
+        """Let go of what is held for tasks that are over, and of all when the worker is closed."""
+        worker = self._worker()
+        if worker is None or worker.status in (Status.closed, Status.failed):
+            self._looking.stop()
+            with self._lock:
+                gone, self._items = list(self._items.values()), {}
+            _told(gone)
+            return
         with self._lock:
             owners = {item.owner for item in self._items.values()}
         if not owners:
             self._looking.stop()
             return
         try:
-            status = await self._worker.scheduler.get_task_status(keys=list(owners))
-        except (OSError, ValueError) as error:  # the scheduler is gone: so is this worker soon
+            status = await worker.scheduler.get_task_status(keys=list(owners))
+        except (OSError, RuntimeError, ValueError) as error:  # of a scheduler or worker that closes
             logger.debug("cannot ask the scheduler about tasks: %s", error)
             return
         gone = []
@@ -119,9 +128,14 @@ class Holdings:
                 item.missed = 0 if status[item.owner] in item.states else item.missed + 1
                 if item.missed >= _LOOKS:
                     gone.append(self._items.pop(name))
-        for item in gone:  # without the lock: what is let go of may do anything
-            if item.over is not None:
-                item.over()
+        _told(gone)
+
+
+def _told(gone: list[_Item]) -> None:
+    """Tell what has been let go of; not under the lock, as it may do anything."""
+    for item in gone:
+        if item.over is not None:
+            item.over()
 
 
 _of_workers: WeakKeyDictionary[Worker, Holdings] = WeakKeyDictionary()

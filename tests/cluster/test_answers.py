@@ -1,5 +1,8 @@
 """Methods on workers give what they give on one rank, whatever the graph is made of."""
 
+import time
+from weakref import ref
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ from cluster_cases import started
 from strategies import partitioned
 
 import dask_graphgpu as dg
+from dask_graphgpu.cluster.holdings import holdings
 
 WORKERS = 4
 
@@ -141,3 +145,10 @@ def test_workers_in_one_process():
         for name in ("sssp", "pagerank", "components"):
             assert_same(CALLS[name](graph).compute(), CALLS[name](edges().graph(ranks=1)))
         assert len(graph.explain().shares) == len(client.scheduler_info(n_workers=-1)["workers"])
+        workers = [ref(worker) for worker in client.cluster.workers.values()]
+        shares = [ref(holdings(worker())) for worker in workers]
+    # With the workers of a cluster goes what they held, also where the process goes on.
+    until = time.monotonic() + 10
+    while any(len(share()) for share in shares if share() is not None):
+        assert time.monotonic() < until
+        time.sleep(0.1)
