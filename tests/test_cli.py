@@ -72,6 +72,20 @@ def test_result_is_that_of_the_method(folder):
     pd.testing.assert_frame_equal(result(), EDGES.graph.pagerank(damping=0.5), check_dtype=False)
 
 
+def test_on_ranks(folder):
+    words = ["sssp", "edges.parquet", "--source", 0, "--predecessor", "--output"]
+    call(*words, "one", "--ranks", 1)
+    for ranks in (["--ranks", 3, "--partitioner", "random"], ["--ranks", "auto"]):
+        call(*words, "out", *ranks)
+        pd.testing.assert_frame_equal(result(), result("one"))
+    call("degree", "edges.parquet", "--ranks", 2, "--report", "report.csv")
+    assert "ranks='many'" in refused(*words, "out", "--ranks", "many", code=2)
+    job = 'ranks = 2\nedges = "edges.parquet"\n[[step]]\nalgorithm = "degree"\noutput = "out"\n'
+    (folder / "job.toml").write_text(job)
+    call("run", "job.toml")
+    pd.testing.assert_frame_equal(result(), EDGES.graph(ranks=1).degree(), check_dtype=False)
+
+
 def test_values_of_vertices_are_numbers_paths_or_columns():
     """Options of arguments of type ``float | str | Any``."""
 

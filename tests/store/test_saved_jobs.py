@@ -86,6 +86,7 @@ def test_options_of_build(folder):
         (["--duplicates", "sum"], "duplicates is 'sum'"),
         (["--order", "degree"], "order is 'degree'"),
         (["--engine", "steam"], "engine"),
+        (["--ranks", "2"], "ranks is 2 and saved a saved graph, which is on one rank"),
     ],
 )
 def test_options_that_are_not_those_of_the_saved_graph(words, says, folder):
