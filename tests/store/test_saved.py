@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import dask_graphgpu
 from dask_graphgpu import Field, VertexProgram, errors, load
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.partition import partition as partitions
-from dask_graphgpu.partition import rows
+from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.store.mapped import map_array, map_column, write_column
 
 RNG = np.random.default_rng(11)
@@ -227,11 +226,10 @@ def test_opening_and_searching_makes_no_rows(case, tmp_path, monkeypatch):
         raise AssertionError("rows are made anew")
 
     for module, name in [
-        (partitions, "repeats"),
-        (partitions, "merge_repeats"),
-        (rows, "merge_repeats"),
-        (rows, "transpose"),
-        (rows, "transpose_column"),
+        (rowwise, "repeats"),
+        (rowwise, "merge_repeats"),
+        (csr, "transpose"),
+        (csr, "transpose_column"),
     ]:
         monkeypatch.setattr(module, name, never)
     loaded = load(path)
