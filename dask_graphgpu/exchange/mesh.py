@@ -119,8 +119,17 @@ class Mesh(Ranks):
         kind = Channel if tls is None else TlsChannel
 
         def trusted(peer: int, sock: socket.socket) -> Channel:
-            _set_options(sock)
-            channel = kind(sock, peer, rank, text(table[peer]), shared=shared_memory)
+            address = text(table[peer])
+            try:
+                _set_options(sock)
+                channel = kind(sock, peer, rank, address, shared=shared_memory)
+            except OSError as error:
+                raise RankLost(
+                    f"rank {peer} at {address} is lost as soon as it has come ({error}): its process "
+                    "has died",
+                    peer,
+                    address,
+                ) from None
             self._channels[channel.fd] = channel
             self._order = sorted(self._channels.values(), key=lambda channel: channel.rank)
             return channel
