@@ -117,7 +117,10 @@ class Threads:
             except BaseException as error:
                 self.errors[rank] = error
 
-        self.threads = [threading.Thread(target=work, args=(j,), daemon=True) for j in range(size)]
+        self.threads = [
+            threading.Thread(target=work, args=(j,), name=f"rank {j}", daemon=True)
+            for j in range(size)
+        ]
         for thread in self.threads:
             thread.start()
 

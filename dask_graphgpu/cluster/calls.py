@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 # Seconds that an event loop has to answer: a worker may import this package for the first time.
 ANSWER = 30.0
-_LOOK = 0.5  # seconds between two looks at whether the worker is still there
+_LOOKS = 0.05, 0.5  # seconds between two looks at whether the worker is still there: first, most
 
 
 class WorkerLeft(ConnectionError):
@@ -44,7 +44,7 @@ async def ask(
 ) -> T:
     """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker.
 
-    ``patience``: seconds for the answer, if it is large.
+    ``patience``: seconds for the answer, where those that are usual are too few or too many.
 
     Raises
     ------
@@ -58,8 +58,10 @@ async def ask(
     call = worker.rpc(address).run(function=dumps(function), args=dumps(arguments))
     asked = asyncio.ensure_future(call)
     until = time.monotonic() + (patience or ANSWER)
+    look, most = _LOOKS
     try:
-        while not (await asyncio.wait({asked}, timeout=_LOOK))[0]:
+        while not (await asyncio.wait({asked}, timeout=look))[0]:
+            look = min(2 * look, most)
             if address not in await workers_of(worker):
                 raise WorkerLeft(f"{address} has left the cluster")
             if time.monotonic() > until:

@@ -28,6 +28,7 @@ from dask_graphgpu.cluster.calls import (
     workers_of,
 )
 from dask_graphgpu.cluster.holdings import Name
+from dask_graphgpu.cluster.parcels import ChunksGone, leave
 from dask_graphgpu.cluster.rank import (
     Meeting,
     WorkerPaused,
@@ -45,6 +46,7 @@ _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
 _COME_BACK = 10.0  # seconds for workers to be started again, or to have memory again
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
+_MOMENT = 0.5  # seconds for the error of a rank that seems lost to come
 # Ranks start before other tasks of their workers: those of the same run wait for them.
 _PRIORITY = 100
 
@@ -264,6 +266,9 @@ class _Leader:
             if isinstance(cause, RankLost) and (cancelled or meeting.again is not None):
                 with suppress(Exception):
                     cancelled |= await tell_of_loss(self.worker, meeting, cause, True)
+            if isinstance(cause, ChunksGone):
+                await ask_scheduler(self.worker, on_scheduler.leave_again, self.key, leave)
+                cancelled = True
             for end in ends:
                 end.cancel()
             with suppress(Exception):
@@ -325,11 +330,16 @@ class _Leader:
             task.add_done_callback(_telling.discard)
 
     async def _last_words(self, ends: Sequence[asyncio.Future[Any]], first: BaseException) -> None:
-        """Wait for the ranks to end, but for those that others have lost."""
-        until = time.monotonic() + _LAST_WORDS
-        while time.monotonic() < until:
+        """Wait for the ranks to end; for those that others have lost, a moment only.
+
+        One that has left with an error of its own looks lost to its peers, and says so itself.
+        """
+        start = time.monotonic()
+        while time.monotonic() < start + _LAST_WORDS:
             errors = [*_errors(ends).values(), first]
             lost = {error.rank for error in errors if isinstance(error, RankLost)}
+            if time.monotonic() < start + _MOMENT:
+                lost.clear()
             waiting = [end for rank, end in enumerate(ends) if rank not in lost and not end.done()]
             if not waiting:
                 return
@@ -339,12 +349,17 @@ class _Leader:
         """Of the errors of all ranks, the one that the others come from."""
         errors = _errors(ends)
         for rank, error in errors.items():
-            if not isinstance(error, RankLost | RanksAborted | CancelledError):
+            if not isinstance(error, RankLost | ChunksGone | RanksAborted | CancelledError):
                 error.add_note(f"raised by rank {rank} on worker {self.addresses[rank]}")
                 return error
+        # A rank that has ended by itself only seemed lost to a peer.
+        here = {rank for rank, error in errors.items() if not isinstance(error, RankLost)}
         lost = [error for error in (*errors.values(), first) if isinstance(error, RankLost)]
-        for error in lost:
-            return error if error.rank is None else self._lost(error.rank, str(error))
+        gone = [error for error in errors.values() if isinstance(error, ChunksGone)]
+        for cause in (*(error for error in lost if error.rank not in here), *gone, *lost):
+            if isinstance(cause, RankLost) and cause.rank is not None:
+                return self._lost(cause.rank, str(cause))
+            return cause
         return RanksAborted("the run was cancelled") if isinstance(first, CancelledError) else first
 
     def _lost(self, rank: int, why: str) -> RankLost:

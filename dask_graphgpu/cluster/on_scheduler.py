@@ -26,7 +26,7 @@ def lock_id(key: str, address: str, run: str) -> str:
     return "\n".join((_LOCK, key, address, run))
 
 
-def free_locks(dask_scheduler: Scheduler) -> None:
+def free_locks(*, dask_scheduler: Scheduler) -> None:
     """Give back the locks of runs whose leading task has ended without doing so.
 
     Dask's MultiLock does not know whether its holder is still there.
@@ -80,6 +80,15 @@ def lose(key: str, *, dask_scheduler: Scheduler) -> None:
         dask_scheduler.transitions({key: "released"}, f"dask-graphgpu-lose-{key}")
 
 
+def leave_again(key: str, function: Callable[..., Any], *, dask_scheduler: Scheduler) -> None:
+    """Have those dependencies of a task made again that call ``function``."""
+    task = dask_scheduler.tasks.get(key)
+    for other in list(task.dependencies) if task is not None else ():
+        spec: Any = other.run_spec
+        if getattr(spec, "func", None) is function:
+            lose(str(other.key), dask_scheduler=dask_scheduler)
+
+
 def fail(
     key: str, address: str, error: BaseException, sure: bool, *, dask_scheduler: Scheduler
 ) -> bool:
@@ -101,6 +110,7 @@ def fail(
     task.traceback, task.traceback_text = told["traceback"], told["traceback_text"]
     task.exception_blame = task
     dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
+    free_locks(dask_scheduler=dask_scheduler)
     return True
 
 

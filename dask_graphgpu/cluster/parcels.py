@@ -18,10 +18,16 @@ from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask, this_worker
 from dask_graphgpu.cluster.holdings import TO_RUN, holdings
-from dask_graphgpu.errors import RankLost, RanksAborted
 
 _LARGE = 600.0  # seconds for a chunk to come from another worker
 _AT_ONCE = 4  # chunks that are fetched at the same time
+
+
+class ChunksGone(Exception):
+    """Chunks were taken by a run that has ended since, or were lost with their worker.
+
+    Their parcels, which are small, may outlive them: the tasks have to be run again.
+    """
 
 
 @dataclass(frozen=True)
@@ -77,10 +83,7 @@ def collect(parcels: Sequence[Any]) -> list[Any]:
 
     Raises
     ------
-    RankLost
-        A worker that held one is gone.
-    RanksAborted
-        They were collected before, for a run that has ended since.
+    ChunksGone
     """
     worker = this_worker()
     if worker is None:
@@ -99,10 +102,7 @@ def hand_out(name: str, *, dask_worker: Worker) -> Any:
     try:
         return holdings(dask_worker).pop(("chunk", name))
     except KeyError:
-        raise RanksAborted(
-            f"edges that were left on worker {dask_worker.address} are gone: a run that has ended "
-            "has taken them, or was cancelled; compute it again"
-        ) from None
+        raise ChunksGone(f"chunks were taken from worker {dask_worker.address} before") from None
 
 
 async def _fetch(worker: Worker, parcels: Sequence[Parcel]) -> list[Any]:
@@ -113,10 +113,6 @@ async def _fetch(worker: Worker, parcels: Sequence[Parcel]) -> list[Any]:
             try:
                 return await ask(worker, parcel.worker, hand_out, parcel.name, patience=_LARGE)
             except (OSError, TimeoutError) as error:
-                raise RankLost(
-                    f"edges that were left on worker {parcel.worker} are lost ({error}): it has "
-                    "died or cannot be reached; compute it again",
-                    address=parcel.worker,
-                ) from None
+                raise ChunksGone(f"chunks are lost with worker {parcel.worker} ({error})") from None
 
     return await asyncio.gather(*(fetch(parcel) for parcel in parcels))

@@ -11,14 +11,20 @@ from typing import Any
 from distributed import Status, Worker, get_worker
 from distributed.utils import sync
 
-from dask_graphgpu.cluster.calls import ask_scheduler, this_task
-from dask_graphgpu.cluster.holdings import Name, holdings
-from dask_graphgpu.cluster.on_scheduler import fail, start_again
+from dask_graphgpu.cluster.calls import ask, ask_scheduler, this_task
+from dask_graphgpu.cluster.holdings import Name, held, holdings
+from dask_graphgpu.cluster.on_scheduler import fail, free_locks, start_again
 from dask_graphgpu.errors import RankLost, RanksAborted
 from dask_graphgpu.exchange.joining import Address
 from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
 
 _EVERY = 0.25  # seconds between two looks at whether anybody still wants the rank
+
+_AFTER = 1.0  # seconds that a leader has to do itself what is done after it
+
+_HANGS = 3.0  # seconds after which a worker that has not answered hangs
+
+_freeing: set[asyncio.Future[None]] = set()  # which asyncio itself would forget
 
 # States of a task on its worker while somebody wants it.
 WANTED = ("executing", "long-running")
@@ -92,8 +98,26 @@ def open_rank(run: str, leader: str, needs: Name | None, *, dask_worker: Worker)
         return None
     opened = _Opened(Listener(_host(dask_worker.address)), AbortEvent())
     held = holdings(dask_worker)
-    held.put(("rank", run), opened, leader, frozenset({"processing"}), over=opened.aborted.set)
+
+    def over() -> None:
+        opened.aborted.set("the run was cancelled")
+        _free_locks(dask_worker)
+
+    held.put(("rank", run), opened, leader, frozenset({"processing"}), over)
     return opened.listener.address
+
+
+def _free_locks(worker: Worker) -> None:
+    """Give back workers that the leader of a run, which may have died, has taken."""
+
+    async def free() -> None:
+        with suppress(Exception):  # whoever next wants the workers does the same
+            await asyncio.sleep(_AFTER)
+            await ask_scheduler(worker, free_locks)
+
+    task = asyncio.ensure_future(free())
+    _freeing.add(task)
+    task.add_done_callback(_freeing.discard)
 
 
 def _host(address: str) -> str:
@@ -153,6 +177,7 @@ def _told(worker: Worker, meeting: Meeting) -> Iterator[None]:
     """End the leading task for its worker when that is the one that is lost.
 
     A process that hangs would keep the task for as long as the scheduler believes in it: minutes.
+    A worker that answers only seems lost: its rank has gone for a reason that the leader finds.
     """
     try:
         yield
@@ -160,8 +185,17 @@ def _told(worker: Worker, meeting: Meeting) -> Iterator[None]:
         if error.rank is not None and meeting.workers[error.rank] == meeting.led_from:
             lost = lost_rank(error.rank, meeting.workers, str(error))
             with suppress(Exception):
-                sync(worker.loop, tell_of_loss, worker, meeting, lost, False)
+                if not sync(worker.loop, _answers, worker, meeting.led_from):
+                    sync(worker.loop, tell_of_loss, worker, meeting, lost, False)
         raise
+
+
+async def _answers(worker: Worker, address: str) -> bool:
+    try:
+        await ask(worker, address, held, patience=_HANGS)
+    except (OSError, TimeoutError):
+        return False
+    return True
 
 
 async def tell_of_loss(worker: Worker, meeting: Meeting, lost: RankLost, sure: bool) -> bool:
@@ -203,6 +237,7 @@ def _watched(worker: Worker, aborted: AbortEvent) -> Iterator[None]:
         while wanted(worker, key):
             await asyncio.sleep(_EVERY)
         aborted.set("the run was cancelled")
+        _free_locks(worker)
 
     watching: list[asyncio.Task[None]] = []
     worker.loop.add_callback(lambda: watching.append(asyncio.ensure_future(watch())))

@@ -342,4 +342,7 @@ class Channel:
 
 def _is_here(sock: socket.socket) -> bool:
     """Whether both ends of a connection are on one host, as far as addresses tell."""
-    return bool(sock.getpeername()[0] == sock.getsockname()[0])
+    try:
+        return bool(sock.getpeername()[0] == sock.getsockname()[0])
+    except OSError:  # the peer has gone already: why, is read later
+        return False

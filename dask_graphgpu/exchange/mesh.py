@@ -119,17 +119,8 @@ class Mesh(Ranks):
         kind = Channel if tls is None else TlsChannel
 
         def trusted(peer: int, sock: socket.socket) -> Channel:
-            address = text(table[peer])
-            try:
-                _set_options(sock)
-                channel = kind(sock, peer, rank, address, shared=shared_memory)
-            except OSError as error:
-                raise RankLost(
-                    f"rank {peer} at {address} is lost as soon as it has come ({error}): its process "
-                    "has died",
-                    peer,
-                    address,
-                ) from None
+            _set_options(sock)
+            channel = kind(sock, peer, rank, text(table[peer]), shared=shared_memory)
             self._channels[channel.fd] = channel
             self._order = sorted(self._channels.values(), key=lambda channel: channel.rank)
             return channel
@@ -368,8 +359,9 @@ def _least(*values: float | None) -> float | None:
 
 
 def _set_options(sock: socket.socket) -> None:
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _KEEPALIVE.items():
-        if hasattr(socket, name):  # the default is two hours, where it cannot be set
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    with contextlib.suppress(OSError):  # the peer has gone already: why, is read later
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _KEEPALIVE.items():
+            if hasattr(socket, name):  # the default is two hours, where it cannot be set
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

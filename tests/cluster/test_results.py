@@ -303,3 +303,33 @@ def test_frames_in_this_process_run_on_its_threads(client):
     assert found.to_dict("list") == edges().graph(ranks=1).degree().to_dict("list")
     lazy = partitioned(edges(), 3).graph(ranks=2).degree()
     assert lazy.compute(scheduler="threads").to_dict("list") == found.to_dict("list")
+
+
+def test_chunks_that_a_run_has_taken_are_made_again(client):
+    """As when the task that leads a build is run again, and the parcels of its chunks are still there."""
+    frame = partitioned(edges(), 4)
+    wanted = edges().graph(ranks=1).degree()
+    client.run(take_chunks_away, 1)
+    found = frame.graph(ranks=3).degree().compute()
+    assert sum(client.run(take_chunks_away, 0).values()) > 0
+    assert found.to_dict("list") == wanted.to_dict("list")
+
+
+def take_chunks_away(times):
+    """Have chunks gone that are asked for, so many times; how many that were, before."""
+    from dask_graphgpu.cluster import tasks
+    from dask_graphgpu.cluster.parcels import ChunksGone
+
+    collect = getattr(tasks.collect, "was", tasks.collect)
+    gone = getattr(tasks.collect, "gone", [])
+
+    def spied(parcels):
+        if parcels and len(spied.gone) < times:
+            spied.gone.append(parcels)
+            collect(parcels)
+            raise ChunksGone("taken before")
+        return collect(parcels)
+
+    spied.was, spied.gone = collect, []
+    tasks.collect = spied if times else collect
+    return len(gone)

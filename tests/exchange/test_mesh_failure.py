@@ -14,7 +14,7 @@ import rank_cases
 from mesh_teams import PATIENCE, Team, Threads
 
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
-from dask_graphgpu.exchange import framing
+from dask_graphgpu.exchange import framing, mesh
 from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
 
 pytestmark = pytest.mark.timeout(120)
@@ -44,6 +44,27 @@ def test_a_rank_that_raises_is_named(late, folder):
             assert type(error) is RanksAborted
             assert str(error) == "rank 1 aborted the run: ZeroDivisionError: here"
             assert error.rank == 1
+
+
+def test_a_rank_that_raises_before_a_peer_has_seen_it_come_is_named(monkeypatch):
+    """Its peer finds a connection that is reset, with the reason in it."""
+    set_options = mesh._set_options
+
+    def slowly(sock):
+        if threading.current_thread().name == "rank 1":
+            time.sleep(0.5)
+        set_options(sock)
+
+    def work(ranks):
+        if ranks.rank == 0:
+            raise ZeroDivisionError("here")
+        ranks.barrier()
+
+    monkeypatch.setattr(mesh, "_set_options", slowly)
+    first, second = Threads(2, work).join()
+    assert isinstance(first, ZeroDivisionError)
+    assert type(second) is RanksAborted
+    assert str(second) == "rank 0 aborted the run: ZeroDivisionError: here"
 
 
 @pytest.mark.parametrize("late", [False, True])
