@@ -22,7 +22,7 @@ _EVERY = 0.25  # seconds between two looks at whether anybody still wants the ra
 
 _AFTER = 1.0  # seconds that a leader has to do itself what is done after it
 
-_HANGS = 3.0  # seconds after which a worker that has not answered hangs
+_HANGS = 1.0  # seconds in which a worker that only seems lost answers
 
 _freeing: set[asyncio.Future[None]] = set()  # which asyncio itself would forget
 
