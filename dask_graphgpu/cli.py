@@ -16,6 +16,7 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
+from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.job import run
 from dask_graphgpu.steps import IDS, GraphOptions, Step
@@ -26,6 +27,8 @@ ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 _BUILD = "build"  # the step that saves a graph
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
+_TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
 
 
 def _number(text: str) -> int | float:
@@ -43,6 +46,17 @@ def _number_or_text(text: str) -> int | float | str:
         return _number(text)
     except click.BadParameter:
         return text
+
+
+def _interval(text: str) -> tuple[str, int | float]:
+    """How often a checkpoint is written: an argument of `Checkpoint` and its value."""
+    if text.isdecimal() and int(text):
+        return "supersteps", int(text)
+    if time := _TIME.fullmatch(text):
+        return "seconds", float(time[1]) * _SECONDS[time[2]]
+    raise click.BadParameter(
+        f"{text!r}; give a number of supersteps, such as 100, or a time, such as 30s, 5min or 1h."
+    )
 
 
 def _graph_options() -> list[click.Parameter]:
@@ -114,6 +128,23 @@ def _common_options() -> list[click.Parameter]:
             ["--report"],
             metavar="FILE",
             help="Write a row a superstep as CSV; - is standard output.",
+        ),
+        option(
+            ["--checkpoint"],
+            metavar="DIR",
+            help="Folder in which a long run writes its state down, until it has its result.",
+        ),
+        option(
+            ["--every"],
+            type=_interval,
+            multiple=True,
+            metavar="N|TIME",
+            help="How often: after so many supersteps, or 30s, 5min, 1h. Default: 1min.",
+        ),
+        option(
+            ["--resume"],
+            is_flag=True,
+            help="Go on from the checkpoint; from the start if there is none.",
         ),
         *_run_options(),
     ]
@@ -241,8 +272,11 @@ def build(**given: Any) -> None:
 
 @graph.command("run", params=_run_options())
 @click.argument("job", type=click.File("rb"))
+@click.option("--resume", is_flag=True, help="Go on from the checkpoints of steps that have some.")
 @click.pass_context
-def run_job(ctx: click.Context, job: Any, progress: bool | None, traceback: bool) -> None:
+def run_job(
+    ctx: click.Context, job: Any, resume: bool, progress: bool | None, traceback: bool
+) -> None:
     """Run the steps of a TOML file.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
@@ -257,6 +291,11 @@ def run_job(ctx: click.Context, job: Any, progress: bool | None, traceback: bool
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
     # Everything is checked before the first step begins.
     parsed = [_step_of_table(ctx, {**keys, **step}, i + 1) for i, step in enumerate(steps)]
+    if resume:
+        parsed = [
+            dataclasses.replace(step, resume=step.resume or step.checkpoint is not None)
+            for step in parsed
+        ]
     _run(parsed, progress, traceback)
 
 
@@ -306,6 +345,7 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
         raise click.UsageError("Nothing would come of it: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
+    checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in ("ranks", "partitioner") if given[name] is not None}
@@ -323,8 +363,26 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
             tuple((name, value) for name, value in saved.items() if value is not None),
         ),
         {k: v for k, v in given.items() if k not in common and v is not None and v != ()},
-        *(given.get(name) for name in ("output", "top", "report")),
+        output=given.get("output"),
+        top=given.get("top"),
+        report=given.get("report"),
+        checkpoint=checkpoint,
+        resume=bool(given.get("resume")),
     )
+
+
+def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
+    """Where a step keeps its state, of parsed options."""
+    path, every = given.get("checkpoint"), given.get("every") or (("seconds", 60.0),)
+    if path is None:
+        for name in ("every", "resume"):
+            if given.get(name):
+                raise click.UsageError(f"--{name} is of a checkpoint: give --checkpoint DIR too.")
+        return None
+    if len(dict(every)) < len(every):
+        raise click.UsageError("--every: give one time, one number of supersteps, or one of each.")
+    chosen = dict(every)
+    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"))
 
 
 def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:

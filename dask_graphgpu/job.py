@@ -150,6 +150,8 @@ def _result(step: Step, graph: _Graph) -> Any:
     arguments = {
         name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
     }
+    if step.checkpoint is not None:
+        arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
     try:
         return getattr(graph.handle, step.algorithm)(**arguments)
     except InvalidVertices as error:

@@ -13,7 +13,7 @@ from fsspec.core import split_protocol
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
 from dask_graphgpu.steps import Step, is_path
-from dask_graphgpu.store import save
+from dask_graphgpu.store import checkpoint, save
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,24 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
     Raises
     ------
     InvalidArgument
-        A path is empty or a URL; an output equals, contains or lies within what a step reads, or
-        the output of another; a report is or lies within one of these.
+        A path is empty or a URL; an output or a checkpoint equals, contains or lies within what a
+        step reads, or the output or checkpoint of another; a report is or lies within one of these.
     OutputError
-        An output is neither new nor empty nor an earlier one of its kind; a report has no folder.
+        An output or a checkpoint is neither new nor empty nor an earlier one of its kind; a report
+        has no folder.
+    InvalidCheckpoint
+        A checkpoint to go on from is torn, damaged or something else.
     """
     read = [place for i, step in enumerate(steps) for place in _read(step, i)]
     outputs = [
         _Place(output.local_path(step.output, "output"), "output", i)
         for i, step in enumerate(steps)
         if step.output is not None
+    ]
+    checkpoints = [
+        _Place(checkpoint.path_of(step.checkpoint.path), "checkpoint", i)
+        for i, step in enumerate(steps)
+        if step.checkpoint is not None
     ]
     reports = [
         _Place(output.local_path(step.report, "report"), "report", i)
@@ -66,13 +74,22 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
         for other in outputs[:i]:
             if place.meets(other):
                 raise _refusal(place, other, steps)
+    for i, place in enumerate(checkpoints):
+        for other in [*read, *outputs, *checkpoints[:i]]:
+            if place.meets(other):
+                raise _refusal(place, other, steps)
     for place in reports:
-        for other in [*read, *outputs]:
+        for other in [*read, *outputs, *checkpoints]:
             if place.path.is_relative_to(other.path):
                 raise _refusal(place, other, steps)
     for place in outputs:
         kind = save if steps[place.step].algorithm == "build" else output
         kind.check_destination(place.path)
+    for place in checkpoints:
+        if steps[place.step].resume:
+            checkpoint.read(place.path)
+        else:
+            checkpoint.check_destination(place.path)
     for place in reports:
         _check_report(Path(steps[place.step].report or ""))
     return waiting

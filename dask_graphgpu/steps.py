@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_graphgpu.checkpoint import Checkpoint
 
 # Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
 IDS = ("source", "target")
@@ -62,6 +65,10 @@ class Step:
         How many rows to print.
     report
         File for the report of the run as CSV; "-" is the standard output.
+    checkpoint
+        Where the run writes its state down, and how often.
+    resume
+        Go on from the checkpoint that is there; from the start if there is none.
     """
 
     algorithm: str
@@ -70,3 +77,5 @@ class Step:
     output: str | None = None
     top: int | None = None
     report: str | None = None
+    checkpoint: Checkpoint | None = None
+    resume: bool = False

@@ -70,11 +70,11 @@ ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
 ALLOWED["post_import"] = set()
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import"}
-ALLOWED["steps"] = set()
+ALLOWED["steps"] = {"checkpoint"}
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["job"] |= {"preflight", "steps"}
-ALLOWED["cli"] = {"errors", "config", "algorithms", "job", "steps"}
+ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "steps"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
@@ -82,10 +82,12 @@ LOADED_AT_FIRST_USE = (
     "dask_graphgpu.kernels",
     "dask_graphgpu.engine.cpu",
     "dask_graphgpu.engine.cuda",
+    "dask_graphgpu.engine.device_ranks",
     "dask_graphgpu.engine.gpu",
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",
     "dask_graphgpu.engine.ranks",
+    "dask_graphgpu.exchange.nccl",
     "dask_graphgpu.partition.device",
     "dask_graphgpu.io.device",
 )
