@@ -19,7 +19,7 @@ from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy
 from dask_graphgpu.cluster.work import Job
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
@@ -36,6 +36,8 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     columns = algorithm.columns(schema)
     _check_names(columns, schema)
     engines.check(engine, algorithm.engine_functions())
+    if engine == "gpu":
+        _check_place(algorithm, "gpu")
     if keeping is not None:
         _check_keeping(algorithm, engine)
     needs = Needs(
@@ -48,6 +50,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     algorithm, given = _take_frames(algorithm, schema)
     held = graph.on_ranks(needs, engine)
     if held is not None:
+        _check_place(algorithm, "ranks")
         job = Job(algorithm, needs, columns, schema, graph.npartitions, keeping)
         return lazy.run(*held, job, given)
     partition = graph.partition(needs)
@@ -92,6 +95,23 @@ def execute(
             run.keeper.end()
     report.publish()
     return table, partition.ids
+
+
+def _check_place(algorithm: Algorithm, place: str) -> None:
+    """Raise EngineUnavailable when a method does not run on the GPU, or on several ranks."""
+    if place in algorithm.runs_on:
+        return
+    here, instead = {
+        "gpu": (
+            "on the GPU engine",
+            "use engine='cpu'; cuDF frames are converted with .to_pandas(), Dask's with "
+            ".to_backend('pandas')",
+        ),
+        "ranks": ("on several ranks", "give ranks=1"),
+    }[place]
+    raise EngineUnavailable(
+        f"{_name(algorithm)} does not run {here}, where this graph is: {instead}"
+    )
 
 
 def _check_keeping(algorithm: Algorithm, engine: str) -> None:

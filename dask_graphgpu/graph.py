@@ -20,6 +20,7 @@ from dask_graphgpu.algorithms import (
     Algorithm,
     BeliefPropagation,
     CircuitSimulation,
+    ClusteringCoefficient,
     CoreNumber,
     Degree,
     HeatSimulation,
@@ -27,6 +28,7 @@ from dask_graphgpu.algorithms import (
     NeuralNetwork,
     PageRank,
     RunProgram,
+    TriangleCount,
     WeaklyConnectedComponents,
 )
 from dask_graphgpu.checkpoint import Keeping
@@ -183,6 +185,8 @@ class Graph:
     weakly_connected_components = _method(WeaklyConnectedComponents)
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
+    triangle_count = _method(TriangleCount)
+    clustering_coefficient = _method(ClusteringCoefficient)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

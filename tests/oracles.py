@@ -104,6 +104,14 @@ def components(n, edges, rank=None):
     return [min(members[v], key=lambda w: rank[w]) for v in range(n)]
 
 
+    """For each vertex the smallest by `rank` of those that it reaches and that reach it."""
+    rank = range(n) if rank is None else rank
+    reached = [bfs(n, edges, v, directed=directed).keys() for v in range(n)]
+    return [
+        min((w for w in reached[v] if v in reached[w]), key=lambda w: rank[w]) for v in range(n)
+    ]
+
+
 def core_numbers(n, edges):
     """Core numbers: for each k, delete vertices of degree below k until there are none."""
     neighbours = {v: set() for v in range(n)}
@@ -123,6 +131,26 @@ def core_numbers(n, edges):
             for others in neighbours.values():
                 others.difference_update(weak)
     return core
+
+
+def triangles(n, edges):
+    """Triangles by vertex: the trace of the third power of the matrix, one row at a time."""
+    matrix = np.zeros((n, n), np.int64)
+    for u, v, *_ in edges:
+        if u != v:
+            matrix[u, v] = matrix[v, u] = 1
+    return (np.diag(matrix @ matrix @ matrix) // 2).tolist()
+
+
+def clustering(n, edges, *, directed=True):
+    """LDBC's local clustering coefficient by vertex: edges among the neighbours, pair by pair."""
+    arcs = {(u, v) for u, v, _ in _arcs(edges, directed) if u != v}
+    found = []
+    for v in range(n):
+        near = {a for a, b in arcs if b == v} | {b for a, b in arcs if a == v}
+        pairs = [(a, b) for a in near for b in near if a != b]
+        found.append(sum(pair in arcs for pair in pairs) / max(len(pairs), 1))
+    return found
 
 
 def pagerank(n, edges, *, damping=0.85, directed=True, personalization=None):

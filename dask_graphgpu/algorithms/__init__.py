@@ -4,6 +4,7 @@ from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
 from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
+from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
@@ -14,6 +15,7 @@ from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
+from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
@@ -25,6 +27,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "weakly_connected_components": WeaklyConnectedComponents,
     "core_number": CoreNumber,
     "k_core": KCore,
+    "triangle_count": TriangleCount,
+    "clustering_coefficient": ClusteringCoefficient,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -42,6 +46,7 @@ __all__ = [
     "Algorithm",
     "BeliefPropagation",
     "CircuitSimulation",
+    "ClusteringCoefficient",
     "CoreNumber",
     "Degree",
     "HeatSimulation",
@@ -49,5 +54,6 @@ __all__ = [
     "NeuralNetwork",
     "PageRank",
     "RunProgram",
+    "TriangleCount",
     "WeaklyConnectedComponents",
 ]

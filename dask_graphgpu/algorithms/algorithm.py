@@ -20,10 +20,12 @@ class Algorithm(ABC):
     ----------------
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
+    runs_on : where it runs: on the "cpu" engine and the "gpu" engine of one rank, on several "ranks"
     """
 
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
+    runs_on: ClassVar[tuple[str, ...]] = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         """What an engine must have to run it."""

@@ -32,6 +32,7 @@ CALLS: dict[str, Callable[[Graph, int], Any]] = {
     ),
     "components": lambda g, source: g.weakly_connected_components(),
     "core numbers": lambda g, source: g.core_number(),
+    "triangles": lambda g, source: g.triangle_count(),
 }
 
 
@@ -58,6 +59,7 @@ class Ours:
             "pagerank float32": (_pagerank("float32"), False),
             "components": (algorithms.WeaklyConnectedComponents(), False),
             "core numbers": (algorithms.CoreNumber(), False),
+            "triangles": (algorithms.TriangleCount(), False),
         }
         self._built = built
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from engines import on_one_cpu
 from strategies import partitioned
 
 UNREACHED = 9223372036854775807
@@ -26,6 +27,12 @@ CASES = {
         ("pr-undir", False, 26),
         ("example-directed", True, 2),
         ("example-undirected", False, 2),
+    ],
+    "lcc": [
+        ("lcc-dir", True, None),
+        ("lcc-undir", False, None),
+        ("example-directed", True, None),
+        ("example-undirected", False, None),
     ],
     "wcc": [
         ("wcc-dir", True, None),
@@ -97,3 +104,11 @@ def test_weakly_connected_components(graphs, parts, name, directed, parameter):
     assert component.index.equals(expected.index)
     smallest = expected.index.to_series().groupby(expected).transform("min")
     assert component.tolist() == smallest.tolist()
+
+
+@on_one_cpu
+@cases("lcc")
+def test_clustering_coefficient(graphs, parts, name, directed, parameter):
+    graph, expected = load(graphs, "lcc", name, directed, parts)
+    found = answer(graph.clustering_coefficient(), parts, "clustering_coefficient")
+    pd.testing.assert_series_equal(found, expected, check_names=False, rtol=1e-12)

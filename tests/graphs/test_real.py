@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engines import on_one_cpu
 from strategies import partitioned
 
 from dask_graphgpu import errors
@@ -150,10 +151,30 @@ def test_weakly_connected_components(case):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
+@on_one_cpu
+@each_graph
+def test_strongly_connected_components(case):
+    component = column(case.graph().strongly_connected_components(), "component")
+    if case.directed:
+        assert same_parts(component, case.expected("scc"))
+    else:
+        assert same_parts(component, case.expected("wcc"))
+    smallest = pd.Series(range(len(component))).groupby(component).min()
+    assert (smallest.index == smallest.to_numpy()).all()
+
+
 @each_graph
 def test_core_number(case):
     np.testing.assert_array_equal(
         column(case.graph().core_number(), "core_number"), case.expected("kcore")
+    )
+
+
+@on_one_cpu
+@each_graph
+def test_triangle_count(case):
+    np.testing.assert_array_equal(
+        column(case.graph(weight=None).triangle_count(), "triangles"), case.expected("triangles")
     )
 
 

@@ -6,5 +6,16 @@ from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 
-__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]
+__all__ = [
+    "bfs",
+    "components",
+    "core_numbers",
+    "k_core",
+    "neighbour_arcs",
+    "path_counts",
+    "predecessors",
+    "run",
+    "triangles",
+]

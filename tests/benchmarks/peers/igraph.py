@@ -23,6 +23,7 @@ class IGraph(Peer):
         "bfs": "G.distances(source, mode='out')",
         "sssp": "G.distances(source, weights=weight, mode='out')",
         "components": "G.connected_components(mode='weak').membership, its cache emptied before",
+        "triangles": "G.as_undirected().simplify().transitivity_local_undirected(mode='zero'), times pairs",
         "core numbers": "G.as_undirected().simplify().coreness()",
     }
 
@@ -34,8 +35,13 @@ class IGraph(Peer):
         graph = self._plain
         if algorithm == "bfs":
             return lambda: np.array(graph.distances(source, mode="out")[0])
-        if algorithm == "core numbers":
+        if algorithm in ("core numbers", "triangles"):
             simple = graph.as_undirected().simplify()
+        if algorithm == "triangles":
+            degree = np.array(simple.degree())
+            pairs = degree * (degree - 1) / 2
+            return lambda: np.array(simple.transitivity_local_undirected(mode="zero")) * pairs
+        if algorithm == "core numbers":
             return lambda: np.array(simple.coreness())
 
         def components() -> np.ndarray:

@@ -23,6 +23,7 @@ class NetworKit(Peer):
         "ssnsp": "distance.BFS(G, source, storePaths=True).run(), counts not read out",
         "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), maxIterations = 50",
         "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
+        "triangles": "sparsification.TriangleEdgeScore(simple undirected G), of edges",
         "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
     }
 
@@ -44,6 +45,9 @@ class NetworKit(Peer):
             kind = "WeaklyConnectedComponents" if self.directed else "ConnectedComponents"
             find = getattr(nk.components, kind)
             return lambda: np.asarray(find(plain).run().getPartition().getVector())
+        if algorithm == "triangles":
+            simple = self._simple
+            return lambda: np.asarray(nk.sparsification.TriangleEdgeScore(simple).run().scores())
         if algorithm == "core numbers":
             both = nk.graphtools.toUndirected(plain) if self.directed else plain
             both.removeMultiEdges()
@@ -56,6 +60,17 @@ class NetworKit(Peer):
             return np.asarray(ranks.run().scores())
 
         return pagerank
+
+    @cached_property
+    def _simple(self) -> Any:
+        """Without directions, repeats and loops, edges numbered."""
+        src, dst = self.ends
+        n = num_vertices(src, dst)
+        keys = np.minimum(src, dst).astype(np.uint64) * np.uint64(n) + np.maximum(src, dst)
+        low, high = np.divmod(np.unique(keys[src != dst]), np.uint64(n))
+        graph = nk.GraphFromCoo((low, high), n, directed=False)
+        graph.indexEdges()
+        return graph
 
     @cached_property
     def _plain(self) -> Any:

@@ -1,0 +1,138 @@
+"""Triangles, each found once: from its lowest vertex, along edges that go up.
+
+Encoding
+--------
+up : rows of the neighbours that are higher. A vertex is higher than another if it has more neighbours, or as many and
+    the smaller id. A row then has at most sqrt(2 E) neighbours.
+mark : of a block of vertices, 0 but for the neighbours of the vertex at hand: 1 + what was found there so far.
+
+Vertices are in triangles of several blocks: what was found at them is added atomically, once an edge.
+"""
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.atomics import atomic_add
+
+
+@jit(inline="always")
+def higher(offsets, v, u):
+    """Whether v is higher than u."""
+    a = offsets[v + 1] - offsets[v]
+    b = offsets[u + 1] - offsets[u]
+    return a > b or (a == b and v < u)
+
+
+@jit
+def up_lengths(lo, hi, offsets, neighbours, lengths):
+    """``lengths[u]`` = neighbours of u that are higher."""
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        length = 0
+        for e in range(offsets[u], offsets[u + 1]):
+            length += higher(offsets, np.uint64(neighbours[e]), u)
+        lengths[u] = length
+
+
+@jit
+def up_rows(lo, hi, offsets, neighbours, up_offsets, up):
+    """Write the rows of higher neighbours."""
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        k = up_offsets[u]
+        for e in range(offsets[u], offsets[u + 1]):
+            if higher(offsets, np.uint64(neighbours[e]), u):
+                up[k] = neighbours[e]
+                k += 1
+
+
+@jit
+def up_ways(lo, hi, offsets, up, out_offsets, out, in_offsets, into, ways):
+    """``ways[e]`` = directions, 1 or 2, in which the ends of an edge of `up` are joined; all rows ascend."""
+    for u in range(lo, hi):
+        a = out_offsets[u]
+        b = in_offsets[u]
+        for e in range(offsets[u], offsets[u + 1]):
+            v = up[e]
+            while a < out_offsets[u + 1] and out[a] < v:
+                a += 1
+            while b < in_offsets[u + 1] and into[b] < v:
+                b += 1
+            ways[e] = (a < out_offsets[u + 1] and out[a] == v) + (
+                b < in_offsets[u + 1] and into[b] == v
+            )
+
+
+@jit
+def work(lo, hi, offsets, up, steps):
+    """``steps[u]`` = reads of edges that `count` takes for u."""
+    for u in range(lo, hi):
+        reads = 1
+        for e in range(offsets[u], offsets[u + 1]):
+            v = np.uint64(up[e])
+            reads += 1 + offsets[v + np.uint64(1)] - offsets[v]
+        steps[u] = reads
+
+
+@jit
+def count(lo, hi, offsets, up, triangles):
+    """Add to ``triangles[v]`` the triangles at v that have their lowest vertex in the block."""
+    mark = np.zeros(offsets.size - 1, np.uint32)
+    for u in range(lo, hi):
+        start, stop = offsets[u], offsets[u + 1]
+        if stop - start < 2:
+            continue
+        for e in range(start, stop):
+            mark[np.uint64(up[e])] = 1
+        total = 0
+        for e in range(start, stop):
+            v = np.uint64(up[e])
+            found = 0
+            for f in range(offsets[v], offsets[v + np.uint64(1)]):
+                w = np.uint64(up[f])
+                if mark[w]:
+                    mark[w] += np.uint32(1)
+                    found += 1
+            mark[v] += np.uint32(found)
+            total += found
+        for e in range(start, stop):
+            v = np.uint64(up[e])
+            if mark[v] > 1:
+                atomic_add(triangles, v, mark[v] - np.uint32(1))
+            mark[v] = 0
+        if total:
+            atomic_add(triangles, u, total)
+
+
+@jit
+def count_arcs(lo, hi, offsets, up, ways, arcs):
+    """Add to ``arcs[v]`` the edges, by direction, between neighbours of v in the triangles that `count` finds."""
+    place = np.zeros(offsets.size - 1, np.uint32)  # 1 + where a neighbour stands in the row
+    most = 0
+    for u in range(lo, hi):
+        most = max(most, offsets[u + 1] - offsets[u])
+    tally = np.zeros(most, np.int64)
+    for u in range(lo, hi):
+        start, stop = offsets[u], offsets[u + 1]
+        if stop - start < 2:
+            continue
+        for e in range(start, stop):
+            place[np.uint64(up[e])] = e - start + 1
+            tally[e - start] = 0
+        total = np.int64(0)
+        for e in range(start, stop):
+            v = np.uint64(up[e])
+            to_v = np.int64(ways[e])
+            at_v = np.int64(0)
+            for f in range(offsets[v], offsets[v + np.uint64(1)]):
+                k = place[np.uint64(up[f])]
+                if k:
+                    tally[k - 1] += to_v
+                    at_v += np.int64(ways[start + k - 1])
+                    total += np.int64(ways[f])
+            tally[e - start] += at_v
+        for e in range(start, stop):
+            v = np.uint64(up[e])
+            if tally[e - start]:
+                atomic_add(arcs, v, tally[e - start])
+            place[v] = 0
+        if total:
+            atomic_add(arcs, u, total)

@@ -1,0 +1,110 @@
+"""Triangles and clustering coefficients against the matrix's third power, pairs of neighbours, and NetworkX."""
+
+import networkx as nx
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import on_threads, small_graphs
+from strategies import KINDS, edge_lists, partitioned
+
+from dask_graphgpu import errors
+from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
+from dask_graphgpu.report import Report
+
+pytestmark = on_one_cpu
+
+
+@settings(max_examples=60)
+@given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
+def test_over_all_kinds_of_ids(graph):
+    built = graph.graph().persist()
+    expected = dict(enumerate(oracles.triangles(graph.n, graph.edges)))
+    assert graph.answers(built.triangle_count(), "triangles") == expected
+    expected = oracles.clustering(graph.n, graph.edges, directed=graph.directed)
+    found = graph.answers(built.clustering_coefficient(), "clustering_coefficient")
+    assert [found[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-14)
+
+
+@settings(max_examples=150)
+@given(small_graphs(max_edges=80), st.sampled_from([1, 3]))
+def test_on_threads(graph, number):
+    view, degree = graph.view(), graph.view().symmetric.degrees
+    with on_threads(number):
+        count = triangles(view, Report("triangles"))
+        arcs = neighbour_arcs(view, Report("clustering"))
+    assert count.tolist() == oracles.triangles(graph.n, graph.edges)
+    expected = oracles.clustering(graph.n, graph.edges, directed=graph.directed)
+    assert (arcs / np.maximum(degree * (degree - 1), 1)).tolist() == pytest.approx(expected)
+    simple = {(u, v) for u, v in graph.edges if u != v}
+    if not graph.directed or all((v, u) in simple for u, v in simple):
+        assert (arcs == 2 * count).all()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("number", [1, 3])
+def test_large_skewed_graphs(directed, number):
+    ends = (2_000 * np.random.default_rng(3).random((2, 60_000)) ** 3).astype(int)
+    edges = pd.DataFrame(ends.T, columns=["src", "dst"])
+    peer = nx.Graph(edges[edges["src"] != edges["dst"]].to_numpy().tolist())
+    peer.add_nodes_from(np.unique(ends).tolist())
+    with on_threads(number, little_work=256):
+        graph = partitioned(edges, 3).graph(directed=directed).persist()
+        count = graph.triangle_count().compute().set_index("vertex")["triangles"]
+        value = graph.clustering_coefficient().compute().set_index("vertex")
+    assert count.to_dict() == nx.triangles(peer)
+    value = value["clustering_coefficient"]
+    if not directed:
+        expected = nx.clustering(peer)
+        assert value.to_dict() == pytest.approx(expected, rel=1e-12)
+    assert value.between(0, 1).all()
+
+
+def clique(n):
+    return pd.DataFrame([(u, v) for u in range(n) for v in range(u)], columns=["src", "dst"])
+
+
+def test_cliques():
+    """Closed form: every pair of the other n - 1 vertices."""
+    for n in (3, 4, 70):
+        graph = clique(n).graph(directed=False)
+        assert set(graph.triangle_count()["triangles"]) == {(n - 1) * (n - 2) // 2}
+        assert set(graph.clustering_coefficient()["clustering_coefficient"]) == {1.0}
+        half = clique(n).graph().clustering_coefficient()["clustering_coefficient"]
+        assert half.tolist() == pytest.approx([0.5] * n)
+
+
+def test_reciprocal_edges_count_twice_in_directed_graphs():
+    edges = pd.DataFrame({"src": [0, 0, 1, 2, 1, 1], "dst": [1, 2, 2, 1, 2, 1]})
+    value = edges.graph().clustering_coefficient()["clustering_coefficient"]
+    assert value.tolist() == [1.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("duplicates", ["auto", "keep"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_repeats_and_loops_mean_nothing(duplicates, directed):
+    edges = pd.concat([clique(4), clique(4), pd.DataFrame({"src": [1, 9], "dst": [1, 9]})])
+    graph = edges.graph(directed=directed, duplicates=duplicates)
+    assert graph.triangle_count()["triangles"].tolist() == [3, 3, 3, 3, 0]
+    value = graph.clustering_coefficient()["clustering_coefficient"].tolist()
+    assert value == [0.5 if directed else 1.0] * 4 + [0.0]
+
+
+def test_no_edges():
+    edges = pd.DataFrame({"src": np.array([], int), "dst": np.array([], int)})
+    with pytest.raises(errors.InvalidEdges, match="empty"):
+        edges.graph().triangle_count()
+    vertices = pd.DataFrame({"vertex": [3, 1]})
+    graph = edges.graph(vertices=vertices)
+    assert graph.triangle_count().to_numpy().tolist() == [[1, 0], [3, 0]]
+    assert graph.clustering_coefficient()["clustering_coefficient"].tolist() == [0, 0]
+
+
+def test_report():
+    import dask_graphgpu as dg
+
+    clique(5).graph(directed=False).triangle_count()
+    assert dg.last_report()["direction"].tolist() == ["intersect"]

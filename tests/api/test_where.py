@@ -1,0 +1,74 @@
+"""What runs where: the table of the documentation, the declarations, the engines, and the errors."""
+
+import ast
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dask_graphgpu  # noqa: F401  puts .graph on frames
+from dask_graphgpu import errors, execute
+from dask_graphgpu.algorithms import ALGORITHMS
+
+ROOT = Path(__file__).parents[2]
+PLACES = ("cpu", "gpu", "ranks")
+EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
+# The engine functions of methods in every form that they can be called in.
+ARGUMENTS = {"source": 0, "predecessor": True, "k": 1}
+
+
+def table():
+    """Method -> the places that the documentation says yes to."""
+    rows = {}
+    for line in (ROOT / "docs/reference/where.md").read_text().splitlines():
+        if line.startswith("| `"):
+            names, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            said = tuple(p for p, cell in zip(PLACES, cells, strict=True) if cell == "yes")
+            rows |= dict.fromkeys(re.findall(r"`(\w+)`", names), said)
+    return rows
+
+
+def test_documentation_lists_every_method():
+    assert table() == {name: kind.runs_on for name, kind in ALGORITHMS.items()}
+
+
+def functions(place):
+    """Names that an engine's module gives, read and not imported: not every machine has a GPU."""
+    tree = ast.parse((ROOT / f"dask_graphgpu/engine/{place}/__init__.py").read_text())
+    (names,) = (node.value for node in tree.body if isinstance(node, ast.Assign))
+    return set(ast.literal_eval(names))
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_engines_have_what_methods_need(name):
+    kind = ALGORITHMS[name]
+    fields = {f: ARGUMENTS[f] for f in getattr(kind, "__dataclass_fields__", {}) if f in ARGUMENTS}
+    task = object.__new__(kind)  # without the checks of arguments that do not matter here
+    for field, value in fields.items():
+        object.__setattr__(task, field, value)
+    needed = set(task.engine_functions())
+    assert {place for place in PLACES if needed <= functions(place)} >= set(kind.runs_on)
+
+
+def lacking(place):
+    return sorted(name for name, kind in ALGORITHMS.items() if place not in kind.runs_on)
+
+
+def test_several_ranks_are_an_error_that_says_so():
+    for name in lacking("ranks"):
+        graph = EDGES.graph(ranks=2)
+        arguments = {f: 0 for f in ("center", "source", "target") if f in fields_of(name)}
+        with pytest.raises(errors.EngineUnavailable, match=f"{name} .* ranks, .* give ranks=1"):
+            getattr(graph, name)(**arguments)
+
+
+def fields_of(name):
+    return getattr(ALGORITHMS[name], "__dataclass_fields__", {})
+
+
+def test_gpu_is_an_error_that_says_so():
+    for name in lacking("gpu"):
+        task = object.__new__(ALGORITHMS[name])
+        with pytest.raises(errors.EngineUnavailable, match=f"{name} .* GPU .* use engine='cpu'"):
+            execute._check_place(task, "gpu")
