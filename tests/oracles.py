@@ -104,6 +104,7 @@ def components(n, edges, rank=None):
     return [min(members[v], key=lambda w: rank[w]) for v in range(n)]
 
 
+def strong_components(n, edges, rank=None, *, directed=True):
     """For each vertex the smallest by `rank` of those that it reaches and that reach it."""
     rank = range(n) if rank is None else rank
     reached = [bfs(n, edges, v, directed=directed).keys() for v in range(n)]

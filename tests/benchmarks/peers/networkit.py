@@ -23,7 +23,7 @@ class NetworKit(Peer):
         "ssnsp": "distance.BFS(G, source, storePaths=True).run(), counts not read out",
         "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), maxIterations = 50",
         "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
-        "triangles": "sparsification.TriangleEdgeScore(simple undirected G), of edges",
+        "triangles": "centrality.LocalClusteringCoefficient(simple undirected G, turbo=True), times pairs",
         "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
     }
 
@@ -47,7 +47,9 @@ class NetworKit(Peer):
             return lambda: np.asarray(find(plain).run().getPartition().getVector())
         if algorithm == "triangles":
             simple = self._simple
-            return lambda: np.asarray(nk.sparsification.TriangleEdgeScore(simple).run().scores())
+            degree = np.array([simple.degree(v) for v in simple.iterNodes()])
+            pairs, local = degree * (degree - 1) / 2, nk.centrality.LocalClusteringCoefficient
+            return lambda: np.asarray(local(simple, turbo=True).run().scores()) * pairs
         if algorithm == "core numbers":
             both = nk.graphtools.toUndirected(plain) if self.directed else plain
             both.removeMultiEdges()
@@ -63,14 +65,12 @@ class NetworKit(Peer):
 
     @cached_property
     def _simple(self) -> Any:
-        """Without directions, repeats and loops, edges numbered."""
+        """Without directions, repeats and loops."""
         src, dst = self.ends
         n = num_vertices(src, dst)
-        keys = np.minimum(src, dst).astype(np.uint64) * np.uint64(n) + np.maximum(src, dst)
-        low, high = np.divmod(np.unique(keys[src != dst]), np.uint64(n))
-        graph = nk.GraphFromCoo((low, high), n, directed=False)
-        graph.indexEdges()
-        return graph
+        keys = np.minimum(src, dst) * np.int64(n) + np.maximum(src, dst)
+        low, high = np.divmod(np.unique(keys[src != dst]), n)
+        return nk.GraphFromCoo((low, high), n, directed=False)
 
     @cached_property
     def _plain(self) -> Any:
