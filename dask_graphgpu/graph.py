@@ -28,6 +28,7 @@ from dask_graphgpu.algorithms import (
     NeuralNetwork,
     PageRank,
     RunProgram,
+    StronglyConnectedComponents,
     TriangleCount,
     WeaklyConnectedComponents,
 )
@@ -183,6 +184,7 @@ class Graph:
     ssnsp = _method(SSNSP)
     pagerank = _method(PageRank)
     weakly_connected_components = _method(WeaklyConnectedComponents)
+    strongly_connected_components = _method(StronglyConnectedComponents)
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
     triangle_count = _method(TriangleCount)

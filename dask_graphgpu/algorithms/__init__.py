@@ -15,6 +15,7 @@ from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
+from dask_graphgpu.algorithms.strongly_connected_components import StronglyConnectedComponents
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
@@ -25,6 +26,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "ssnsp": SSNSP,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
+    "strongly_connected_components": StronglyConnectedComponents,
     "core_number": CoreNumber,
     "k_core": KCore,
     "triangle_count": TriangleCount,
@@ -54,6 +56,7 @@ __all__ = [
     "NeuralNetwork",
     "PageRank",
     "RunProgram",
+    "StronglyConnectedComponents",
     "TriangleCount",
     "WeaklyConnectedComponents",
 ]

@@ -31,6 +31,7 @@ CALLS: dict[str, Callable[[Graph, int], Any]] = {
         tolerance=0, max_iterations=PAGERANK_ITERATIONS, weighted=False, dtype="float32"
     ),
     "components": lambda g, source: g.weakly_connected_components(),
+    "strong components": lambda g, source: g.strongly_connected_components(),
     "core numbers": lambda g, source: g.core_number(),
     "triangles": lambda g, source: g.triangle_count(),
 }
@@ -58,6 +59,7 @@ class Ours:
             "pagerank": (_pagerank("float64"), False),
             "pagerank float32": (_pagerank("float32"), False),
             "components": (algorithms.WeaklyConnectedComponents(), False),
+            "strong components": (algorithms.StronglyConnectedComponents(), False),
             "core numbers": (algorithms.CoreNumber(), False),
             "triangles": (algorithms.TriangleCount(), False),
         }

@@ -6,6 +6,7 @@ from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "strong_components",
     "triangles",
 ]

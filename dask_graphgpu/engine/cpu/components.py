@@ -80,8 +80,8 @@ def components(view: View, report: Report) -> np.ndarray:
     for_blocks(kernels.compress, blocks, parent)
     note(read, start)
     if view.user_rank is None:
-        return parent
-    return _smallest_members(parent, view.user_rank, blocks)
+        return parent  # its trees have their smallest vertices as roots
+    return smallest_members(parent, view.user_rank, blocks)
 
 
 def _largest_tree(parent: np.ndarray) -> int:
@@ -93,14 +93,22 @@ def _largest_tree(parent: np.ndarray) -> int:
     return int(roots[counts.argmax()])
 
 
-def _smallest_members(parent: np.ndarray, rank: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Turn labels that are roots into the members of the smallest rank."""
+def smallest_members(parent: np.ndarray, rank: np.ndarray | None, blocks: np.ndarray) -> np.ndarray:
+    """Turn labels that are members of their component into the members of the smallest rank.
+
+    `rank` None: the smallest ones.
+    """
     from dask_graphgpu.kernels.cpu import components as kernels
 
+    labels = np.empty_like(parent)
+    if rank is None:
+        best = np.arange(len(parent), dtype=parent.dtype)
+        for_blocks(kernels.smallest_rank, blocks, parent, best.copy(), best)
+        for_blocks(kernels.relabel, blocks, parent, best, labels)
+        return labels
     best = rank.copy()
     for_blocks(kernels.smallest_rank, blocks, parent, rank, best)
     holder = np.empty_like(parent)
     for_blocks(kernels.holder_of_rank, blocks, parent, rank, best, holder)
-    labels = np.empty_like(parent)
     for_blocks(kernels.relabel, blocks, parent, holder, labels)
     return labels

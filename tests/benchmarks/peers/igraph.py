@@ -23,6 +23,7 @@ class IGraph(Peer):
         "bfs": "G.distances(source, mode='out')",
         "sssp": "G.distances(source, weights=weight, mode='out')",
         "components": "G.connected_components(mode='weak').membership, its cache emptied before",
+        "strong components": "the same with mode='strong'",
         "triangles": "G.as_undirected().simplify().transitivity_local_undirected(mode='zero'), times pairs",
         "core numbers": "G.as_undirected().simplify().coreness()",
     }
@@ -46,7 +47,8 @@ class IGraph(Peer):
 
         def components() -> np.ndarray:
             getattr(graph, "__invalidate_cache")()  # it remembers the components of the last call
-            return np.array(graph.connected_components(mode="weak").membership)
+            kind = "strong" if algorithm == "strong components" else "weak"
+            return np.array(graph.connected_components(mode=kind).membership)
 
         return components
 

@@ -23,6 +23,7 @@ class NetworKit(Peer):
         "ssnsp": "distance.BFS(G, source, storePaths=True).run(), counts not read out",
         "pagerank": "centrality.PageRank(G, 0.85, 1e-30, distributeSinks), maxIterations = 50",
         "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
+        "strong components": "components.StronglyConnectedComponents(G), ConnectedComponents undirected",
         "triangles": "centrality.LocalClusteringCoefficient(simple undirected G, turbo=True), times pairs",
         "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
     }
@@ -41,8 +42,9 @@ class NetworKit(Peer):
             return lambda: (
                 nk.distance.BFS(plain, source, storePaths=paths).run().getDistances(asarray=True)
             )
-        if algorithm == "components":
-            kind = "WeaklyConnectedComponents" if self.directed else "ConnectedComponents"
+        if algorithm.endswith("components"):
+            way = "Weakly" if algorithm == "components" else "Strongly"
+            kind = f"{way}ConnectedComponents" if self.directed else "ConnectedComponents"
             find = getattr(nk.components, kind)
             return lambda: np.asarray(find(plain).run().getPartition().getVector())
         if algorithm == "triangles":

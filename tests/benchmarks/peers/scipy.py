@@ -24,6 +24,7 @@ class SciPy(Peer):
         "pagerank": "50 times A.T.tocsr() @ (x / degree) in float64, dangling rank spread",
         "pagerank float32": "the same in float32",
         "components": "csgraph.connected_components(A, connection='weak')",
+        "strong components": "csgraph.connected_components(A, connection='strong')",
     }
 
     def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
@@ -36,7 +37,8 @@ class SciPy(Peer):
             return lambda: csgraph.breadth_first_order(matrix, source)[0]
         if algorithm == "sssp":
             return lambda: csgraph.dijkstra(matrix, indices=source)
-        return lambda: csgraph.connected_components(matrix, connection="weak")[1]
+        kind = "strong" if algorithm == "strong components" else "weak"
+        return lambda: csgraph.connected_components(matrix, connection=kind)[1]
 
     @cached_property
     def _plain(self) -> sp.csr_array:

@@ -1,0 +1,48 @@
+"""Strongly connected components: trimmed, then forward and backward from a pivot, then the small ones.
+
+References
+----------
+.. [1] Fleischer, Hendrickson, Pinar, "On identifying strongly connected components in parallel", IPDPS
+   Workshops 2000.
+.. [2] Slota, Rajamanickam, Madduri, "BFS and coloring-based parallel algorithms for strongly connected
+   components and related problems", IPDPS 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class StronglyConnectedComponents(Algorithm):
+    """The strongly connected component of every vertex: those that it reaches and is reached by.
+
+    Returns
+    -------
+    frame
+        ``vertex``, ``component``: the smallest id in the same component, in the order of the
+        user's ids. One row a vertex in ascending order of ids. Of an undirected graph these are its
+        connected components.
+
+    Notes
+    -----
+    Cost: O(V + E) after both directions of every edge are in rows. Weights are not read.
+    """
+
+    rule = "one"
+    runs_on = ("cpu",)
+
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("strong_components",)
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
+
+    def run(self, run: Run) -> Table:
+        label = run.engine.strong_components(run.view, report=run.report)
+        return {"vertex": Values(run.vertices), "component": Values(label[run.rows])}

@@ -1,0 +1,182 @@
+"""Strongly connected components: trim, forward and backward, colour, and depth-first for what is left.
+
+References
+----------
+.. [1] Fleischer, Hendrickson, Pinar. On identifying strongly connected components in parallel. IPDPS Workshops 2000.
+.. [2] McLendon, Hendrickson, Plimpton, Rauchwerger. Finding strongly connected components in distributed graphs.
+   J. Parallel and Distributed Computing 2005.
+.. [3] Orzan. On distributed verification and verified distribution. PhD thesis, Vrije Universiteit 2004.
+.. [4] Slota, Rajamanickam, Madduri. BFS and coloring-based parallel algorithms for strongly connected components and
+   related problems. IPDPS 2014.
+.. [5] Pearce. A space-efficient algorithm for finding strongly connected components. Inf. Process. Letters 2016.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.components import components, smallest_members
+from dask_graphgpu.kernels.cpu import threads
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Edges of what is left, in units of little work, from which it is coloured on all threads; below that one thread is
+# through with it before the others have begun.
+LARGE_REST = 64
+
+# Threads that make up for reading edges several times, which colouring does and a depth-first search does not.
+MANY_THREADS = 4
+
+# Sweeps of a colouring, and colourings, after which what is left has long paths and is searched depth-first.
+MOST_SWEEPS, MOST_COLOURINGS = 32, 8
+
+
+def strong_components(view: View, report: Report) -> np.ndarray:
+    """Strongly connected component of every vertex.
+
+    Parameters
+    ----------
+    view : View
+        Without repeated edges; undirected: its components.
+    report : Report
+        Gets a row for each way in which vertices were settled.
+
+    Returns
+    -------
+    ndarray of the type of the neighbours, shape (num_vertices,)
+        Dense id of the component's member that is smallest in the order of the user's ids.
+
+    Notes
+    -----
+    Vertices that nothing leads to, or that lead nowhere, are components of their own and are taken away one after
+    another [2]_. Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_: mostly the
+    largest one. What is then left is coloured [3]_ while it is large and there are many threads, else searched
+    depth-first [5]_. This order is that of [4]_. O(V + E); needs both directions of the edges.
+    """
+    if not view.directed:
+        return components(view, report)
+    left = _Left(view, report)
+    left.trim()
+    left.both_ways()
+    colourings = 0
+    while left.is_large() and colourings < MOST_COLOURINGS and left.colour():
+        colourings += 1
+    left.depth_first()
+    return smallest_members(left.label, view.user_rank, even_blocks(left.n))
+
+
+class _Left:
+    """The vertices whose component is not known yet."""
+
+    def __init__(self, view: View, report: Report) -> None:
+        self.out, self.into, self.report = view.out, view.into, report
+        self.n = n = view.num_vertices
+        self.done = np.zeros(n, np.uint8)
+        self.label = np.arange(n, dtype=self.out.neighbours.dtype)
+        self._number = np.int32 if n < 2**31 else np.int64  # holds a degree, and minus a place
+        self.count = n
+
+    def trim(self) -> None:
+        """Take away what nothing leads to, then what leads nowhere; after that nothing more becomes so."""
+        from dask_graphgpu.kernels.cpu import strong_components as kernels
+
+        start, settled, read = time.perf_counter(), 0, 0
+        queue = np.empty(self.n, self.label.dtype)
+        for rows, towards in ((self.out, self.into), (self.into, self.out)):
+            degree = towards.degrees.astype(self._number)
+            some, edges = kernels.trim(*_arrays(rows), degree, self.done, queue)
+            settled, read = settled + some, read + edges
+        self._note("trim", settled, read, start)
+
+    def both_ways(self) -> None:
+        """Settle the component of the vertex with the most edges; the two searches run side by side."""
+        from dask_graphgpu.kernels.cpu import strong_components as kernels
+
+        if not self.count:
+            return
+        start = time.perf_counter()
+        degrees = self.out.degrees, self.into.degrees
+        best: list[tuple[int, int]] = for_blocks(
+            kernels.pivot, even_blocks(self.n), self.done, *degrees
+        )
+        source = max(best, key=lambda each: each[1])[0]
+        found = tuple(np.zeros(self.n, np.uint8) for _ in range(2))
+        queues = tuple(np.empty(self.n, self.label.dtype) for _ in range(2))
+        bounds = np.array([0, 2] if num_threads() == 1 or self._is_little() else [0, 1, 2])
+        sides = (_arrays(self.out), _arrays(self.into))
+        read = sum(for_blocks(kernels.reach, bounds, source, sides, self.done, found, queues))
+        counts = for_blocks(
+            kernels.settle_both, even_blocks(self.n), source, found, self.done, self.label
+        )
+        self._note("forward-backward", sum(counts), read, start)
+
+    def is_large(self) -> bool:
+        """Whether colouring on all threads pays."""
+        if num_threads() < MANY_THREADS or not self.count:
+            return False
+        edges = int(self.out.degrees[self.done == 0].sum())
+        return edges > LARGE_REST * threads.LITTLE_WORK
+
+    def colour(self) -> bool:
+        """Settle a component of every colour. False: it would take too many sweeps, and nothing is settled."""
+        from dask_graphgpu.kernels.cpu import strong_components as kernels
+
+        start, read, sweeps, changed = time.perf_counter(), 0, 0, 1
+        left = np.flatnonzero(self.done == 0).astype(self.label.dtype)
+        colours = np.arange(self.n, dtype=self.label.dtype)
+        lengths = self.out.degrees[left].cumsum()
+        blocks = edge_blocks(np.concatenate([np.zeros(1, np.int64), lengths]))
+        while changed and sweeps < MOST_SWEEPS:
+            parts: list[tuple[int, int]] = for_blocks(
+                kernels.colour, blocks, left, *_arrays(self.out), self.done, colours
+            )
+            changed, edges = np.sum(parts, axis=0).tolist()
+            sweeps, read = sweeps + 1, read + edges
+        settled = 0
+        if not changed:
+            parts = for_blocks(
+                kernels.settle_colours, blocks,
+                left, *_arrays(self.into), colours, self.done, self.label,
+            )  # fmt: skip
+            settled, edges = np.sum(parts, axis=0).tolist()
+            read += edges
+        self._note("colour", settled, read, start, sweeps)
+        return not changed
+
+    def depth_first(self) -> None:
+        """Settle all that is left."""
+        from dask_graphgpu.kernels.cpu import strong_components as kernels
+
+        if not self.count:
+            return
+        start = time.perf_counter()
+        index = np.zeros(self.n, self._number)
+        place = np.empty(self.n, np.uint64)
+        path, opened = (np.empty(self.count, self.label.dtype) for _ in range(2))
+        read = kernels.depth_first(
+            *_arrays(self.out), self.done, self.label, index, place, path, opened
+        )
+        self._note("depth-first", self.count, read, start)
+
+    def _is_little(self) -> bool:
+        return self.out.num_edges + self.n < 2 * threads.LITTLE_WORK
+
+    def _note(self, way: str, settled: int, read: int, start: float, supersteps: int = 1) -> None:
+        self.report.advance(
+            way, supersteps=supersteps, frontier=self.count, edges=int(read),
+            bytes=int(read) * (self.label.itemsize + 4) + self.n * (2 + self.label.itemsize),
+            seconds=time.perf_counter() - start,
+        )  # fmt: skip
+        self.count -= int(settled)
+
+
+def _arrays(rows: Adjacency) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets, as unsigned as the ids that they are looked up by, and neighbours."""
+    return rows.offsets.view(np.uint64), rows.neighbours

@@ -1,0 +1,142 @@
+"""Strongly connected components against reachability, in every way in which they are found."""
+
+from unittest import mock
+
+import networkx as nx
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from engines import of_the_cpu_engine, on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_graphs import SHAPES, MadeGraph, path
+from scipy.sparse import csgraph
+from small_graphs import on_threads, small_graphs
+from strategies import KINDS, edge_lists, partitioned
+
+from dask_graphgpu import errors
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.report import Report
+
+
+@on_one_cpu
+@settings(max_examples=60)
+@given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
+def test_label_is_the_smallest_member(graph):
+    found = graph.answers(graph.graph().strongly_connected_components(), "component")
+    edges = [edge[:2] for edge in graph.edges]
+    wanted = oracles.strong_components(graph.n, edges, graph.rank, directed=graph.directed)
+    assert found == {v: graph.ids[wanted[v]] for v in range(graph.n)}
+
+
+@of_the_cpu_engine
+@settings(max_examples=150)
+@given(
+    graph=small_graphs(max_vertices=16),
+    number=st.sampled_from([1, 2, 4]),
+    into=st.booleans(),
+    sweeps=st.sampled_from([0, 1, 32]),
+)
+def test_every_way(graph, number, into, sweeps):
+    simple = sorted({(u, v) for u, v, *_ in graph.edges})
+    graph = type(graph)(graph.n, simple, True, None, graph.rank, graph.ids)
+    report = Report("scc")
+    with (
+        on_threads(number),
+        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
+        mock.patch("dask_graphgpu.engine.cpu.strong_components.MOST_SWEEPS", sweeps),
+    ):
+        label = cpu.strong_components(graph.view(into=into), report)
+    assert label.dtype == graph.ids
+    assert label.tolist() == oracles.strong_components(graph.n, simple, graph.rank)
+    ways = [advance.direction for advance in report.advances]
+    assert ways[0] == "trim"
+    assert number == 4 or "colour" not in ways
+
+
+def scipy_labels(graph):
+    matrix = sp.coo_array(
+        (np.ones(len(graph.source)), (graph.source, graph.destination)), shape=(graph.n,) * 2
+    )
+    label = csgraph.connected_components(matrix.tocsr(), connection="strong")[1]
+    smallest = np.full(graph.n, graph.n)
+    np.minimum.at(smallest, label, np.arange(graph.n))
+    return smallest[label]
+
+
+@of_the_cpu_engine
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("number", [1, 4])
+def test_shapes(shape, number):
+    made = SHAPES[shape](directed=True)
+    ends = np.unique(np.stack([made.source, made.destination]), axis=1)
+    graph = MadeGraph(made.n, *ends, directed=True)
+    with (
+        on_threads(number),
+        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
+    ):
+        label = cpu.strong_components(graph.view(), Report("scc"))
+    np.testing.assert_array_equal(label, scipy_labels(graph))
+
+
+@of_the_cpu_engine
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("number", [2, 4])
+def test_many_components_of_many_sizes(seed, number):
+    """Cycles of random lengths with edges forward between them: trimming and one pivot settle little."""
+    rng = np.random.default_rng(seed)
+    n = 20_000
+    bounds = np.unique(np.r_[0, rng.integers(n, size=n // 12), n])
+    last = np.zeros(n, bool)
+    last[bounds[1:] - 1] = True
+    after = np.arange(1, n + 1)
+    after[last] = bounds[:-1]
+    forward = np.sort(rng.integers(n, size=(2, n)), axis=0)
+    name = rng.permutation(n)
+    ends = np.unique(name[np.c_[[np.arange(n), after], forward]], axis=1)
+    graph = MadeGraph(n, *ends, directed=True)
+    report = Report("scc")
+    with (
+        on_threads(number),
+        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
+    ):
+        label = cpu.strong_components(graph.view(), report)
+    np.testing.assert_array_equal(label, scipy_labels(graph))
+    assert ("colour" in {a.direction for a in report.advances}) == (number == 4)
+
+
+@of_the_cpu_engine
+def test_what_is_reported():
+    n = 2_000
+    report = Report("scc")
+    label = cpu.strong_components(path(n, directed=True).view(), report)
+    np.testing.assert_array_equal(label, np.arange(n))
+    (trim,) = report.advances
+    assert (trim.direction, trim.frontier, trim.edges) == ("trim", n, n - 1)
+
+
+@on_one_cpu
+def test_networkx_agrees():
+    peer = nx.gnp_random_graph(300, 0.006, seed=4, directed=True)
+    edges = nx.to_pandas_edgelist(peer)
+    graph = partitioned(edges, 3).graph(
+        source="source", destination="target", vertices=pd.DataFrame({"vertex": range(300)})
+    )
+    found = graph.strongly_connected_components().compute()
+    parts = {frozenset(group["vertex"]) for _, group in found.groupby("component")}
+    assert parts == set(map(frozenset, nx.strongly_connected_components(peer)))
+
+
+@on_one_cpu
+def test_no_edges():
+    edges = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
+    found = edges.graph(vertices=pd.DataFrame({"vertex": [5, 3]})).strongly_connected_components()
+    assert found.to_numpy().tolist() == [[3, 3], [5, 5]]
+
+
+def test_several_ranks_are_refused():
+    edges = pd.DataFrame({"src": [0], "dst": [1]})
+    with pytest.raises(errors.EngineUnavailable, match="strongly_connected_components does not"):
+        edges.graph(ranks=2, engine="cpu").strongly_connected_components()
