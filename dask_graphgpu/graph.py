@@ -25,6 +25,7 @@ from dask_graphgpu.algorithms import (
     Degree,
     HeatSimulation,
     KCore,
+    LabelPropagation,
     NeuralNetwork,
     PageRank,
     RunProgram,
@@ -189,6 +190,7 @@ class Graph:
     k_core = _method(KCore)
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
+    label_propagation = _method(LabelPropagation)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

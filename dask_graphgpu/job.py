@@ -241,6 +241,8 @@ _LARGEST_FIRST = {
     "rank": True,
     "core_number": True,
     "degree": True,
+    "triangles": True,
+    "clustering_coefficient": True,
     "paths": True,
     "width": True,
     "belief": True,
@@ -250,11 +252,14 @@ _LARGEST_FIRST = {
     "distance": False,
 }
 
+# Columns that say which group of vertices a row is in; several id columns have a name behind it.
+_GROUPS = ("component", "label")
+
 
 def top(result: Any, n: int) -> Any:
     """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
-    Of components, the ``n`` with the most vertices.
+    Of components, labels and the like, the ``n`` with the most vertices.
 
     Returns
     -------
@@ -276,17 +281,17 @@ def top(result: Any, n: int) -> Any:
 
 
 def _ranking(columns: Iterable[str]) -> list[str]:
-    """The column that ranks rows, or those of components."""
+    """The column that ranks rows, or those that say which group a row is in."""
     given = list(columns)
     for column in _LARGEST_FIRST:
         if column in given:
             return [column]
-    component = [c for c in given if str(c).split("_")[0] == "component"]
-    if not component:
+    groups = [c for c in given if str(c).split("_")[0] in _GROUPS]
+    if not groups:
         raise InvalidArgument(
-            f"top needs a result with one of {[*_LARGEST_FIRST, 'component']}; this one has {given}"
+            f"top needs a result with one of {[*_LARGEST_FIRST, *_GROUPS]}; this one has {given}"
         )
-    return component
+    return groups
 
 
 def _computed(frame: Any) -> Any:

@@ -6,7 +6,7 @@ whether they are directed. Values are plain Python numbers, so integers are exac
 
 import heapq
 import math
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 
 import numpy as np
 
@@ -152,6 +152,24 @@ def clustering(n, edges, *, directed=True):
         pairs = [(a, b) for a in near for b in near if a != b]
         found.append(sum(pair in arcs for pair in pairs) / max(len(pairs), 1))
     return found
+
+
+def label_propagation(n, edges, iterations, *, directed=True, rank=None):
+    """The vertex whose label each has: counters over sets of edges, all vertices at once."""
+    rank = range(n) if rank is None else rank
+    arcs = {(u, v) for u, v, _ in _arcs(edges, directed) if u != v}
+    label = list(range(n))
+    for _ in range(iterations):
+        votes = [Counter() for _ in range(n)]
+        for u, v in arcs:
+            votes[v][label[u]] += 1
+            if directed:
+                votes[u][label[v]] += 1
+        label = [
+            min(votes[v], key=lambda x: (-votes[v][x], rank[x])) if votes[v] else label[v]
+            for v in range(n)
+        ]
+    return label
 
 
 def pagerank(n, edges, *, damping=0.85, directed=True, personalization=None):

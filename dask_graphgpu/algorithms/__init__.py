@@ -9,6 +9,7 @@ from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.k_core import KCore
+from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
@@ -31,6 +32,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "k_core": KCore,
     "triangle_count": TriangleCount,
     "clustering_coefficient": ClusteringCoefficient,
+    "label_propagation": LabelPropagation,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -53,6 +55,7 @@ __all__ = [
     "Degree",
     "HeatSimulation",
     "KCore",
+    "LabelPropagation",
     "NeuralNetwork",
     "PageRank",
     "RunProgram",

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from engines import on_one_cpu
 
 from dask_graphgpu.cli import graph
 
@@ -60,6 +61,20 @@ CALLS = {
         {"terminals": "volt", "initial": 0.5},
     ),
 }  # fmt: skip
+
+
+# Of methods that run on the CPU engine on one rank only.
+MORE = {
+    "triangles": ("triangle_count", {}),
+    "clustering": ("clustering_coefficient", {}),
+    "labels": ("label_propagation --iterations 2", {"iterations": 2}),
+}
+
+
+@on_one_cpu
+@pytest.mark.parametrize(("words", "arguments"), MORE.values(), ids=MORE)
+def test_result_is_that_of_the_method_on_one_cpu(folder, words, arguments):
+    test_result_is_that_of_the_method(folder, words, arguments)
 
 
 @pytest.mark.parametrize(("words", "arguments"), CALLS.values(), ids=CALLS)

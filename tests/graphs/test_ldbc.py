@@ -34,6 +34,12 @@ CASES = {
         ("example-directed", True, None),
         ("example-undirected", False, None),
     ],
+    "cdlp": [
+        ("cdlp-dir", True, 5),
+        ("cdlp-undir", False, 5),
+        ("example-directed", True, 2),
+        ("example-undirected", False, 2),
+    ],
     "wcc": [
         ("wcc-dir", True, None),
         ("wcc-undir", False, None),
@@ -112,3 +118,11 @@ def test_clustering_coefficient(graphs, parts, name, directed, parameter):
     graph, expected = load(graphs, "lcc", name, directed, parts)
     found = answer(graph.clustering_coefficient(), parts, "clustering_coefficient")
     pd.testing.assert_series_equal(found, expected, check_names=False, rtol=1e-12)
+
+
+@on_one_cpu
+@cases("cdlp")
+def test_label_propagation(graphs, parts, name, directed, parameter):
+    graph, expected = load(graphs, "cdlp", name, directed, parts)
+    label = answer(graph.label_propagation(parameter), parts, "label")
+    assert label.to_dict() == expected.astype("int64").to_dict()

@@ -172,6 +172,13 @@ def test_core_number(case):
 
 @on_one_cpu
 @each_graph
+def test_label_propagation(case):
+    label = column(case.graph(weight=None).label_propagation(10), "label")
+    np.testing.assert_array_equal(label, case.expected("cdlp10"))
+
+
+@on_one_cpu
+@each_graph
 def test_triangle_count(case):
     np.testing.assert_array_equal(
         column(case.graph(weight=None).triangle_count(), "triangles"), case.expected("triangles")

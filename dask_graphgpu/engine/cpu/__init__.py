@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.components import components
+from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
@@ -14,6 +15,7 @@ __all__ = [
     "components",
     "core_numbers",
     "k_core",
+    "label_propagation",
     "neighbour_arcs",
     "path_counts",
     "predecessors",
