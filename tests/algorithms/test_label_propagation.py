@@ -1,0 +1,94 @@
+"""Label propagation against counters over sets of edges, and what its definition says of small graphs."""
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import on_threads, small_graphs
+from strategies import KINDS, edge_lists, partitioned
+
+import dask_graphgpu as dg
+from dask_graphgpu import errors
+from dask_graphgpu.engine.cpu import label_propagation
+from dask_graphgpu.report import Report
+
+pytestmark = on_one_cpu
+
+
+@settings(max_examples=60)
+@given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), iterations=st.integers(1, 4))
+def test_over_all_kinds_of_ids(graph, iterations):
+    found = graph.answers(graph.graph().label_propagation(iterations), "label")
+    expected = oracles.label_propagation(
+        graph.n, graph.edges, iterations, directed=graph.directed, rank=graph.rank
+    )
+    number = {id: v for v, id in enumerate(graph.ids)}
+    assert [number[found[v]] for v in range(graph.n)] == expected
+
+
+@settings(max_examples=150)
+@given(small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6))
+def test_on_threads(graph, number, iterations):
+    simple = {(u, v) for u, v, *_ in graph.edges}
+    if not graph.directed:
+        simple = {(min(u, v), max(u, v)) for u, v in simple}
+    graph = type(graph)(graph.n, sorted(simple), graph.directed, None, graph.rank, graph.ids)
+    with on_threads(number):
+        label = label_propagation(graph.view(), iterations, Report("labels"))
+    assert label.tolist() == oracles.label_propagation(
+        graph.n, graph.edges, iterations, directed=graph.directed, rank=graph.rank
+    )
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_threads_and_partitions_do_not_matter(directed):
+    ends = (5_000 * np.random.default_rng(1).random((2, 40_000)) ** 2).astype(int)
+    edges = pd.DataFrame(ends.T, columns=["src", "dst"])
+    answers = []
+    for number, parts, order in ((1, 1, "input"), (3, 4, "degree")):
+        with on_threads(number, little_work=256):
+            graph = partitioned(edges, parts).graph(directed=directed, order=order)
+            answers.append(graph.label_propagation().compute().reset_index(drop=True))
+    pd.testing.assert_frame_equal(*answers)
+
+
+def test_two_vertices_swing():
+    edges = pd.DataFrame({"src": ["a"], "dst": ["b"]})
+    assert edges.graph.label_propagation(1)["label"].tolist() == ["b", "a"]
+    assert edges.graph.label_propagation(4)["label"].tolist() == ["a", "b"]
+    assert len(dg.last_report()) == 4
+
+
+def test_ends_when_nothing_changes():
+    edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
+    label = edges.graph(directed=False).label_propagation(100)["label"]
+    assert label.tolist() == [0, 0, 0]
+    assert len(dg.last_report()) < 5
+
+
+def test_reciprocal_edges_count_twice():
+    rows = [(5, 0), (5, 1), (0, 5), (2, 1)]  # 0 has two votes at 5, 1 one
+    edges = pd.DataFrame(rows, columns=["src", "dst"])
+    label = edges.graph.label_propagation(1).set_index("vertex")["label"]
+    assert label.to_dict() == {0: 5, 1: 2, 2: 1, 5: 0}
+    less = pd.DataFrame([(5, 3), (5, 1), (3, 2)], columns=["src", "dst"])
+    assert less.graph.label_propagation(1).set_index("vertex")["label"][5] == 1
+    more = pd.DataFrame([(5, 3), (5, 1), (3, 5)], columns=["src", "dst"])
+    assert more.graph.label_propagation(1).set_index("vertex")["label"][5] == 3
+
+
+def test_repeats_and_loops_mean_nothing():
+    rows = [(0, 1), (0, 1), (0, 2), (0, 0), (7, 7)]
+    edges = pd.DataFrame(rows, columns=["src", "dst"])
+    label = edges.graph(directed=False).label_propagation(1)["label"]
+    assert label.tolist() == [1, 0, 0, 7]
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 1.5, True, "ten"])
+def test_bad_iterations(iterations):
+    edges = pd.DataFrame({"src": [0], "dst": [1]})
+    with pytest.raises(errors.InvalidArgument, match="allowed is a whole number"):
+        edges.graph.label_propagation(iterations)
