@@ -183,6 +183,10 @@ def _take_frames(
             )
         if on_device(value) != schema.on_device:
             raise InvalidArgument(unlike(field.name, value))
+        if field.name in algorithm.pair_frames:
+            frames |= _ends(field.name, value, schema)
+            changes[field.name] = FrameColumns(())
+            continue
         ids = find_vertex_columns(meta_of(value), schema)
         rest = [str(c) for c in value.columns if c not in ids]
         number = algorithm.frame_columns(field.name)
@@ -197,3 +201,16 @@ def _take_frames(
     if not frames:
         return algorithm, frames
     return dataclasses.replace(algorithm, **changes), frames  # type: ignore[type-var]
+
+
+def _ends(name: str, frame: Any, schema: EdgeSchema) -> dict[str, ValueFrame]:
+    """The ids of both vertices of a frame of pairs, as frames of their own."""
+    given = [str(c) for c in frame.columns]
+    ends = {"source": schema.source, "destination": schema.destination}
+    for columns in ends.values():
+        if not set(columns) <= set(given):
+            raise InvalidArgument(
+                f"{name}: a frame with the id columns {[*schema.source, *schema.destination]}, as "
+                f"the edge frame has them; it has {given}"
+            )
+    return {f"{name} {end}": ValueFrame.of(frame, columns, ()) for end, columns in ends.items()}

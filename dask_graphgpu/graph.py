@@ -24,6 +24,7 @@ from dask_graphgpu.algorithms import (
     CoreNumber,
     Degree,
     HeatSimulation,
+    Jaccard,
     KCore,
     LabelPropagation,
     NeuralNetwork,
@@ -191,6 +192,7 @@ class Graph:
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)
+    jaccard = _method(Jaccard)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

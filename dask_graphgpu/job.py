@@ -243,6 +243,7 @@ _LARGEST_FIRST = {
     "degree": True,
     "triangles": True,
     "clustering_coefficient": True,
+    "jaccard": True,
     "paths": True,
     "width": True,
     "belief": True,

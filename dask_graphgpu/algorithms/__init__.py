@@ -8,6 +8,7 @@ from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficien
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
+from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
@@ -33,6 +34,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "triangle_count": TriangleCount,
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
+    "jaccard": Jaccard,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -54,6 +56,7 @@ __all__ = [
     "CoreNumber",
     "Degree",
     "HeatSimulation",
+    "Jaccard",
     "KCore",
     "LabelPropagation",
     "NeuralNetwork",

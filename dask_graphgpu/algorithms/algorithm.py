@@ -20,11 +20,13 @@ class Algorithm(ABC):
     ----------------
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
+    pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
     runs_on : where it runs: on the "cpu" engine and the "gpu" engine of one rank, on several "ranks"
     """
 
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
+    pair_frames: ClassVar[tuple[str, ...]] = ()
     runs_on: ClassVar[tuple[str, ...]] = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -123,6 +123,25 @@ def _rows_of_frame(run: Run, name: str, names: Sequence[str]) -> Iterator[tuple[
     yield rows, columns[0]
 
 
+def dense_ids(run: Run, name: str) -> np.ndarray:
+    """Dense ids of the vertices that the rows of a frame name, in their order; on one rank.
+
+    Raises
+    ------
+    UnknownVertex
+        One of them is not a vertex.
+    """
+    found = [np.empty(0, np.int64)]
+    for chunk in run.frames[name]:
+        if len(chunk):
+            dense, known = run.ids.find_rows(chunk.ids())
+            if not known.all():
+                first = chunk.id_at(int(np.flatnonzero(~known)[0]))
+                raise _unknown(name, len(known) - int(known.sum()), first)
+            found.append(dense)
+    return np.concatenate(found)
+
+
 def _joined(columns: Sequence[pa.Array]) -> pa.Array:
     """Arrays of ids, one after the other, in the type that holds all."""
     kind = common_type([column.type for column in columns], "the graph's ids and those given")

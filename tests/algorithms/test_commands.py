@@ -67,6 +67,8 @@ CALLS = {
 MORE = {
     "triangles": ("triangle_count", {}),
     "clustering": ("clustering_coefficient", {}),
+    "two-hop": ("jaccard", {}),
+    "pairs": ("jaccard --pairs ./edges.parquet", {"pairs": EDGES}),
     "labels": ("label_propagation --iterations 2", {"iterations": 2}),
 }
 

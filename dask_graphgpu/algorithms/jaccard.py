@@ -1,0 +1,85 @@
+"""Jaccard coefficients: how much of their neighbourhoods two vertices share.
+
+References
+----------
+.. [1] Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 1912.
+.. [2] Liben-Nowell, Kleinberg, "The link-prediction problem for social networks", JASIST 2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class Jaccard(Algorithm):
+    """Part of the neighbours of either of two vertices that are neighbours of both.
+
+    Directions, repeated edges and self-loops mean nothing here.
+
+    Parameters
+    ----------
+    pairs : frame, optional
+        One row a pair, with the id columns that the edges have. Default: all pairs of vertices that
+        have a neighbour in common, each once, the smaller id first; for all others it is 0.
+
+    Returns
+    -------
+    frame
+        The id columns under the names that edges have them under, ``jaccard`` (float64, 0 to 1; 0
+        where neither has a neighbour). One row a pair: as given, or ordered by both ids.
+
+    Raises
+    ------
+    UnknownVertex
+        An id of ``pairs`` is not a vertex.
+
+    Notes
+    -----
+    Cost: of given pairs at most the neighbours of both for each; else O(sum of squared degrees), and
+    the pairs may be as many: there is one for any two neighbours of a vertex. Weights are not read.
+    """
+
+    pairs: Any = None
+
+    rule = "one"
+    runs_on = ("cpu",)
+    pair_frames = ("pairs",)
+
+    def __post_init__(self) -> None:
+        frame = isinstance(self.pairs, FrameColumns) or hasattr(self.pairs, "columns")
+        if self.pairs is not None and not frame:
+            raise InvalidArgument(
+                f"pairs is a {type(self.pairs).__name__}; give a frame with the id columns of both "
+                "vertices, named as in the edge frame"
+            )
+
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("jaccard_two_hop" if self.pairs is None else "jaccard_of_pairs",)
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {
+            "edge source": ColumnType("vertex"),
+            "edge destination": ColumnType("vertex"),
+            "jaccard": ColumnType("float64"),
+        }
+
+    def run(self, run: Run) -> Table:
+        if self.pairs is None:
+            first, second, values = run.engine.jaccard_two_hop(run.view, report=run.report)
+        else:
+            first, second = (dense_ids(run, f"pairs {end}") for end in ("source", "destination"))
+            values = run.engine.jaccard_of_pairs(run.view, first, second, report=run.report)
+        return {
+            "edge source": Values(first),
+            "edge destination": Values(second),
+            "jaccard": Values(values),
+        }

@@ -1,0 +1,108 @@
+"""Neighbours that two vertices have in common, over symmetric rows without repeats and self-loops.
+
+Encoding
+--------
+order, rank : the vertices in the order of the user's ids, and the place of each in it. Pairs are made in this order.
+"""
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+
+# So many times as long a row is searched, not walked.
+MUCH_LONGER = 16
+
+
+@jit
+def _common(neighbours, a, a_stop, b, b_stop):
+    """Equal entries of two ascending rows; the first is the shorter."""
+    found = 0
+    if (b_stop - b) > MUCH_LONGER * (a_stop - a):
+        for i in range(a, a_stop):
+            wanted = neighbours[i]
+            low, high = b, b_stop
+            while low < high:
+                middle = (low + high) // 2
+                if neighbours[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            b = low
+            if b < b_stop and neighbours[b] == wanted:
+                found += 1
+                b += 1
+        return found
+    while a < a_stop and b < b_stop:
+        x, y = neighbours[a], neighbours[b]
+        found += x == y
+        a += x <= y
+        b += y <= x
+    return found
+
+
+@jit
+def of_pairs(lo, hi, offsets, neighbours, first, second, values):
+    """``values[i]`` = the coefficient of the vertices ``first[i]`` and ``second[i]``."""
+    for i in range(lo, hi):
+        u, v = first[i], second[i]
+        if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
+            u, v = v, u
+        common = _common(neighbours, offsets[u], offsets[u + 1], offsets[v], offsets[v + 1])
+        either = offsets[u + 1] - offsets[u] + offsets[v + 1] - offsets[v] - common
+        values[i] = common / either if either else 0.0
+
+
+@jit
+def two_hop_steps(lo, hi, offsets, neighbours, order, steps):
+    """``steps[i]`` = reads of edges that the i-th vertex takes in the functions below."""
+    for i in range(lo, hi):
+        v = np.uint64(order[i])
+        reads = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            reads += offsets[w + np.uint64(1)] - offsets[w]
+        steps[i] = reads
+
+
+@jit
+def two_hop_lengths(lo, hi, offsets, neighbours, order, rank, lengths):
+    """``lengths[i]`` = later vertices with which the i-th vertex has a neighbour in common."""
+    seen = np.full(rank.size, -1, np.int64)
+    for i in range(lo, hi):
+        v = np.uint64(order[i])
+        length = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            for f in range(offsets[w], offsets[w + np.uint64(1)]):
+                j = np.int64(rank[np.uint64(neighbours[f])])
+                if j > i and seen[j] != i:
+                    seen[j] = i
+                    length += 1
+        lengths[i] = length
+
+
+@jit
+def two_hop_pairs(lo, hi, offsets, neighbours, order, rank, bounds, first, second, values):
+    """Write the pairs of a block and their coefficients, those of the i-th vertex from ``bounds[i]`` on."""
+    common = np.zeros(rank.size, np.int64)
+    for i in range(lo, hi):
+        v = np.uint64(order[i])
+        k = bounds[i]
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            for f in range(offsets[w], offsets[w + np.uint64(1)]):
+                j = np.int64(rank[np.uint64(neighbours[f])])
+                if j > i:
+                    if common[j] == 0:
+                        second[k] = j
+                        k += 1
+                    common[j] += 1
+        second[bounds[i] : k].sort()
+        degree = offsets[v + np.uint64(1)] - offsets[v]
+        for p in range(bounds[i], k):
+            j = second[p]
+            u = np.uint64(order[j])
+            first[p] = v
+            second[p] = u
+            values[p] = common[j] / (degree + offsets[u + np.uint64(1)] - offsets[u] - common[j])
+            common[j] = 0
