@@ -51,6 +51,10 @@ class Relay(Ranks):
         finally:
             self.seconds += time.perf_counter() - start
 
+    def check(self) -> None:
+        if self._to is not None:
+            self._to.check()
+
     def abort(self, reason: str) -> None:
         if self._to is not None:
             self._to.abort(reason)

@@ -119,6 +119,11 @@ class _Meeting:
                 with self._mutex:
                     self._check()
 
+    def check(self) -> None:
+        """Raise when the run has ended."""
+        with self._mutex:
+            self._check()
+
     def fail(self, rank: int | None, reason: str, error: BaseException | None = None) -> None:
         """End the run: those who wait and those who still come raise `RanksAborted`."""
         with self._mutex:
@@ -188,6 +193,9 @@ class _LocalRanks(Ranks):
                     "collectives in the same order",
                     j,
                 )
+
+    def check(self) -> None:
+        self._meeting.check()
 
     def abort(self, reason: str) -> None:
         self._meeting.fail(self.rank, reason)

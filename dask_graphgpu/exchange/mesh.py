@@ -176,12 +176,6 @@ class Mesh(Ranks):
     step.__doc__ = Ranks.step.__doc__
 
     def check(self) -> None:
-        """Look whether the run has ended elsewhere, without a step and without waiting.
-
-        Raises
-        ------
-        RankLost, RanksAborted
-        """
         with self._busy:
             self._check()
             try:
@@ -191,6 +185,8 @@ class Mesh(Ranks):
             except BaseException as error:
                 self._tear(error)
                 raise
+
+    check.__doc__ = Ranks.check.__doc__
 
     def _step(
         self, given: list[np.ndarray], scalars: np.ndarray

@@ -66,6 +66,15 @@ class Ranks(ABC):
         """
 
     @abstractmethod
+    def check(self) -> None:
+        """Look whether the run has ended elsewhere, without a step and without waiting.
+
+        Raises
+        ------
+        RankLost, RanksAborted
+        """
+
+    @abstractmethod
     def abort(self, reason: str) -> None:
         """Tell the peers at once that this rank gives up, and why: they raise `RanksAborted`."""
 

@@ -112,13 +112,13 @@ def run(
     none = arrays.lowered.glue.identity(binding.message)
     rounds = 0
     if size:
-        rounds = _improve(arrays, places, size, cutoff, ends if ordered else None, ordered, report)
+        rounds = improve(arrays, places, size, cutoff, ends if ordered else None, ordered, report)
     if program.has_reached:
         arrays.reached |= (values != none).view(np.uint8)
     return arrays.result(rounds)
 
 
-def _improve(
+def improve(
     arrays: Arrays,
     places: np.ndarray | None,
     size: int,
@@ -127,7 +127,15 @@ def _improve(
     ordered: bool,
     report: Report,
 ) -> int:
-    """Improve the values where they stand; return the number of rounds."""
+    """Improve the values where they stand; return the number of rounds.
+
+    Parameters
+    ----------
+    places : array of dense ids, optional
+        Vertices that send first, ``size`` of them; default: the active ones.
+    ordered : bool
+        Lower priorities first.
+    """
     binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
     edges, values = arrays.edges("send"), arrays.state[binding.program.first]
     kind, lowest, highest = _priorities(binding)

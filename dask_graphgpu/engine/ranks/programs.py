@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.functions import parameters, plain
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.partition.ranks.view import RankView, TowardView
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
 
@@ -57,12 +59,12 @@ def run(
     from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.state import Binding
 
-    whole = view.with_columns(_at_ghosts(program, view))
+    whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
     binding = Binding(replace(program, edges="out"), toward, constants or {})
     starts, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     lowered = lower(binding)
-    _know_degrees(toward, lowered.arguments)
+    know_degrees(toward, program)
     places = None if starts is None else whole.places(starts)[0]
     arrays = Arrays(binding, lowered, places)
     in_steps = max_supersteps is not None or (
@@ -85,7 +87,7 @@ def run(
     )
 
 
-def _at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:
+def at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:
     """The columns of the vertices frame; those that the program reads are right for ghosts too."""
     columns = dict(view.vertex_columns)
     read = {declared.vertices for declared in program.state.values() if declared.vertices}
@@ -95,8 +97,9 @@ def _at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:
     return columns
 
 
-def _know_degrees(toward: Any, arguments: Mapping[str, tuple[str, ...]]) -> None:
+def know_degrees(toward: TowardView, program: VertexProgram) -> None:
     """Have degrees at hand: to work them out is collective, and not all ranks run all kernels."""
     toward.degrees("out")
-    if any("weighted_degree" in names for names in arguments.values()):
+    named = (parameters(plain(each, role), role) for role, each in program.functions().items())
+    if any(name.endswith("weighted_degree") for names in named for name in names):
         toward.weighted_degrees("out")
