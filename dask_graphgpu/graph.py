@@ -14,6 +14,7 @@ from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import (
     ALGORITHMS,
     BFS,
+    HITS,
     SSNSP,
     SSSP,
     SSWP,
@@ -193,6 +194,7 @@ class Graph:
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)
     jaccard = _method(Jaccard)
+    hits = _method(HITS)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

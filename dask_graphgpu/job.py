@@ -244,6 +244,7 @@ _LARGEST_FIRST = {
     "triangles": True,
     "clustering_coefficient": True,
     "jaccard": True,
+    "authority": True,
     "paths": True,
     "width": True,
     "belief": True,

@@ -69,6 +69,7 @@ MORE = {
     "clustering": ("clustering_coefficient", {}),
     "two-hop": ("jaccard", {}),
     "pairs": ("jaccard --pairs ./edges.parquet", {"pairs": EDGES}),
+    "hits": ("hits --tolerance 0 --max-iterations 5", {"tolerance": 0, "max_iterations": 5}),
     "labels": ("label_propagation --iterations 2", {"iterations": 2}),
 }
 

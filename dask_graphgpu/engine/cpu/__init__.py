@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.components import components
+from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.path_counts import path_counts
@@ -15,6 +16,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "hits",
     "jaccard_of_pairs",
     "jaccard_two_hop",
     "k_core",
