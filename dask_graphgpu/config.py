@@ -11,8 +11,10 @@ DEFAULTS: dict[str, Any] = {
     "order": "auto",  # of graphs made with order="auto": auto | input | degree
     "direction": "auto",  # auto | push | pull | notify-pull
     # Of vertex programs in supersteps on a GPU, and of BFS, to measure them; "auto" is the fastest.
-    "filter": "auto",  # how the next active vertices are found: auto | batch | strided | online | ballot | jit
+    # How the next active vertices are found: auto | batch | strided | online | ballot | jit | atomic.
+    "filter": "auto",
     "filter-bins": 64,  # vertices that a thread records with online and jit before its bin overflows
+    "combine": "auto",  # of messages to a vertex: auto (in registers where it can be) | atomic
     "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use

@@ -11,8 +11,9 @@ from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import VertexProgram
 
-FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit")
+FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit", "atomic")
 FUSIONS = ("auto", "none", "selective", "all")
+COMBINES = ("auto", "atomic")
 
 # Longer than any row that is in one list.
 _NEVER = 2**32 - 1
@@ -29,6 +30,11 @@ def configured_filter() -> str:
 def configured_fusion() -> str:
     """``graphgpu.fusion``; InvalidArgument if there is no such one."""
     return _one_of("fusion", config.get("fusion"), FUSIONS)
+
+
+def configured_combine() -> str:
+    """``graphgpu.combine``, how messages are put together; InvalidArgument if there is no such."""
+    return _one_of("combine", config.get("combine"), COMBINES)
 
 
 def configured_bins() -> int:
@@ -56,8 +62,18 @@ def configured_separators(auto: tuple[int, int]) -> tuple[int, int]:
 
 
 def is_forced() -> bool:
-    """Whether a filter or a fusion is asked for, which only runs in supersteps have."""
-    return configured_filter() != "auto" or configured_fusion() != "auto"
+    """Whether something is asked for that only runs in supersteps have."""
+    ways = (configured_filter, configured_fusion, configured_combine)
+    return any(configured() != "auto" for configured in ways)
+
+
+def macros() -> dict[str, str]:
+    """What kernels of supersteps are compiled with for the ways that are asked for."""
+    asked = {
+        "FILTERED": configured_filter() != "auto",
+        "ATOMIC": configured_combine() == "atomic",
+    }
+    return {name: str(int(value)) for name, value in asked.items()}
 
 
 def needs_all_vertices(program: VertexProgram) -> str | None:

@@ -53,6 +53,10 @@ struct Larger {
     }
 };
 
+struct Later {
+    template <typename T> __device__ __forceinline__ T operator()(T, T b) const { return b; }
+};
+
 // ---- warps: every lane of a full warp has to call these
 
 // All lanes get the combination of all lanes' values, always in the same order.
@@ -213,14 +217,14 @@ __device__ __forceinline__ W compare_and_swap(W *place, W expected, W desired) {
     }
 }
 
-// Combines `value` into `*place` where that changes it; what was there before.
-template <typename T, typename Combine>
+// Combines `value` into `*place`, with LOOKS only where that changes it; what was there before.
+template <bool LOOKS = true, typename T, typename Combine>
 __device__ __forceinline__ T atomic_combine(T *place, T value, Combine combine) {
     using W = typename Word<sizeof(T)>::type;
     W old = fresh((W *)place);
     while (true) {
         T before = bits_as<T>(old), after = combine(before, value);
-        if (bits_as<W>(after) == old)
+        if (LOOKS && bits_as<W>(after) == old)
             return before;
         W seen = compare_and_swap((W *)place, old, bits_as<W>(after));
         if (seen == old)
@@ -242,23 +246,29 @@ template <typename T> constexpr bool has_atomic_order() {
            Same<T, uint64>::value;
 }
 
-// A read first: most values improve nothing, and a read is cheaper than an atomic. What was there
-// before.
-template <typename T> __device__ __forceinline__ T atomic_min(T *place, T value) {
+// With a read first (LOOKS): most values improve nothing, and a read is cheaper than an atomic.
+// What was there before.
+template <bool LOOKS = true, typename T>
+__device__ __forceinline__ T atomic_min(T *place, T value) {
     if constexpr (has_atomic_order<T>()) {
-        T seen = fresh(place);
-        return value < seen ? atomicMin(place, value) : seen;
+        T seen = value;
+        if (LOOKS && !(value < (seen = fresh(place))))
+            return seen;
+        return atomicMin(place, value);
     } else {
-        return atomic_combine(place, value, Smaller());
+        return atomic_combine<LOOKS>(place, value, Smaller());
     }
 }
 
-template <typename T> __device__ __forceinline__ T atomic_max(T *place, T value) {
+template <bool LOOKS = true, typename T>
+__device__ __forceinline__ T atomic_max(T *place, T value) {
     if constexpr (has_atomic_order<T>()) {
-        T seen = fresh(place);
-        return seen < value ? atomicMax(place, value) : seen;
+        T seen = value;
+        if (LOOKS && !((seen = fresh(place)) < value))
+            return seen;
+        return atomicMax(place, value);
     } else {
-        return atomic_combine(place, value, Larger());
+        return atomic_combine<LOOKS>(place, value, Larger());
     }
 }
 

@@ -4,18 +4,21 @@
 //           apply, who is active, aggregates, whether to stop.
 // Launch    start_fields once a field; then each superstep: [emit] [frontier, push or notify]
 //           [pull] apply finish, and aggregate + fold for an aggregate that names others. With a
-//           filter, for a superstep that pushes: push_filtered count_filtered write_filtered
-//           apply_filtered for push and apply. All of them return at once when `control->done`, so
-//           a batch of supersteps is queued blind; those of a direction that the superstep does not
-//           take return as well. program_fused.cu has the same in fewer launches.
+//           filter, if FILTERABLE, for a superstep that pushes: push_filtered count_filtered
+//           write_filtered apply_filtered for push and apply; else for apply: apply_noted
+//           count_filtered write_filtered list_filtered. All of them return at once when
+//           `control->done`, so a batch of supersteps is queued blind; those of a direction that
+//           the superstep does not take return as well. program_fused.cu has the same in fewer
+//           launches.
 // Encoding  messages[v] == identity() and received[v] == 0: none came. Between supersteps all are
-//           so (apply leaves them so), unless EVERY, when pull writes every row that has an edge.
+//           so (apply leaves them so), unless OVERWRITES, when pull writes every row with edges.
 // Why       Rows go by length to a thread, a group of lanes, a warp or a block, the longest first,
 //           all in one launch. A row's owner combines in registers and writes once: no atomics,
 //           and sums that are the same bits every time.
 // Macros    EVERY: all vertices send in every superstep. EMITS: a vertex sends the same along all
 //           edges, which is in `emitted`. NEEDS_RECEIVED. SUM_CHECKED: integer sums are watched for
-//           overflow. MESSAGE_LEAST, MESSAGE_MOST: range of a sum, CHECKS_AGGREGATES.
+//           overflow. MESSAGE_LEAST, MESSAGE_MOST: range of a sum, CHECKS_AGGREGATES. FILTERED,
+//           FILTERABLE: see program_filter.cuh. ATOMIC: every edge combines by an atomic.
 
 #include "program_pull.cuh"
 #include "program_push.cuh"
@@ -64,6 +67,38 @@ extern "C" __global__ void __launch_bounds__(256)
         control->bad = BAD_COMPUTE;
 }
 
+#if EMITS
+#define PULL_BOUNDS __launch_bounds__(PULL_THREADS, 2048 / PULL_THREADS)
+#else
+#define PULL_BOUNDS __launch_bounds__(PULL_THREADS)
+#endif
+
+extern "C" __global__ void PULL_BOUNDS pull_all(Run run, Pull pull,
+                                                const MESSAGE *__restrict__ emitted,
+                                                MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_all<false>(run, pull, emitted, messages, received);
+}
+
+extern "C" __global__ void PULL_BOUNDS join_all(Run run, Pull pull,
+                                                const MESSAGE *__restrict__ emitted,
+                                                MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_all<true>(run, pull, emitted, messages, received);
+}
+
+extern "C" __global__ void PULL_BOUNDS pull_some(Run run, Pull pull,
+                                                 const MESSAGE *__restrict__ emitted,
+                                                 const uint8 *__restrict__ active, uint8 *marked,
+                                                 MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_some<false>(run, pull, emitted, active, marked, messages, received);
+}
+
+extern "C" __global__ void PULL_BOUNDS join_some(Run run, Pull pull,
+                                                 const MESSAGE *__restrict__ emitted,
+                                                 const uint8 *__restrict__ active, uint8 *marked,
+                                                 MESSAGE *__restrict__ messages, uint8 *received) {
+    pull_from_some<true>(run, pull, emitted, active, marked, messages, received);
+}
+
 // Marks the rows that `pull_some` is to look at.
 extern "C" __global__ void __launch_bounds__(256) notify(Run run, Push push, uint8 *marked) {
     const RunControl *control = run.control;
@@ -71,36 +106,65 @@ extern "C" __global__ void __launch_bounds__(256) notify(Run run, Push push, uin
         for_edges(control, push, Notify{marked});
 }
 
-#if FILTERABLE
+#if FILTERED
 
-__device__ __forceinline__ bool pushes(const RunControl *control) {
-    return !control->done && control->direction == BY_PUSH;
+// Whether the superstep's vertices are listed by the filter.
+__device__ __forceinline__ bool filters(const RunControl *control) {
+    return !control->done && (!FILTERABLE || control->direction == BY_PUSH);
 }
+
+// `blocks` of all three: as of what records.
+extern "C" __global__ void __launch_bounds__(256)
+    count_filtered(Run run, Filter filter, const uint8 *active) {
+    if (filters(run.control))
+        filter_count(run.control, filter, active, run.num_vertices);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    write_filtered(Run run, Filter filter, const uint8 *active) {
+    if (filters(run.control) && has_two_phases(run.control, filter))
+        filter_write(run.control, filter, active, run.num_vertices);
+}
+
+#if FILTERABLE
 
 extern "C" __global__ void __launch_bounds__(256)
     push_filtered(Run run, Push push, Filter filter, MESSAGE *messages, uint8 *received,
                   const uint8 *reached, uint8 *active) {
-    if (pushes(run.control))
+    if (filters(run.control))
         push_recorded(run, push, filter, messages, received, reached, active);
-}
-
-extern "C" __global__ void __launch_bounds__(256) count_filtered(Run run, Filter filter) {
-    if (pushes(run.control))
-        filter_count(run.control, filter, run.num_vertices);
-}
-
-extern "C" __global__ void __launch_bounds__(256) write_filtered(Run run, Filter filter) {
-    if (pushes(run.control) && has_two_phases(run.control, filter))
-        filter_write(run.control, filter, run.num_vertices);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     apply_filtered(Run run, Push push, Filter filter, MESSAGE *messages, uint8 *received,
                    uint8 *reached, uint8 *active) {
-    if (pushes(run.control))
+    if (filters(run.control))
         apply_listed(run, push, filter, messages, received, reached, active);
 }
 
+#else
+
+// `control->blocks` blocks, as of apply.
+extern "C" __global__ void __launch_bounds__(256)
+    apply_noted(Run run, Filter filter, MESSAGE *messages, uint8 *received, uint8 *reached,
+                uint8 *active, Partial *partials) {
+    RunControl *control = run.control;
+    if (control->done)
+        return;
+    Applied applied = {0, 0, true};
+    Recorder recorder = {filter, control, 0};
+    apply_block(run, messages, received, reached, active, partials, blockIdx.x, gridDim.x, applied,
+                NoteActive{recorder});
+    recorder.end();
+    count_applied(control, applied);
+}
+
+extern "C" __global__ void __launch_bounds__(256) list_filtered(Run run, Push push, Filter filter) {
+    if (filters(run.control))
+        list_noted(run.control, push, filter);
+}
+
+#endif
 #endif
 
 // ---- vertices
@@ -113,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if (control->done || (filtered && control->direction == BY_PUSH))
         return;
     Applied applied = {0, 0, true};
-    apply_block(run, messages, received, reached, active, partials, blockIdx.x, gridDim.x, applied);
+    apply_block(run, messages, received, reached, active, partials, blockIdx.x, gridDim.x, applied,
+                NotNoted());
     count_applied(control, applied);
 }
 

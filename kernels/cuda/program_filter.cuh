@@ -1,29 +1,33 @@
-// Filters: how a superstep that pushes makes the next one's lists of active vertices without a look
-// at all vertices.
+// Filters: how a superstep makes the next one's lists of active vertices. FILTERED: there is one.
 //
-// Computes  the vertices that got a message which improves them, each once: `list` and `spill`.
-//           `apply_listed` then applies the messages of these alone, and sorts those that become
-//           active into the worklists of program_push.cuh.
-// Launch    push_recorded, then in phases with a barrier of the grid between them: filter_count,
-//           filter_write (where has_two_phases), apply_listed; the first three on one and the same
-//           grid.
-// Needs     A vertex without a message stays as it is and is not active: the program has no apply,
-//           active and aggregates of its own, and combines by min, max or any.
-// Encoding  `touched` has a bit for each vertex that got a message; all 0 between supersteps. The
-//           bin of thread t is bins[t], bins[t + threads], ...
+// Computes  FILTERABLE: pushing records the vertices that get a message which improves them, each
+//           once: `list` and `spill`. `apply_listed` then applies the messages of these alone, and
+//           sorts those that become active into the worklists of program_push.cuh. Else apply,
+//           which goes over all vertices, records those that it finds active; `list_noted` sorts
+//           them in.
+// Launch    what records, then in phases with a barrier of the grid between them: filter_count,
+//           filter_write (where has_two_phases), apply_listed or list_noted; the first three on one
+//           and the same grid.
+// Needs     FILTERABLE: a vertex without a message stays as it is and is not active: the program
+// has
+//           no apply, active and aggregates of its own, and combines by min, max or any.
+// Encoding  `touched`, if FILTERABLE, has a bit for each vertex that got a message; all 0 between
+//           supersteps. The bin of thread t is bins[t], bins[t + threads], ...
 
-// FILTER_NONE: lists are made by a look at all vertices (frontier). FILTER_BATCH: pushing writes
-// all edges that it goes along, and the list is what is left of these. FILTER_ONLINE: pushing
-// records in bins; what does not fit is appended to `spill` one by one. FILTER_STRIDED,
-// FILTER_BALLOT: a scan of `touched`, by threads each for itself or by warps together. FILTER_JIT:
-// bins, and a ballot in supersteps in which one of them overflows.
+// FILTER_NONE: lists are made by a look at all vertices (frontier). FILTER_BATCH, if FILTERABLE:
+// pushing writes all edges that it goes along, and the list is what is left of these.
+// FILTER_ONLINE: vertices are recorded in bins; what does not fit is appended to `spill` one by
+// one. FILTER_STRIDED, FILTER_BALLOT: a scan of `touched`, or of who is active, by threads each for
+// itself or by warps together. FILTER_JIT: bins, and a ballot in supersteps in which one of them
+// overflows. FILTER_ATOMIC: vertices are appended to `list` one by one.
 enum FilterKind : int64 {
     FILTER_NONE,
     FILTER_BATCH,
     FILTER_STRIDED,
     FILTER_ONLINE,
     FILTER_BALLOT,
-    FILTER_JIT
+    FILTER_JIT,
+    FILTER_ATOMIC
 };
 
 struct Filter {
@@ -44,16 +48,19 @@ __device__ __forceinline__ bool has_bins(const Filter &filter) {
     return filter.kind == FILTER_ONLINE || filter.kind == FILTER_JIT;
 }
 
-#if FILTERABLE
+#if FILTERED
 
-// Notes vertices that get a message; one a thread.
+// Notes vertices; one a thread.
 struct Recorder {
     const Filter &filter;
     RunControl *control;
     uint32 filled;
 
+    // One that no thread has noted in this superstep.
     __device__ __forceinline__ void add(ID v) {
-        if (!set_bit(filter.touched, v) || !has_bins(filter))
+        if (filter.kind == FILTER_ATOMIC)
+            filter.list[atomicAdd(&control->listed, 1u)] = v;
+        if (!has_bins(filter))
             return;
         if (filled < filter.threshold) {
             filter.bins[filled * num_threads() + thread_rank()] = v;
@@ -64,7 +71,15 @@ struct Recorder {
         if (filter.kind == FILTER_ONLINE)
             filter.spill[atomicAdd(&control->spilled, 1u)] = v;
     }
+
+    // When all are noted.
+    __device__ __forceinline__ void end() {
+        if (has_bins(filter))
+            filter.filled[thread_rank()] = filled;
+    }
 };
+
+#if FILTERABLE
 
 struct SendRecorded {
     const Run &run;
@@ -82,20 +97,10 @@ struct SendRecorded {
             return false;
         }
         bool had = !HAS_REACHED || reached[v];
-        if constexpr (COMBINE_ANY) {
-            if (had && (MESSAGE)first_field(run)[v] == m)
-                return false;
-            messages[v] = m;
-        } else {
-            if (had && !better(m, (MESSAGE)first_field(run)[v]))
-                return false;
-            if constexpr (COMBINE_MAX)
-                atomic_max(messages + v, m);
-            else
-                atomic_min(messages + v, m);
-        }
-        if (NEEDS_RECEIVED && !received[v])
-            received[v] = 1;
+        MESSAGE held = (MESSAGE)first_field(run)[v];
+        if (had && (COMBINE_ANY ? held == m : !better(m, held)))
+            return false;
+        send_to(messages, received, v, m);
         return true;
     }
 
@@ -104,7 +109,7 @@ struct SendRecorded {
         const Filter &filter = recorder.filter;
         if (filter.kind == FILTER_BATCH)
             filter.batch[filter.batch_first[u] + (e - push.offsets[u])] = sent ? v : NO_VERTEX;
-        else if (sent)
+        else if (sent && set_bit(filter.touched, v))
             recorder.add(v);
         return good;
     }
@@ -125,14 +130,21 @@ __device__ __forceinline__ void push_recorded(const Run &run, const Push &push,
     Recorder recorder = {filter, control, 0};
     if (!for_edges(control, push, SendRecorded{run, push, messages, received, reached, recorder}))
         control->bad = BAD_COMPUTE;
-    if (has_bins(filter))
-        filter.filled[thread_rank()] = recorder.filled;
+    recorder.end();
 }
 
-// This thread's share of the touched vertices: their number. WRITE: they go to `list` from `place`
+#endif
+
+// Whether a scan lists the vertex.
+__device__ __forceinline__ bool is_listed(const Filter &filter, const uint8 *active, uint64 v) {
+    return FILTERABLE ? has_bit(filter.touched, v) : active[v] != 0;
+}
+
+// This thread's share of the vertices to list: their number. WRITE: they go to `list` from `place`
 // on. By ballot a warp's share is that of its first lane, which knows the place.
 template <bool WRITE>
-__device__ __forceinline__ uint64 share(const Filter &filter, int64 kind, uint64 n, uint64 place) {
+__device__ __forceinline__ uint64 share(const Filter &filter, const uint8 *active, int64 kind,
+                                        uint64 n, uint64 place) {
     uint64 found = 0;
     if (kind == FILTER_ONLINE) {
         found = filter.filled[thread_rank()];
@@ -141,7 +153,7 @@ __device__ __forceinline__ uint64 share(const Filter &filter, int64 kind, uint64
     } else if (kind == FILTER_STRIDED) {
         uint64 span = (n + num_threads() - 1) / num_threads(), begin = thread_rank() * span;
         for (uint64 v = begin; v < begin + span && v < n; v++) {
-            if (!has_bit(filter.touched, v))
+            if (!is_listed(filter, active, v))
                 continue;
             if (WRITE)
                 filter.list[place + found] = (ID)v;
@@ -151,7 +163,14 @@ __device__ __forceinline__ uint64 share(const Filter &filter, int64 kind, uint64
         uint64 words = (n + 31) / 32, span = (words + num_warps() - 1) / num_warps();
         uint64 begin = warp_rank() * span, end = begin + span < words ? begin + span : words;
         place = __shfl_sync(FULL_WARP, place, 0);
-        for (uint64 base = begin; base < end; base += WARP) {
+        for (uint64 word = begin; !FILTERABLE && word < end; word++) {
+            uint64 v = word * 32 + lane();
+            uint32 members = __ballot_sync(FULL_WARP, v < n && active[v]);
+            if (WRITE && (members >> lane() & 1))
+                filter.list[place + found + __popc(members & lower_lanes())] = (ID)v;
+            found += __popc(members);
+        }
+        for (uint64 base = begin; FILTERABLE && base < end; base += WARP) {
             uint32 word = base + lane() < end ? filter.touched[base + lane()] : 0;
             if (!WRITE) {
                 found += __popc(word);
@@ -168,7 +187,7 @@ __device__ __forceinline__ uint64 share(const Filter &filter, int64 kind, uint64
             }
         }
         if (!WRITE) {
-            found = warp_sum(found);
+            found = FILTERABLE ? warp_sum(found) : found;
             found = lane() == 0 ? found : 0;
         }
     }
@@ -184,7 +203,8 @@ __device__ __forceinline__ int64 chosen(const RunControl *control, const Filter 
 
 // What is in bins is listed, each block's where it finds room; of a scan each block's share is
 // counted. And the worklists, which are not needed any more, are empty again.
-__device__ __forceinline__ void filter_count(RunControl *control, const Filter &filter, uint64 n) {
+__device__ __forceinline__ void filter_count(RunControl *control, const Filter &filter,
+                                             const uint8 *active, uint64 n) {
     __shared__ uint32 first;
     if (thread_rank() == 0) {
         control->small = control->medium = control->chunks = 0;
@@ -193,14 +213,14 @@ __device__ __forceinline__ void filter_count(RunControl *control, const Filter &
         control->ready = 1;
     }
     int64 kind = chosen(control, filter);
-    if (kind == FILTER_BATCH)
+    if (kind == FILTER_BATCH || kind == FILTER_ATOMIC)
         return;
-    uint64 total, place = block_exclusive_scan(share<false>(filter, kind, n, 0), &total);
+    uint64 total, place = block_exclusive_scan(share<false>(filter, active, kind, n, 0), &total);
     if (kind == FILTER_ONLINE) {
         if (threadIdx.x == 0)
             first = total > 0 ? atomicAdd(&control->listed, (uint32)total) : 0;
         __syncthreads();
-        share<true>(filter, kind, n, first + place);
+        share<true>(filter, active, kind, n, first + place);
     } else if (threadIdx.x == 0) {
         filter.counts[blockIdx.x] = total;
     }
@@ -208,10 +228,12 @@ __device__ __forceinline__ void filter_count(RunControl *control, const Filter &
 
 // Whether the list is not yet made then, but needs filter_write.
 __device__ __forceinline__ bool has_two_phases(const RunControl *control, const Filter &filter) {
-    return chosen(control, filter) != FILTER_ONLINE;
+    int64 kind = chosen(control, filter);
+    return kind != FILTER_ONLINE && kind != FILTER_ATOMIC;
 }
 
-__device__ __forceinline__ void filter_write(RunControl *control, const Filter &filter, uint64 n) {
+__device__ __forceinline__ void filter_write(RunControl *control, const Filter &filter,
+                                             const uint8 *active, uint64 n) {
     if (filter.kind == FILTER_BATCH) {
         uint64 size = control->batch;
         for (uint64 base = warp_rank() * WARP; base < size; base += num_threads()) {
@@ -226,8 +248,8 @@ __device__ __forceinline__ void filter_write(RunControl *control, const Filter &
         before += filter.counts[block];
     before = block_sum(before);
     int64 kind = chosen(control, filter);
-    uint64 place = before + block_exclusive_scan(share<false>(filter, kind, n, 0), &total);
-    share<true>(filter, kind, n, place);
+    uint64 place = before + block_exclusive_scan(share<false>(filter, active, kind, n, 0), &total);
+    share<true>(filter, active, kind, n, place);
     if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
         control->listed = (uint32)(before + total);
 }
@@ -255,12 +277,12 @@ __device__ __forceinline__ void frontier(const Run &run, const Push &push, const
         uint64 v = base + lane();
         int64 length = v < n && active[v] ? push.offsets[v + 1] - push.offsets[v] : 0;
         sort_in(control, push, (ID)v, length);
-        if (filter.kind == FILTER_BATCH)
+        if (FILTERED && filter.kind == FILTER_BATCH)
             reserve_batch(control, filter, (ID)v, length);
     }
 }
 
-#if FILTERABLE
+#if FILTERED && FILTERABLE
 
 // Applies the messages of the listed vertices, and sorts those into lists that are active next.
 __device__ __forceinline__ void apply_listed(const Run &run, const Push &push, const Filter &filter,
@@ -298,6 +320,33 @@ __device__ __forceinline__ void apply_listed(const Run &run, const Push &push, c
             reserve_batch(control, filter, v, length);
     }
     count_applied(control, applied);
+}
+
+#endif
+
+#if FILTERED && !FILTERABLE
+
+// Notes the vertices that apply finds active.
+struct NoteActive {
+    Recorder &recorder;
+
+    __device__ __forceinline__ void operator()(uint64 v) const { recorder.add((ID)v); }
+};
+
+// Sorts the listed vertices into the worklists.
+__device__ __forceinline__ void list_noted(RunControl *control, const Push &push,
+                                           const Filter &filter) {
+    uint64 listed = control->listed, all = listed + control->spilled;
+    for (uint64 base = warp_rank() * WARP; base < all; base += num_threads()) {
+        uint64 i = base + lane();
+        ID v = 0;
+        int64 length = 0;
+        if (i < all) {
+            v = i < listed ? filter.list[i] : filter.spill[i - listed];
+            length = push.offsets[v + 1] - push.offsets[v];
+        }
+        sort_in(control, push, v, length);
+    }
 }
 
 #endif

@@ -45,46 +45,67 @@ __device__ __forceinline__ void aggregates_alone(const Run &run, const Fused &fu
     }
 }
 
-__device__ __forceinline__ void apply_all(const Run &run, const Fused &fused) {
+template <typename Note>
+__device__ __forceinline__ void apply_blocks(const Run &run, const Fused &fused, Note note) {
     Applied applied = {0, 0, true};
     uint64 blocks = run.control->blocks;
     for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x)
         apply_block(run, fused.messages, fused.received, fused.reached, fused.active,
-                    fused.partials, block, blocks, applied);
+                    fused.partials, block, blocks, applied, note);
     count_applied(run.control, applied);
+}
+
+#if FILTERED
+
+// The list of the vertices that were recorded, or are found by a scan.
+__device__ __forceinline__ void make_list(const Run &run, const Filter &filter,
+                                          const Fused &fused) {
+    grid_sync(fused.barrier);
+    filter_count(run.control, filter, fused.active, run.num_vertices);
+    if (has_two_phases(run.control, filter)) {
+        grid_sync(fused.barrier);
+        filter_write(run.control, filter, fused.active, run.num_vertices);
+    }
+    grid_sync(fused.barrier);
+}
+
+#endif
+
+__device__ __forceinline__ void apply_all(const Run &run, const Push &push, const Filter &filter,
+                                          const Fused &fused) {
+#if FILTERED && !FILTERABLE
+    Recorder recorder = {filter, run.control, 0};
+    apply_blocks(run, fused, NoteActive{recorder});
+    recorder.end();
+    make_list(run, filter, fused);
+    list_noted(run.control, push, filter);
+#else
+    apply_blocks(run, fused, NotNoted());
+#endif
 }
 
 // Edges and apply of a superstep that pushes.
 __device__ __forceinline__ void step_by_push(const Run &run, const Push &push, const Filter &filter,
                                              const Fused &fused) {
     RunControl *control = run.control;
-    bool filtered = FILTERABLE && filter.kind != FILTER_NONE;
+    constexpr bool filtered = FILTERED && FILTERABLE;
     if (EMITS && fused.emitted && !filtered)
         emit_all(run, fused.active, fused.emitted);
-    if (!control->ready) {
+    bool ready = control->ready;
+    if (!ready)
         frontier(run, push, filter, fused.active);
+    if (!ready || (EMITS && !filtered))
         grid_sync(fused.barrier);
-    }
-#if FILTERABLE
-    if (filtered) {
-        push_recorded(run, push, filter, fused.messages, fused.received, fused.reached,
-                      fused.active);
-        grid_sync(fused.barrier);
-        filter_count(control, filter, run.num_vertices);
-        if (has_two_phases(control, filter)) {
-            grid_sync(fused.barrier);
-            filter_write(control, filter, run.num_vertices);
-        }
-        grid_sync(fused.barrier);
-        apply_listed(run, push, filter, fused.messages, fused.received, fused.reached,
-                     fused.active);
-        return;
-    }
-#endif
+#if FILTERED && FILTERABLE
+    push_recorded(run, push, filter, fused.messages, fused.received, fused.reached, fused.active);
+    make_list(run, filter, fused);
+    apply_listed(run, push, filter, fused.messages, fused.received, fused.reached, fused.active);
+#else
     if (!for_edges(control, push, Send{run, fused.sent, fused.messages, fused.received}))
         control->bad = BAD_COMPUTE;
     grid_sync(fused.barrier);
-    apply_all(run, fused);
+    apply_all(run, push, filter, fused);
+#endif
 }
 
 // The same where rows pull: all, or those that are told to.
@@ -93,12 +114,14 @@ __device__ __forceinline__ void step_by_pull(const Run &run, const Run &sender, 
                                              const Fused &fused) {
     RunControl *control = run.control;
     bool notifies = !EVERY && control->direction == BY_NOTIFY;
-    bool all = EVERY || (!notifies && control->num_active == run.num_vertices);
+    bool all = EVERY || (!notifies && control->num_active == run.graph_vertices);
     if (EMITS && fused.emitted)
         emit_all(run, fused.active, fused.emitted);
     if (notifies) {
-        frontier(sender, push, filter, fused.active);
-        grid_sync(fused.barrier);
+        if (!control->ready) {
+            frontier(sender, push, filter, fused.active);
+            grid_sync(fused.barrier);
+        }
         for_edges(control, push, Notify{fused.marked});
     }
     grid_sync(fused.barrier);
@@ -119,7 +142,7 @@ __device__ __forceinline__ void step_by_pull(const Run &run, const Run &sender, 
                                   fused.received);
         grid_sync(fused.barrier);
     }
-    apply_all(run, fused);
+    apply_all(run, push, filter, fused);
 }
 
 // Supersteps until the run is over, or one comes in a direction that is not this launch's.

@@ -7,6 +7,11 @@
 // values that lie close; their results are put together by a kernel of its own, because a fence
 // here would empty the caches that this lives on. Neighbours are read once and in order, and are
 // not to push values out.
+//
+// ATOMIC: each edge combines into its row's message by an atomic instead, and a vote goes on after
+// the first message.
+
+#include "program_send.cuh"
 
 constexpr int PULL_THREADS = 1024;
 constexpr int GROUP = 8;     // lanes of a group
@@ -167,6 +172,13 @@ template <bool SOME> struct Puller {
 #endif
                 }
             }
+            if constexpr (ATOMIC) {
+#pragma unroll
+                for (int k = 0; k < UNROLL; k++)
+                    if (taken[k])
+                        send_to(messages, received, v, m[k]);
+                continue;
+            }
             row.template add<UNROLL, SOME>(m, taken);
             // One message is as good as all.
             if (COMBINE_ANY && (LANES < WARP ? row.got : __any_sync(FULL_WARP, row.got) != 0))
@@ -177,6 +189,11 @@ template <bool SOME> struct Puller {
     }
 
     __device__ __forceinline__ void finish(ID v, const RowValue &row) {
+        if constexpr (ATOMIC) { // the edges have done the rest
+            if (SOME && marked)
+                marked[v] = 0;
+            return;
+        }
         if constexpr (COMBINE_SUM && SUM_CHECKED) {
             // Wrapping around moves a sum by 2**64, rounding by far less than 2**62.
             good &= fabs((double)row.best - row.shadow) <= 4611686018427387904.0 &&
@@ -304,7 +321,7 @@ __device__ __forceinline__ void pull_from_all(const Run &run, const Pull &pull,
                                               uint8 *received) {
     const RunControl *control = run.control;
     if (control->done ||
-        (!EVERY && (control->direction != BY_PULL || control->num_active != run.num_vertices)))
+        (!EVERY && (control->direction != BY_PULL || control->num_active != run.graph_vertices)))
         return;
     pull_rows<false, JOINS>(run, pull, emitted, nullptr, nullptr, messages, received);
 }
@@ -317,40 +334,8 @@ __device__ __forceinline__ void pull_from_some(const Run &run, const Pull &pull,
     const RunControl *control = run.control;
     int64 direction = control->direction;
     if (control->done || direction == BY_PUSH ||
-        (direction == BY_PULL && control->num_active == run.num_vertices))
+        (direction == BY_PULL && control->num_active == run.graph_vertices))
         return;
     uint8 *those = direction == BY_NOTIFY ? marked : nullptr;
     pull_rows<true, JOINS>(run, pull, emitted, active, those, messages, received);
-}
-
-#if EMITS
-#define PULL_BOUNDS __launch_bounds__(PULL_THREADS, 2048 / PULL_THREADS)
-#else
-#define PULL_BOUNDS __launch_bounds__(PULL_THREADS)
-#endif
-
-extern "C" __global__ void PULL_BOUNDS pull_all(Run run, Pull pull,
-                                                const MESSAGE *__restrict__ emitted,
-                                                MESSAGE *__restrict__ messages, uint8 *received) {
-    pull_from_all<false>(run, pull, emitted, messages, received);
-}
-
-extern "C" __global__ void PULL_BOUNDS join_all(Run run, Pull pull,
-                                                const MESSAGE *__restrict__ emitted,
-                                                MESSAGE *__restrict__ messages, uint8 *received) {
-    pull_from_all<true>(run, pull, emitted, messages, received);
-}
-
-extern "C" __global__ void PULL_BOUNDS pull_some(Run run, Pull pull,
-                                                 const MESSAGE *__restrict__ emitted,
-                                                 const uint8 *__restrict__ active, uint8 *marked,
-                                                 MESSAGE *__restrict__ messages, uint8 *received) {
-    pull_from_some<false>(run, pull, emitted, active, marked, messages, received);
-}
-
-extern "C" __global__ void PULL_BOUNDS join_some(Run run, Pull pull,
-                                                 const MESSAGE *__restrict__ emitted,
-                                                 const uint8 *__restrict__ active, uint8 *marked,
-                                                 MESSAGE *__restrict__ messages, uint8 *received) {
-    pull_from_some<true>(run, pull, emitted, active, marked, messages, received);
 }

@@ -1,6 +1,8 @@
 // Push: lists of the active vertices, whose edges are then looked at by a thread, a warp or, in
 // chunks of long rows, a block each; atomics combine at the other end.
 
+#include "program_send.cuh"
+
 // The rows of an adjacency by source, and lists of active ones.
 struct Push {
     const OFFSET *offsets;
@@ -51,16 +53,7 @@ struct Send {
         if (!message(run, u, v, e, m))
             return false;
 #endif
-        if constexpr (COMBINE_SUM)
-            atomic_add(messages + v, m);
-        else if constexpr (COMBINE_ANY)
-            messages[v] = m;
-        else if constexpr (COMBINE_MAX)
-            atomic_max(messages + v, m);
-        else
-            atomic_min(messages + v, m);
-        if (NEEDS_RECEIVED && !received[v])
-            received[v] = 1;
+        send_to(messages, received, v, m);
         return true;
     }
 };

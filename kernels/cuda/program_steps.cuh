@@ -1,6 +1,10 @@
 // A superstep but for its edges: device functions that kernels of one phase each call (program.cu),
 // and those of many supersteps (program_fused.cu). The same result whatever the grid.
 
+// Whether every superstep writes the messages of all rows that have edges, so that none is left
+// from the one before.
+constexpr bool OVERWRITES = EVERY && !ATOMIC;
+
 // What an active vertex sends along all its edges. One without edges is not asked: it might divide
 // by their number.
 __device__ __forceinline__ void emit_all(const Run &run, const uint8 *active, MESSAGE *emitted) {
@@ -12,17 +16,23 @@ __device__ __forceinline__ void emit_all(const Run &run, const uint8 *active, ME
         run.control->bad |= BAD_COMPUTE;
 }
 
+// Stands for who notes the vertices that are active next, where none does.
+struct NotNoted {
+    __device__ __forceinline__ void operator()(uint64) const {}
+};
+
 // What this block's vertices that are active next come to.
 struct Applied {
     int64 active, edges;
     bool good;
 };
 
-// The vertices of one of `blocks` blocks take the messages that came; who is active next, and the
-// aggregates that need no other.
-__device__ __forceinline__ void apply_block(const Run &run, MESSAGE *messages, uint8 *received,
-                                            uint8 *reached, uint8 *active, Partial *partials,
-                                            uint64 block, uint64 blocks, Applied &applied) {
+// The vertices of one of `blocks` blocks take the messages that came; who is active next, which is
+// noted, and the aggregates that need no other.
+template <typename Note>
+__device__ __forceinline__ void
+apply_block(const Run &run, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
+            Partial *partials, uint64 block, uint64 blocks, Applied &applied, Note note) {
     int64 superstep = run.control->superstep;
     Totals totals;
     NextTotals next;
@@ -32,7 +42,7 @@ __device__ __forceinline__ void apply_block(const Run &run, MESSAGE *messages, u
         MESSAGE m = messages[v];
         if (!EVERY && r)
             received[v] = 0;
-        if (!EVERY && m != identity())
+        if (!OVERWRITES && m != identity())
             messages[v] = identity();
         bool had = !HAS_REACHED || reached[v];
         if (!had && !r)
@@ -47,6 +57,7 @@ __device__ __forceinline__ void apply_block(const Run &run, MESSAGE *messages, u
             if (a) {
                 applied.active += 1;
                 applied.edges += run.degree[v];
+                note(v);
             }
         }
         totals.template add<false>(run, v, made, superstep);
@@ -114,7 +125,7 @@ __device__ __forceinline__ void finish_superstep(const Run &run, Partial *partia
             control->next_active = control->next_edges = 0;
             control->direction = 2 * control->active_edges > num_edges ? dense : sparse;
         }
-        if (!control->ready || control->direction != BY_PUSH) {
+        if (!control->ready || control->direction == BY_PULL) {
             control->small = control->medium = control->chunks = control->ready = 0;
             control->batched = 0;
         }

@@ -1,4 +1,4 @@
-"""Measure the ways of SIMD-X on a GPU: filters, bins, worklists, fusion, direction.
+"""Measure the ways of SIMD-X on a GPU: filters, bins, worklists, fusion, direction, atomics.
 
     python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512
 
@@ -26,7 +26,7 @@ from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import gpu
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
-from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
+from dask_graphgpu.engine.schedule import COMBINES, FILTERS, FUSIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.program import Field, VertexProgram
@@ -134,7 +134,8 @@ def overflows(case: Case) -> None:
 def registers(case: Case) -> None:
     """Registers of a thread, by kernel."""
     print(f"\n| {case.name}, fusion | registers of a thread |\n| --- | --- |")
-    arrays = Arrays(case.binding, case.sources)
+    with dask.config.set({"graphgpu.filter": "jit"}):
+        arrays = Arrays(case.binding, case.sources)
     phases = ("push", "push_filtered", "apply_filtered", "pull_all", "pull_some", "apply")
     for fusion, source, defines, names in (
         ("none", "program", {}, phases),
@@ -148,7 +149,8 @@ def registers(case: Case) -> None:
 
 def filters(found: dict[str, Case], _: Any) -> None:
     """All filters, where a program may have one, and the bins of those that record."""
-    runs = {name: found[name].run for name in ("bfs", "sssp", "components")}
+    names = ("bfs", "sssp", "components", "k-core, 16", "k-core, 32", "pagerank, delta")
+    runs = {name: found[name].run for name in names}
     table("Filters, a kernel a phase", runs, {kind: {"filter": kind} for kind in FILTERS})
     fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
     table("Filters, all fused", runs, fused)
@@ -182,7 +184,18 @@ def direction(found: dict[str, Case], _: Any) -> None:
     table("Direction", runs, {direction: {"direction": direction} for direction in directions})
 
 
-TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction)}
+def atomics(found: dict[str, Case], _: Any) -> None:
+    """Messages put together by those that own a vertex, or by an atomic for every edge."""
+    ways = {
+        f"{direction}, {combine}": {"combine": combine, "direction": direction}
+        for direction in ("auto", "pull", "push")
+        for combine in COMBINES
+    }
+    runs = {name: case.run for name, case in found.items()}
+    table("Combining without atomics, and by one an edge", runs, ways)
+
+
+TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction, atomics)}
 
 
 def measure(graph: DeviceGraph, tables: list[str]) -> None:

@@ -108,6 +108,66 @@ def test_bins_that_overflow_lose_nothing(kind, slots, fusion):
     assert run.overflows >= 1
 
 
+# Their apply and active are asked of every vertex: apply records who is active.
+K_CORE = VertexProgram(
+    state={"left": Field("int64", initial=lambda degree: degree),
+           "gone": Field("bool", initial=lambda degree: degree < 12)},
+    compute=lambda source_gone: 1 if source_gone else 0, combine="sum", message="int64",
+    apply=lambda left, message: {"left": left - message, "gone": left - message < 12},
+    active=lambda gone, new_gone: new_gone and not gone,
+)  # fmt: skip
+UNASKED = VertexProgram(  # goes on in vertices that nobody sends to
+    state={"x": Field("int64", initial=0, at_source=40)}, combine="max",
+    compute=lambda source_x: source_x - 1, apply=lambda x, message: max(x - 2, min(message, 30)),
+    active=lambda new_x: new_x > 0,
+)  # fmt: skip
+ALL_VERTICES = {
+    "k-core": (K_CORE, {"max_supersteps": 200}),
+    "delta": (DELTA, {"max_supersteps": 300, "constants": {"threshold": 1e-5}}),
+    "unasked": (UNASKED, {"sources": [3, 0], "max_supersteps": 100}),
+    "aggregates": (AGGREGATES, {"max_supersteps": 12, "exact_supersteps": True}),
+}
+
+
+@pytest.mark.parametrize("slots", [64, 1])
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("kind", [kind for kind in FILTERED if kind != "batch"])
+@pytest.mark.parametrize("name", ALL_VERTICES)
+def test_filters_of_programs_that_look_at_all_vertices(name, kind, fusion, slots):
+    program, arguments = ALL_VERTICES[name]
+    plain = VIEWS["rmat"].view(into=True)
+    view = plain.with_columns({"residual": np.full(plain.num_vertices, 1 / plain.num_vertices)})
+    expected = ran(cpu, program, view, **arguments)
+    for direction in ("auto", "push", "notify-pull"):
+        forced = {"filter": kind, "fusion": fusion, "filter-bins": slots, "direction": direction}
+        with dask.config.set({"graphgpu": forced}):
+            same(ran(gpu, program, view, **arguments), expected)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull", "notify-pull"])
+def test_an_atomic_for_every_edge(direction, fusion):
+    plain = VIEWS["undirected"].view(into=True)
+    view = plain.with_columns({"residual": np.full(plain.num_vertices, 1 / plain.num_vertices)})
+    twelve = {"max_supersteps": 12, "exact_supersteps": True}
+    for program, arguments in (
+        (POWER, twelve), (AGGREGATES, twelve), (SEEN, {"sources": [1], "max_supersteps": 300}),
+        (SSSP, {"sources": [0], "max_supersteps": 300}), (LABELS, {"max_supersteps": 300}),
+        (DELTA, {"max_supersteps": 300, "constants": {"threshold": 1e-6}}),
+    ):  # fmt: skip
+        expected = ran(cpu, program, view, **arguments)
+        forced = {"combine": "atomic", "fusion": fusion, "direction": direction}
+        with dask.config.set({"graphgpu": forced}):
+            same(ran(gpu, program, view, **arguments), expected)
+
+
+def test_an_atomic_for_every_edge_of_long_rows():
+    view = star(20_000).view(into=True)
+    twelve = {"max_supersteps": 12, "exact_supersteps": True}
+    with dask.config.set({"graphgpu.combine": "atomic"}):
+        same(ran(gpu, POWER, view, **twelve), ran(cpu, POWER, view, **twelve))
+
+
 @pytest.mark.parametrize("worklists", [[1, 1], [4, 128], [128, 2048], [3, 5], "off", None])
 def test_separators_of_worklists(worklists):
     view = VIEWS["rmat"].view()
@@ -165,8 +225,17 @@ def test_what_cannot_be_forced_is_told():
         aggregates={"most": Max(lambda new_x: new_x)}, stop=lambda most: most * 2 > 20,
     )  # fmt: skip
     for settings, program, arguments, reason in (
-        ({"filter": "online"}, POWER, {"max_supersteps": 2}, "combine='sum'"),
-        ({"filter": "jit"}, asked, {}, "aggregates="),
+        ({"filter": "online"}, POWER, {"max_supersteps": 2}, "all vertices send"),
+        ({"filter": "batch"}, asked, {}, "aggregates="),
+        ({"filter": "batch"}, K_CORE, {}, "combine='sum'"),
+        ({"combine": "atomic"}, K_CORE, {}, "watched for overflow"),
+        ({"combine": "always"}, SSSP, {"sources": [0]}, "allowed are auto, atomic"),
+        (
+            {"combine": "atomic"},
+            SSSP,
+            {"sources": [0], "cutoff": 2},
+            "a run with a cutoff has none",
+        ),
         ({"filter": "jit", "direction": "pull"}, SSSP, {"sources": [0]}, "no superstep pushes"),
         ({"fusion": "all"}, asked, {}, "stop= is asked in Python"),
         ({"fusion": "all"}, SSSP, {"sources": [0], "cutoff": 2}, "a run with a cutoff has none"),

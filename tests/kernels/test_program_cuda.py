@@ -85,6 +85,27 @@ def test_compiles_with_fused_supersteps(architecture, case, everything):
     assert cuda_cubin("program_fused", architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 
+WAYS = [{"FILTERED": "1"}, {"ATOMIC": "1"}]
+
+
+@pytest.mark.parametrize("source", ["program", "program_fused"])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: next(iter(way)).lower())
+@pytest.mark.parametrize(
+    ("architecture", "case"),
+    [
+        (arch, case)
+        for arch in ARCHITECTURES
+        for case in ("power float32", "delta", "sssp", "everything", "reached")
+        if arch == ARCHITECTURES[0] or case in ("delta", "sssp")
+    ],
+    indirect=["architecture"],
+)
+def test_compiles_the_ways_that_are_measured(architecture, case, way, source):
+    given = lowered(*CASES[case], np.uint32, np.uint32).sources(source)
+    defines = {**given.pop("defines"), **way, "ALL": "1"}
+    assert cuda_cubin(source, architecture, defines=defines, **given)[:4] == b"\x7fELF"
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
 @pytest.mark.parametrize(
     "widths", [(i, o) for i in WIDTHS for o in WIDTHS if (i, o) != (np.uint32, np.uint32)]

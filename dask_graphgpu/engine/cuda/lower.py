@@ -35,7 +35,7 @@ class Lowered:
     glue : Glue
         The text, the layout of ``Run``, in which types fields are stored.
     defines : dict of str to str
-        Macros of every kernel source.
+        Macros of every kernel source: those given (types, `schedule.macros`) and the program's.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Lowered:
         }  # fmt: skip
         int64 = np.dtype(np.int64)
         self.defines = {
+            **dict.fromkeys(("FILTERED", "ATOMIC"), "0"),
             **defines,
             **{name: str(int(flag)) for name, flag in flags.items()},
             "MESSAGE_LEAST": literal(INT64_MIN if info is None else info.min, int64),

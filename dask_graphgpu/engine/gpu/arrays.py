@@ -14,6 +14,7 @@ from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.schedule import macros
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.functions import parameters, plain
@@ -145,7 +146,7 @@ class Arrays:
     def _start(self, narrow: bool) -> None:
         """Fields at the start, and the program lowered for how they are stored."""
         weighted = self.weighted_degree
-        defines = {**self.view.defines, **self.edge_view.defines}
+        defines = {**self.view.defines, **self.edge_view.defines, **macros()}
         self.lowered = Lowered(
             self.binding,
             narrow=narrow,

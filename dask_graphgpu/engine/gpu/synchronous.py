@@ -21,6 +21,7 @@ from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
+    configured_combine,
     configured_filter,
     configured_fusion,
     configured_separators,
@@ -96,7 +97,8 @@ class Synchronous:
             return forced, forced
         if self.program.combine == "sum":
             # The edges are turned over when it turns out that few vertices are active: see `_turn`.
-            return "pull", "notify-pull" if binding.has_send else "pull"
+            sends = binding.has_send or configured_filter() != "auto"
+            return "pull", "notify-pull" if sends else "pull"
         return "pull" if binding.has_gather else "push", "push"
 
     @property
@@ -105,19 +107,40 @@ class Synchronous:
 
     def _schedule(self) -> tuple[str, str]:
         """The filter and the fusion that are asked for; InvalidArgument where they cannot be."""
-        kind, fusion, reason = configured_filter(), configured_fusion(), None
-        if kind != "auto":
-            reason = needs_all_vertices(self.program)
-            if reason is None and "push" not in (self.dense, self.sparse):
-                reason = f"no superstep pushes with graphgpu.direction {self.dense!r}"
-        if reason is not None:
+        kind, fusion = configured_filter(), configured_fusion()
+        if kind != "auto" and (reason := self._not_filtered(kind)):
             raise InvalidArgument(f"graphgpu.filter is {kind!r}, which cannot be used: {reason}.")
+        if configured_combine() == "atomic" and self.binding.shadowed("sum"):
+            raise InvalidArgument(
+                "graphgpu.combine is 'atomic', which cannot be used: sums of integers are watched "
+                "for overflow (wraps=True or a bound would say that there is none)."
+            )
         if fusion in ("selective", "all") and not self._stops_on_device:
             raise InvalidArgument(
                 f"graphgpu.fusion is {fusion!r}, which cannot be used: stop= is asked in Python, "
                 "after every superstep (it divides, may leave 64 bits, or does not compile)."
             )
         return kind, fusion
+
+    def _not_filtered(self, kind: str) -> str | None:
+        """Why a filter cannot be used; None if it can."""
+        if self.every:
+            return "all vertices send in every superstep, and nobody lists them"
+        all_vertices = needs_all_vertices(self.program)
+        if all_vertices is None:
+            lists = {"push"}
+        else:
+            lists = {"push", "notify-pull"}
+            if kind == "batch":
+                return f"it finds those that get a message, but {all_vertices}"
+        if not lists & {self.dense, self.sparse}:
+            return f"no superstep pushes with graphgpu.direction {self.dense!r}"
+        return None
+
+    @property
+    def _records_messages(self) -> bool:
+        """Whether a filter records who gets a message; else apply records who is active."""
+        return self.filter != "auto" and needs_all_vertices(self.program) is None
 
     @property
     def _emits(self) -> bool:
@@ -257,7 +280,8 @@ class Synchronous:
         send = arrays.run("send") if pushes else None
         run = send if gather is None else gather
         vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
-        filters = np.int64(self.filter != "auto")
+        filters = np.int64(self._records_messages)
+        notes = self.filter != "auto" and not filters
         steps = []
         if self.stages.next and not stops:
             steps.append(self._launch("fold_next", 1, run, self.partials))
@@ -266,14 +290,14 @@ class Synchronous:
             steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted, filters))
         if pushes:
             lists, blocks = self._push_lists(), launch.num_multiprocessors() * 8
-            kept = self._filter_lists(blocks)
+            kept = self._filter_lists(self.blocks if notes else blocks)
             steps.append(self._launch("list_active", vertices, send, lists, kept, arrays.active))
             if filters:
                 there = (*into, arrays.reached, arrays.active)
                 steps += [
                     self._launch("push_filtered", blocks, send, lists, kept, *there),
-                    self._launch("count_filtered", blocks, send, kept),
-                    self._launch("write_filtered", blocks, send, kept),
+                    self._launch("count_filtered", blocks, send, kept, arrays.active),
+                    self._launch("write_filtered", blocks, send, kept, arrays.active),
                     self._launch("apply_filtered", blocks, send, lists, kept, *there),
                 ]
             elif "push" in both:
@@ -291,12 +315,16 @@ class Synchronous:
                 if of_joins:
                     join = f"join_{name}"
                     steps.append(self._launch(join, of_joins, *given, threads=PULL_THREADS))
-        steps.append(
-            self._launch(
-                "apply", self.blocks, run, self.messages, self.received, arrays.reached,
-                arrays.active, self.partials, filters,
-            )
-        )  # fmt: skip
+        applied = (self.messages, self.received, arrays.reached, arrays.active, self.partials)
+        if notes:
+            steps += [
+                self._launch("apply_noted", self.blocks, run, kept, *applied),
+                self._launch("count_filtered", self.blocks, run, kept, arrays.active),
+                self._launch("write_filtered", self.blocks, run, kept, arrays.active),
+                self._launch("list_filtered", blocks, send, lists, kept),
+            ]
+        else:
+            steps.append(self._launch("apply", self.blocks, run, *applied, filters))
         if self.stages.alone_after:
             steps.append(self._launch("fold_applied", 1, run, self.partials))
             steps += self._alone(run, self.stages.alone_after)
