@@ -51,7 +51,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     held = graph.on_ranks(needs, engine)
     if held is not None:
         _check_place(algorithm, "ranks")
-        job = Job(algorithm, needs, columns, schema, graph.npartitions, keeping)
+        job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
         return lazy.run(*held, job, given)
     partition = graph.partition(needs)
     frames = {

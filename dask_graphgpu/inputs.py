@@ -219,9 +219,9 @@ class BuiltOnRanks(_Kept):
     spread: Spread
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
-        if engine not in ("auto", "cpu"):
+        if engine == "interpreted":
             raise EngineUnavailable(
-                f"the engine {engine!r} runs on one rank, and the graph is built on several"
+                "the engine 'interpreted' runs on one rank, and the graph is built on several"
             )
         return self.spread, self.held
 

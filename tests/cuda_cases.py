@@ -7,10 +7,10 @@ ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
 WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
 
 
-def lowered(program, weight, ids, offsets, *, narrow=None):
+def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False):
     """A program for a graph of such weights (a dtype, or None), ids and offsets.
 
-    ``narrow``: values are stored in 32 bits. Default: if they fit.
+    ``narrow``: values are stored in 32 bits. Default: if they fit. ``ranks``: the graph is on several.
     """
     # They load Numba.
     from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
@@ -20,7 +20,10 @@ def lowered(program, weight, ids, offsets, *, narrow=None):
 
     columns = {} if weight is None else {"weight": np.ones(2, weight)}
     edges = from_edges(3, np.array([0, 1], ids), np.array([1, 2], ids), columns)
-    binding = Binding(program, View.of(edges))
+    view = View.of(edges)
+    if ranks:
+        view.numbers = np.arange(3).astype(ids)
+    binding = Binding(program, view)
     return Lowered(
         binding,
         narrow=may_be_narrow(binding) if narrow is None else narrow,

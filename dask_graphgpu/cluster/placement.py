@@ -48,6 +48,7 @@ def choose(
 
     "auto" is one rank where the graph fits a worker, or where nobody can tell: the estimate for a
     bare Parquet frame of Dask is compared to half of the memory of a worker. Else it is all workers.
+    With a GPU it is one: what fits it is not faster on several.
 
     Parameters
     ----------
@@ -61,13 +62,12 @@ def choose(
     EngineUnavailable
         A number of ranks is asked for, and the engine runs on one only.
     """
-    if on_device or engine not in ("auto", "cpu"):
+    if on_device or engine == "interpreted":
         if asked and ranks not in ("auto", 1):
-            raise EngineUnavailable(
-                f"ranks={ranks}: the engine {engine!r} runs on one rank; use engine='cpu', or ranks=1"
-            )
+            what = "a graph of cuDF frames" if on_device else f"the engine {engine!r}"
+            raise EngineUnavailable(f"ranks={ranks}: {what} runs on one rank; use ranks=1")
         return None
-    if ranks == 1:
+    if ranks == 1 or (ranks == "auto" and engine == "gpu"):
         return None
     timeouts = config.get("start-timeout"), config.get("idle-timeout")
     if isinstance(ranks, int):

@@ -188,7 +188,7 @@ def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> 
     def work(ranks: Ranks) -> tuple[dict[int, pd.DataFrame], Report]:
         rank = ranks.rank
         given = {name: chunks[rank] for name, chunks in dealt.items()}
-        return run_share(ranks, held.shares[rank], job, given)
+        return run_share(ranks, held.shares[rank], job, given, device=rank)
 
     with held.lock:
         results = run_local(size, work)

@@ -6,17 +6,20 @@ The same functions run on workers and on threads of one process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.run import Places, Run
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
+from dask_graphgpu.engine.driver import num_gpus
 from dask_graphgpu.errors import InvalidCheckpoint
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.ingest import Needs, read_parquet_edges
@@ -123,6 +126,8 @@ class Job:
     Attributes
     ----------
     keeping : Keeping or None
+    engine : str
+        "auto" is the CPU's.
         Of checkpoints.
     resumed : bool
         The run has lost a worker and goes on from its checkpoint: if it had come to write one.
@@ -134,6 +139,7 @@ class Job:
     schema: EdgeSchema
     npartitions: int
     keeping: Keeping | None = None
+    engine: str = "auto"
     resumed: bool = False
 
     @property
@@ -147,12 +153,23 @@ class Job:
 
 
 def run_share(
+def _on_device(engine: str, device: int | None) -> AbstractContextManager[Any]:
+    """What makes a GPU the current one of this thread."""
+    if engine != "gpu" or device is None:
+        return nullcontext()
+    import cupy
+
+    found: AbstractContextManager[Any] = cupy.cuda.Device(device % num_gpus())
+    return found
+
+
     ranks: Ranks,
     share: Share,
     job: Job,
     frames: dict[str, list[VertexChunk]],
     watch: Callable[[Report, Advance], None] | None = None,
 ) -> tuple[dict[int, pd.DataFrame], Report]:
+    device: int | None = None,
     """Run an algorithm on this rank's share; collective.
 
     Parameters
@@ -162,17 +179,18 @@ def run_share(
     watch : function, optional
         Called whenever the engine has advanced.
 
+    device : int, optional
+        Number of the GPU that the rank works on, if the engine needs one; default: the current one.
     Returns
     -------
     dict of int to frame
         The partitions of the result that this rank makes.
     Report
     """
-    from dask_graphgpu.engine import ranks as engine
-
+    engine = engines.load_on_ranks(job.engine)
     report = Report(job.name, watch=watch, ranks=ranks.size)
     algorithm, needs = job.algorithm, job.needs
-    with share.over(ranks) as partition:
+    with _on_device(job.engine, device), share.over(ranks) as partition:
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
 
         def ran(keeping: Keeping | None) -> tuple[Run, Table]:

@@ -51,6 +51,33 @@ def of_frames(name: str, *, on_device: bool) -> str:
     )
 
 
+def load_on_ranks(name: str) -> ModuleType:
+    """The module of an engine that works on one of several ranks, which has been checked.
+
+    Raises
+    ------
+    EngineUnavailable
+        This rank has no GPU that the engine can use.
+    """
+    check(name)
+    of_ranks = "device_ranks" if name == "gpu" else "ranks"
+    return importlib.import_module(f"dask_graphgpu.engine.{of_ranks}")
+
+
+def check_layout(name: str, on_device: bool, *, layered: bool) -> None:
+    """Raise where an engine does not run on edges by layers.
+
+    Raises
+    ------
+    EngineUnavailable
+    """
+    if layered and (on_device or name not in ("auto", "cpu")):
+        raise EngineUnavailable(
+            f"layout='layered' is of the CPU engine, and engine={name!r}"
+            f"{' with frames on the GPU' if on_device else ''}: use layout='rows', or engine='cpu'"
+        )
+
+
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))

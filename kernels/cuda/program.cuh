@@ -171,7 +171,7 @@ template <typename T, int KIND> struct Total {
 // A kernel's work where one aggregate is taken alone.
 template <typename Totals, typename Run>
 __device__ void aggregate_all(const Run &run, const uint8 *reached, Partial *partials) {
-    uint64 n = run.num_vertices, blocks = run.control->blocks;
+    uint64 n = run.num_owned, blocks = run.control->blocks;
     for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x) {
         Totals totals;
         for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {

@@ -36,7 +36,7 @@ apply_block(const Run &run, MESSAGE *messages, uint8 *received, uint8 *reached, 
     int64 superstep = run.control->superstep;
     Totals totals;
     NextTotals next;
-    for (uint64 v = block * blockDim.x + threadIdx.x; v < (uint64)run.num_vertices;
+    for (uint64 v = block * blockDim.x + threadIdx.x; v < (uint64)run.num_owned;
          v += blocks * blockDim.x) {
         bool r = NEEDS_RECEIVED && received[v];
         MESSAGE m = messages[v];

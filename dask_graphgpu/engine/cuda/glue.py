@@ -79,10 +79,15 @@ class Glue:
     def _members(self, degree: Any, weighted: Any) -> list[Member]:
         made = [
             Member("num_vertices", "scalar", "num_vertices", "int64"),
+            Member("num_owned", "scalar", "num_owned", "int64"),
+            Member("graph_vertices", "scalar", "graph_vertices", "int64"),
             Member("control", "scalar", "control", "RunControl *"),
             Member("aggregates", "scalar", "aggregates", "Aggregate *"),
             Member("degree", "degree", "degree", f"const {c_type(degree)} *"),
         ]
+        if self.binding.view.numbers is not None:
+            number = c_type(self.binding.view.numbers.dtype)
+            made.append(Member("numbers", "scalar", "numbers", f"const {number} *"))
         if weighted is not None:
             made.append(
                 Member(
@@ -120,12 +125,12 @@ class Glue:
         names = {name: f"run.constant_{i}" for i, name in enumerate(self.binding.constants)}
         for i, (name, dtype) in enumerate(self.wrappers.aggregates.items()):
             names[name] = f"run.aggregates[{i}].{'real' if dtype.kind == 'f' else 'whole'}"
-        return names | {"superstep": superstep, "num_vertices": "run.num_vertices"}
+        return names | {"superstep": superstep, "num_vertices": "run.graph_vertices"}
 
     def _vertex_names(self, v: str) -> dict[str, str]:
         names = {name: f"field_{i}(run, {v})" for name, i in self.fields.items()}
         return names | {
-            "id": f"(int64){v}",
+            "id": f"(int64){v if self.binding.view.numbers is None else f'run.numbers[{v}]'}",
             "degree": f"(int64)run.degree[{v}]",
             "weighted_degree": f"run.weighted_degree[{v}]",
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cupy
 import numpy as np
@@ -19,6 +19,9 @@ from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.csr import Adjacency
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
 
 # Words of struct RunControl in program.cuh, and of struct Aggregate.
 CONTROL = (
@@ -50,7 +53,7 @@ class Arrays:
         self, binding: Binding, sources: np.ndarray | None, *, every: bool = False
     ) -> None:
         self.binding, self.program = binding, binding.program
-        self.view = DeviceView.of(binding.view)
+        self.view = self._on_device(binding.view)
         self.n = self.view.n
         self.sources, self.every = sources, every
         self.control = cupy.zeros(len(CONTROL), np.int64)
@@ -61,9 +64,8 @@ class Arrays:
         narrow = may_be_narrow(binding) and all(
             column.dtype != np.int64 or _fits(column) for column in self._given.values()
         )
-        try:
-            self._start(narrow)
-        except _TooLarge:
+        narrow = self._everywhere(narrow)
+        if not self._started(narrow):
             self._start(False)
         self.new: dict[str, Any] = {name: self.state[name] for name in self.program.changing}
         self.active = cupy.full(self.n, sources is None, np.uint8)
@@ -72,12 +74,21 @@ class Arrays:
         none = cupy.empty(0, np.uint8)
         self.reached = self.active.copy() if self.program.has_reached else none
 
+    @cached_property
+    def numbers(self) -> Any:
+        """The number of each vertex, where it is not its place; else nothing."""
+        numbers = self.binding.view.numbers
+        return None if numbers is None else self.view.made("numbers", lambda: cupy.asarray(numbers))
+
     # -- edges -----------------------------------------------------------------------------------
 
     @cached_property
     def edge_view(self) -> DeviceView:
         """Where the edges come from that messages go along."""
-        return DeviceView.of(self.binding.mirror) if self.binding.mirrored else self.view
+        return self._on_device(self.binding.mirror) if self.binding.mirrored else self.view
+
+    def _on_device(self, view: View) -> DeviceView:
+        return DeviceView.of(view)
 
     def edges(self, kind: str) -> Adjacency:
         """Rows on the device: "send", a row is a source, or "gather"."""
@@ -128,12 +139,17 @@ class Arrays:
         return found[0]
 
     def _word(self, of: str, what: str, columns: Mapping[str, Any]) -> Any:
-        if of == "scalar" and what == "num_vertices":
-            return self.n
+        view = self.binding.view
+        if of == "scalar" and what in ("num_vertices", "num_owned", "graph_vertices"):
+            return getattr(view, what)
         if of == "constant":
             return self.binding.constants[what]
         held: Mapping[str, Any] = {
-            "scalar": {"control": self.control, "aggregates": self.aggregates},
+            "scalar": {
+                "control": self.control,
+                "aggregates": self.aggregates,
+                "numbers": self.numbers,
+            },
             "degree": {"degree": self.degree, "weighted_degree": self.weighted_degree},
             "state": self.state,
             "new": getattr(self, "new", {}),
@@ -142,6 +158,19 @@ class Arrays:
         return held[what].data.ptr if what in held else 0
 
     # -- values at the start ---------------------------------------------------------------------
+
+    def _everywhere(self, fits: bool) -> bool:
+        """Whether it is so on all ranks: here is only one."""
+        return fits
+
+    def _started(self, narrow: bool) -> bool:
+        """Fields at the start; False where they do not fit a narrow type."""
+        fits = True
+        try:
+            self._start(narrow)
+        except _TooLarge:
+            fits = False
+        return not narrow or self._everywhere(fits)
 
     def _start(self, narrow: bool) -> None:
         """Fields at the start, and the program lowered for how they are stored."""

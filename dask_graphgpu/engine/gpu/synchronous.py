@@ -74,8 +74,8 @@ class Synchronous:
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
         self.filter, self.fusion = self._schedule()
-        n = arrays.n
-        self.blocks = min(_BLOCKS, -(-n // _VERTICES_OF_BLOCK))
+        n, self.num_edges = arrays.n, self.binding.graph_edges
+        self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
         stored = self.glue.storage(self.binding.message)
         self.messages = cupy.full(n, self.identity, stored)
@@ -174,11 +174,8 @@ class Synchronous:
 
     def _begin(self, limit: int | None) -> dict[str, int]:
         arrays = self.arrays
-        active, edges = arrays.n, arrays.num_edges
-        if arrays.sources is not None:
-            active = len(arrays.sources)
-            edges = int(arrays.degree[cupy.asarray(arrays.sources)].sum()) if active else 0
-        dense = 2 * edges > arrays.num_edges
+        active, edges = self._first_frontier()
+        dense = 2 * edges > self.num_edges
         control = dict.fromkeys(CONTROL, 0) | {
             "superstep": 1,
             "limit": -1 if limit is None else limit,
@@ -190,6 +187,15 @@ class Synchronous:
         arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
         self.first_frontier = active
         return control
+
+    def _first_frontier(self) -> tuple[int, int]:
+        """Vertices that send in the first superstep, and edges that they send over."""
+        arrays, view = self.arrays, self.binding.view
+        if arrays.sources is None:
+            return view.graph_vertices, self.num_edges
+        sources = arrays.sources[arrays.sources < view.num_owned]
+        edges = int(arrays.degree[cupy.asarray(sources)].sum()) if len(sources) else 0
+        return len(sources), edges
 
     def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
         """Queue supersteps in batches; the next batch while the device is at work on the last."""
@@ -209,16 +215,19 @@ class Synchronous:
                 if len(looks) == 1:
                     continue
             event, out = looks.popleft()
-            event.synchronize()
+            self._wait(event)
             control = dict(zip(CONTROL, out.tolist(), strict=True))
             if control["done"]:
                 return control
             if self._turn(control):
                 step = self._steps(True)
 
+    def _wait(self, event: Any) -> None:
+        event.synchronize()
+
     def _turn(self, control: dict[str, int]) -> bool:
         """Whether supersteps change from pull alone to notify-pull where few vertices are active."""
-        few = 2 * control["active_edges"] <= self.arrays.num_edges
+        few = 2 * control["active_edges"] <= self.num_edges
         if self.every or _forced(self.binding) != "auto" or self.program.combine != "sum":
             return False
         if self.sparse == "notify-pull" or not few:
@@ -231,7 +240,7 @@ class Synchronous:
         """Superstep by superstep: ``stop`` is asked on the host."""
         while True:
             step()
-            control = dict(zip(CONTROL, cupy.asnumpy(self.arrays.control).tolist(), strict=True))
+            control = self._looked()
             if control["bad"]:
                 return control
             values = {**self.arrays.last_aggregates(), "superstep": control["completed"]}
@@ -242,6 +251,10 @@ class Synchronous:
             control["stopped"] = int(bool(self.program.stop(**arguments)))
             if control["stopped"] or control["done"]:
                 return control
+
+    def _looked(self) -> dict[str, int]:
+        """What the device says now."""
+        return dict(zip(CONTROL, cupy.asnumpy(self.arrays.control).tolist(), strict=True))
 
     # -- kernels ---------------------------------------------------------------------------------
 
@@ -284,7 +297,7 @@ class Synchronous:
         notes = self.filter != "auto" and not filters
         steps = []
         if self.stages.next and not stops:
-            steps.append(self._launch("fold_next", 1, run, self.partials))
+            steps += self._next(run)
         steps += self._alone(run, self.stages.alone_before)
         if self._emits:
             steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted, filters))
@@ -325,24 +338,38 @@ class Synchronous:
             ]
         else:
             steps.append(self._launch("apply", self.blocks, run, *applied, filters))
-        if self.stages.alone_after:
-            steps.append(self._launch("fold_applied", 1, run, self.partials))
-            steps += self._alone(run, self.stages.alone_after)
-            steps.append(self._launch("commit", vertices, run))
-        directions = (np.int64(DIRECTIONS.index(d)) for d in (self.dense, self.sparse))
-        steps.append(
-            self._launch(
-                "finish", 1, run, self.partials, self.log, np.int64(arrays.num_edges), *directions,
-                np.int64(len(self.program.aggregates)), np.int64(not self.stages.alone_after),
-                np.int64(stops),
-            )
-        )  # fmt: skip
+        steps += self._ending(run, stops)
 
         def step() -> None:
             for launched in steps:
                 launched()
 
         return step
+
+    def _next(self, run: Any) -> list[Callable[[], None]]:
+        """Aggregates of a superstep that apply of the last one took along."""
+        return [self._launch("fold_next", 1, run, self.partials)]
+
+    def _ending(self, run: Any, stops: bool) -> list[Callable[[], None]]:
+        """What comes after apply."""
+        steps = []
+        if self.stages.alone_after:
+            steps.append(self._launch("fold_applied", 1, run, self.partials))
+            steps += self._alone(run, self.stages.alone_after)
+            steps.append(self._launch("commit", -(-self.arrays.n // _THREADS), run))
+        steps.append(
+            self._launch(
+                "finish", 1, run, self.partials, self.log, *self._choices(),
+                np.int64(len(self.program.aggregates)), np.int64(not self.stages.alone_after),
+                np.int64(stops),
+            )
+        )  # fmt: skip
+        return steps
+
+    def _choices(self) -> list[Any]:
+        """Edges of the graph, and the directions where many and where few vertices are active."""
+        directions = (np.int64(DIRECTIONS.index(each)) for each in (self.dense, self.sparse))
+        return [np.int64(self.num_edges), *directions]
 
     def _fused(self) -> Callable[[], None]:
         """The launches of as many supersteps as go on in one direction each, or of all."""
@@ -363,7 +390,7 @@ class Synchronous:
         shared = struct([
             self._emitted if self._emits else None, self.emitted_or_none, self.messages,
             self.received, self.marked, arrays.reached, arrays.active, self.partials, self.log,
-            arrays.num_edges, *directions, len(order), self.alone, len(stages.alone_before),
+            self.num_edges, *directions, len(order), self.alone, len(stages.alone_before),
             len(stages.alone_after), fused.MOST, self.barrier,
         ])  # fmt: skip
         steps = fused.launches(kernels, (gather, send, pull, lists, kept, shared))

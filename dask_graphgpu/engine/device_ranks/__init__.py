@@ -1,0 +1,11 @@
+"""The engine of many ranks with a GPU each: CUDA kernels, and NCCL in between.
+
+What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many ranks.
+"""
+
+from dask_graphgpu.engine.device_ranks.bfs import bfs
+from dask_graphgpu.engine.device_ranks.components import components
+from dask_graphgpu.engine.device_ranks.programs import run
+from dask_graphgpu.engine.ranks import core_numbers, k_core, path_counts, predecessors
+
+__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]

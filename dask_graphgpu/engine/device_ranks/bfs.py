@@ -1,0 +1,54 @@
+"""Breadth-first search on several GPUs, level by level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.engine.device_ranks.programs import run
+from dask_graphgpu.program import Field, VertexProgram
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.report import Report
+
+PROGRAM = VertexProgram(
+    state={"level": Field("int32", initial=None, at_source=0)},
+    compute=lambda superstep: superstep,
+    combine="any",
+)
+
+
+def bfs(
+    view: RankView, source: int, *, cutoff: int | None, targets: Any, report: Report
+) -> np.ndarray:
+    """Hops from `source` along the edges; as `engine.ranks.bfs`. Collective.
+
+    Parameters
+    ----------
+    targets
+        Have no effect: the search goes on to its end.
+
+    Returns
+    -------
+    array of int32, shape (num_vertices,)
+        -1 where not reached; right for own vertices.
+
+    Notes
+    -----
+    A vertex program: all ranks push while the frontier has few edges, and pull while it has more than
+    half of them, in which a vertex stops looking at its first neighbour of the frontier. What travels
+    is a byte a border vertex and level.
+    """
+    state = run(
+        PROGRAM,
+        view,
+        sources=np.array([source]),
+        max_supersteps=cutoff,
+        exact_supersteps=True,
+        report=report,
+    )
+    assert state.reached is not None
+    level: np.ndarray = np.where(state.reached, state["level"], np.int32(-1))
+    return level

@@ -1,0 +1,72 @@
+"""Vertex programs on several GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: RankView,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+    keeper: Keeper | None = None,
+) -> State:
+    """Run a vertex program on all ranks, each on its own GPU; collective.
+
+    Parameters, result and errors are those of `engine.ranks.run`. Arrays are on the host, as the
+    share is.
+
+    Notes
+    -----
+    A program in supersteps exchanges once in each, without a look at the device. A monotone one runs
+    on each GPU until nothing improves there before it exchanges; with targets it goes on to the end.
+    With ``graphgpu.local-convergence`` set to False it runs in supersteps.
+    """
+    # No compiler before a run.
+    from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.device_ranks.arrays import RankArrays
+    from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
+    from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
+    from dask_graphgpu.engine.device_ranks.view import border_of
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu.synchronous import every_sends
+    from dask_graphgpu.engine.ranks.in_place import converges_locally
+    from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
+    from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.errors import InvalidArgument
+
+    if keeper is not None:
+        raise InvalidArgument("checkpoint= is of the CPU engine; leave it out, or use engine='cpu'")
+    whole = view.with_columns(at_ghosts(program, view))
+    toward = whole.toward(program.edges)
+    binding = Binding(replace(program, edges="out"), toward, constants or {})
+    starts, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    know_degrees(toward, program)
+    places = None if starts is None else whole.places(starts)[0]
+    in_steps = max_supersteps is not None or (
+        cutoff is None and (configured_direction() != "auto" or not converges_locally())
+    )
+    border = border_of(whole)
+    if program.in_place and not in_steps:
+        arrays = RankArrays(binding, whole.ranks, places, every=False)
+        return RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
+    every = every_sends(binding, places)
+    arrays = RankArrays(binding, whole.ranks, places, every=every)
+    engine = RankSynchronous(arrays, whole.ranks, border, report)
+    return engine.run(max_supersteps, exact_supersteps)

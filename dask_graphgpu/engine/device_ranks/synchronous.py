@@ -1,0 +1,144 @@
+"""Supersteps on several GPUs: each works on its own vertices, then values travel between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.glue import KINDS
+from dask_graphgpu.engine.device_ranks.arrays import RankArrays
+from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.gpu import fused
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.report import Report
+
+# Words of Told in program_ranks.cu before the aggregates, and of each of them.
+_COUNTS, _AGGREGATE = 4, 4
+_APPLIED, _NEXT = 1, 2  # WHEN_...
+
+
+class RankSynchronous(Synchronous):
+    """A run in supersteps, of one rank.
+
+    After `apply` what compute reads of a sender goes to the ghosts, with who is active; counts and
+    aggregates are gathered on the device of every rank, which puts them together as all others do.
+    So no rank asks its device how a superstep went, and all of them queue the same ones.
+    """
+
+    def __init__(
+        self, arrays: RankArrays, ranks: Ranks, border: DeviceBorder, report: Report
+    ) -> None:
+        self._ranks, self._border, self._link = ranks, border, border.link
+        super().__init__(arrays, report)
+        program = self.program
+        compute = parameters(plain(program.compute, "compute"), "compute")
+        self._sent = [name for name in program.changing if f"source_{name}" in compute]
+        number = len(program.aggregates)
+        words = _COUNTS + _AGGREGATE * max(1, number)
+        self._told = cupy.zeros(words, np.int64)
+        self._every = cupy.zeros((ranks.size, words), np.int64)
+        self._descriptions = cupy.asarray(self._described())
+
+    def _schedule(self) -> tuple[str, str]:
+        kind, fusion = super()._schedule()
+        if kind != "auto" or fusion not in ("auto", "none"):
+            raise InvalidArgument(
+                f"graphgpu.filter is {kind!r} and graphgpu.fusion {fusion!r}: they are of one GPU, "
+                f"and this graph is on {self._ranks.size} ranks; leave them 'auto', or use ranks=1"
+            )
+        return kind, fusion
+
+    def _described(self) -> np.ndarray:
+        """Description of program_ranks.cu of each aggregate."""
+        stages, found = self.stages, []
+        for name, dtype in self.arrays.lowered.wrappers.aggregates.items():
+            when = _APPLIED if name in stages.with_apply else _NEXT if name in stages.next else 0
+            kind = KINDS[self.program.aggregates[name].combine]
+            found.append([kind, int(dtype.kind == "f"), when])
+        return np.array(found or [[0, 0, 0]], np.int64)
+
+    # -- the loop --------------------------------------------------------------------------------
+
+    def _first_frontier(self) -> tuple[int, int]:
+        if self.arrays.sources is None:
+            return super()._first_frontier()
+        active, edges = self._ranks.scalars(super()._first_frontier()).sum(axis=0).tolist()
+        return active, edges
+
+    def _wait(self, event: Any) -> None:
+        self._link.wait(event)
+
+    def _looked(self) -> dict[str, int]:
+        event = cupy.cuda.Event(disable_timing=True)
+        event.record()
+        self._link.wait(event)
+        return super()._looked()
+
+    # -- kernels ---------------------------------------------------------------------------------
+
+    def _end(self, name: str, run: Any, *args: Any) -> Callable[[], None]:
+        """A launch of one block of program_ranks.cu."""
+        number = str(len(self.program.aggregates))
+        kernel = self.arrays.module("program_ranks", {"AGGREGATES": number}).kernel(name)
+        return partial(kernel.function(cooperative=False), (1,), (256,), (run, *args))
+
+    def _gather(self) -> None:
+        self._link.all_gather(self._told, self._every)
+
+    @property
+    def _heard(self) -> tuple[Any, ...]:
+        return self._descriptions, self._every, np.int64(self._ranks.size)
+
+    def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
+        order = list(self.program.aggregates)
+        steps: list[Callable[[], None]] = []
+        for name in names:
+            which = np.int64(order.index(name))
+            reached, partials = self.arrays.reached, self.partials
+            steps += [
+                self._launch("aggregate", self.blocks, run, which, reached, partials),
+                self._end("tell_one", run, which, partials, self._told),
+                self._gather,
+                self._end("hear_one", run, which, *self._heard),
+            ]
+        return steps
+
+    def _next(self, run: Any) -> list[Callable[[], None]]:
+        return [self._end("hear_next", run, *self._heard)]
+
+    def _ending(self, run: Any, stops: bool) -> list[Callable[[], None]]:
+        steps: list[Callable[[], None]] = []
+        tell = [self._end("tell", run, self.partials, self._told), self._gather]
+        steps += tell
+        commits = bool(self.stages.alone_after)
+        every = self._every
+        if commits:
+            # What the ranks tell of the superstep is kept: an aggregate alone is told as well.
+            every = cupy.empty_like(self._every)
+            vertices = -(-self.arrays.n // fused.THREADS)
+            steps += [
+                partial(cupy.copyto, every, self._every),
+                self._end("hear_applied", run, *self._heard),
+                *self._alone(run, self.stages.alone_after),
+                self._launch("commit", vertices, run),
+            ]
+        steps.append(self._refresh)
+        steps.append(
+            self._end(
+                "hear", run, self.partials, self.log, *self._choices(), self._descriptions, every,
+                np.int64(self._ranks.size), np.int64(commits), np.int64(stops),
+            )
+        )  # fmt: skip
+        return steps
+
+    def _refresh(self) -> None:
+        state, active = self.arrays.state, self.arrays.active
+        flags = [] if self.every else [active]
+        self._border.refresh([*(state[name] for name in self._sent), *flags])

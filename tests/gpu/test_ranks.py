@@ -1,0 +1,215 @@
+"""Vertex programs on several GPUs, each a thread's of this process, against one rank of the CPU engine."""
+
+import time
+from dataclasses import replace
+
+import cupy
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from cut_graphs import cut
+from made_graphs import edgeless, grid, path, random_small
+from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
+
+import dask_graphgpu as dg
+from dask_graphgpu import errors
+from dask_graphgpu.engine import cpu, device_ranks, driver
+from dask_graphgpu.report import Report
+
+SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
+SEVERAL = SIZES[1:]
+pytestmark = pytest.mark.skipif(not SEVERAL, reason="there is one GPU")
+
+
+def on_gpus(parts, function):
+    """What ``function(share)`` gives on each rank, a GPU each."""
+
+    def work(share):
+        with cupy.cuda.Device(share.ranks.rank):
+            return function(share)
+
+    return parts.run(work)
+
+
+def on_one(program, view, **arguments):
+    return cpu.run(program, view, report=Report("test"), **arguments)
+
+
+def on_ranks(program, parts, **arguments):
+    """The state of the whole graph, put together of all ranks'."""
+    report = Report("test")
+    states = on_gpus(
+        parts, lambda share: device_ranks.run(program, share, report=report, **arguments)
+    )
+    first = states[0]
+    for state in states:
+        assert state.aggregates == first.aggregates
+        assert state.supersteps == first.supersteps
+    whole = type(first)()
+    whole |= {name: parts.whole([state[name] for state in states]) for name in first}
+    if first.reached is not None:
+        whole.reached = parts.whole([state.reached for state in states])
+    whole.aggregates, whole.supersteps = first.aggregates, first.supersteps
+    return whole
+
+
+def same(found, expected, *, rtol):
+    assert list(found) == list(expected)
+    for name in expected:
+        assert found[name].dtype == expected[name].dtype
+        np.testing.assert_allclose(found[name], expected[name], rtol=rtol, atol=rtol)
+    if expected.reached is not None:
+        np.testing.assert_array_equal(found.reached, expected.reached)
+    assert list(found.aggregates) == list(expected.aggregates)
+    for name, value in expected.aggregates.items():
+        assert found.aggregates[name] == pytest.approx(value, rel=rtol, abs=rtol)
+
+
+def made_view(seed, case):
+    rng = np.random.default_rng(seed + 1000)
+    made = random_small(seed, rank=None)
+    if case.weight is not None:
+        weight = rng.integers(0, 5, len(made.source)).astype(case.weight)
+        weight = weight if case.weight.startswith("int") else weight / 4
+        made = random_small(seed, rank=None, weight=weight.astype(case.weight))
+    view = made.view()
+    return view.with_columns(case.columns(view, rng))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", CASES)
+def test_every_program_gives_the_same_on_any_number_of_gpus(name, size):
+    case = CASES[name]
+    for seed, way in ((1, "random"), (2, "last")):
+        view = made_view(seed, case)
+        expected = on_one(case.program, view, **case.arguments(view.num_vertices))
+        found = on_ranks(
+            case.program, cut(view, size, way, seed), **case.arguments(view.num_vertices)
+        )
+        same(found, expected, rtol=max(case.rtol, 1e-12 if name in SUPERSTEPS else 0))
+        if name in SUPERSTEPS:
+            assert found.supersteps == expected.supersteps
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "notify-pull"])
+@pytest.mark.parametrize("name", CASES)
+def test_forced_directions_give_the_same(name, direction):
+    case = CASES[name]
+    view = made_view(3, case)
+    expected = on_one(case.program, view, **case.arguments(view.num_vertices))
+    with dask.config.set({"graphgpu.direction": direction}):
+        parts = cut(view, SEVERAL[-1], "random")
+        found = on_ranks(case.program, parts, **case.arguments(view.num_vertices))
+    same(found, expected, rtol=max(case.rtol, 1e-12))
+
+
+def test_local_convergence_saves_exchanges():
+    view = path(400, directed=True).view()
+    found = on_ranks(HOPS, cut(view, 2, "blocks"), sources=[0])
+    assert found["hops"].tolist() == list(range(400))
+    assert found.supersteps == 3
+    with dask.config.set({"graphgpu.local-convergence": False}):
+        found = on_ranks(HOPS, cut(view, 2, "blocks"), sources=[0])
+    assert found["hops"].tolist() == list(range(400))
+    assert found.supersteps == 400
+
+
+def test_the_largest_integer_is_a_distance_like_any_other():
+    view = path(6, directed=True, weight=np.array([2**62, 2**62 - 1, 0, 0, 0])).view()
+    program = replace(CASES["sssp int64"].program, bound=None)
+    for direction in ("auto", "push", "pull"):
+        with dask.config.set({"graphgpu.direction": direction}):
+            found = on_ranks(program, cut(view, 2, "cyclic"), sources=[0])
+        assert found["distance"].tolist() == [0, 2**62, TOP, TOP, TOP, TOP]
+        assert found.reached.all()
+
+
+@pytest.mark.parametrize("direction", ["auto", "pull"])
+def test_overflow_on_one_gpu_is_an_error_on_all(direction):
+    view = path(3, directed=True, weight=np.array([TOP, TOP])).view()
+    program = replace(CASES["sssp int64"].program, bound=None)
+    with (
+        dask.config.set({"graphgpu.direction": direction}),
+        pytest.raises(errors.IntegerOverflow, match=r"compute .*float weights"),
+    ):
+        on_ranks(program, cut(view, 2, "cyclic"), sources=[0])
+
+
+def test_values_that_are_wide_on_one_gpu_are_wide_on_all():
+    """Whether they fit 32 bits is seen in the values that a rank has."""
+    weight = np.ones(5, np.int64)
+    weight[4] = 2**40
+    view = path(6, directed=True, weight=weight).view()
+    found = on_ranks(CASES["sssp int64"].program, cut(view, 2, "blocks"), sources=[0])
+    assert found["distance"].tolist() == [0, 1, 2, 3, 4, 2**40 + 4]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("way", ["blocks", "random"])
+def test_searches_and_components(size, way):
+    for view in (grid(30).view(), random_small(5, rank=None).view(), edgeless(9).view()):
+        report = Report("test")
+        expected = cpu.bfs(view, 3, cutoff=None, targets=None, report=report)
+        parts = cut(view, size, way)
+        levels = on_gpus(
+            parts,
+            lambda share, report=report: device_ranks.bfs(
+                share, 3, cutoff=None, targets=None, report=report
+            ),
+        )
+        np.testing.assert_array_equal(parts.whole(levels), expected)
+        wanted = cpu.components(view, report)
+        labels = on_gpus(parts, lambda share, report=report: device_ranks.components(share, report))
+        np.testing.assert_array_equal(parts.whole(labels), wanted)
+
+
+def test_a_rank_that_raises_ends_the_others():
+    """They wait for its GPU, and would do so for ever."""
+    view = grid(40).view()
+
+    def work(share):
+        if share.ranks.rank == 1:
+            device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+            raise ZeroDivisionError("here")
+        while True:
+            device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+
+    start = time.monotonic()
+    with pytest.raises(ZeroDivisionError, match="here"):
+        on_gpus(cut(view, 2, "blocks"), work)
+    assert time.monotonic() - start < 60
+
+
+# -- graphs of frames -----------------------------------------------------------------------------
+
+
+def frame():
+    rng = np.random.default_rng(4)
+    ends = rng.integers(0, 500, (2, 3000))
+    weight = rng.integers(1, 20, 3000)
+    return pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": weight})
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+def test_methods_of_frames(size):
+    one = frame().graph(engine="cpu")
+    several = frame().graph(engine="gpu", ranks=size)
+    for name, arguments in (
+        ("bfs", {"source": 3, "predecessor": True}),
+        ("sssp", {"source": 3, "predecessor": True}),
+        ("weakly_connected_components", {}),
+        ("core_number", {}),
+        ("degree", {}),
+    ):
+        found = getattr(several, name)(**arguments)
+        assert dg.last_report().ranks == size
+        pd.testing.assert_frame_equal(found, getattr(one, name)(**arguments))
+    ranks = several.pagerank()
+    assert dg.last_report().ranks == size
+    pd.testing.assert_frame_equal(ranks, one.pagerank(), rtol=1e-6)
+
+
+def test_more_ranks_than_gpus_are_refused():
+    with pytest.raises(errors.EngineUnavailable, match="have the same GPU"):
+        frame().graph(engine="gpu", ranks=driver.num_gpus() + 1).pagerank()

@@ -1,0 +1,37 @@
+"""What several GPUs add to the kernels of one compiles for every architecture; no GPU is needed."""
+
+import numpy as np
+import pytest
+from cuda_cases import ARCHITECTURES, WIDTHS, lowered
+
+pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
+
+from rank_programs import CASES
+
+from dask_graphgpu.kernels.compile import cuda_cubin
+
+
+def sources(program):
+    return ["program_ranks", *(["near_far_ranks"] if program.in_place else [])]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "name"),
+    [(arch, name) for arch in ARCHITECTURES for name in CASES if arch == "sm_90" or "sssp" in name],
+    indirect=["architecture"],
+)
+def test_compiles(architecture, name):
+    case = CASES[name]
+    made = lowered(case.program, case.weight, np.uint32, np.uint32, ranks=True)
+    for source in sources(case.program):
+        given = made.sources(source)
+        defines = {**given.pop("defines"), "AGGREGATES": str(len(case.program.aggregates))}
+        assert cuda_cubin(source, architecture, defines=defines, **given)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
+@pytest.mark.parametrize("ids", WIDTHS.values(), ids=str)
+@pytest.mark.parametrize("value", ["unsigned char", "unsigned short", "unsigned long long"])
+def test_packing_compiles(architecture, ids, value):
+    defines = {"ID": ids, "OFFSET": ids, "VALUE": value}
+    assert cuda_cubin("ranks", architecture, defines=defines)[:4] == b"\x7fELF"
