@@ -125,9 +125,9 @@ class Job:
 
     Attributes
     ----------
-    keeping : Keeping or None
     engine : str
         "auto" is the CPU's.
+    keeping : Keeping or None
         Of checkpoints.
     resumed : bool
         The run has lost a worker and goes on from its checkpoint: if it had come to write one.
@@ -138,8 +138,8 @@ class Job:
     columns: dict[str, ColumnType]
     schema: EdgeSchema
     npartitions: int
-    keeping: Keeping | None = None
     engine: str = "auto"
+    keeping: Keeping | None = None
     resumed: bool = False
 
     @property
@@ -152,7 +152,6 @@ class Job:
         return call_of(self.name, self.algorithm)
 
 
-def run_share(
 def _on_device(engine: str, device: int | None) -> AbstractContextManager[Any]:
     """What makes a GPU the current one of this thread."""
     if engine != "gpu" or device is None:
@@ -163,13 +162,14 @@ def _on_device(engine: str, device: int | None) -> AbstractContextManager[Any]:
     return found
 
 
+def run_share(
     ranks: Ranks,
     share: Share,
     job: Job,
     frames: dict[str, list[VertexChunk]],
     watch: Callable[[Report, Advance], None] | None = None,
-) -> tuple[dict[int, pd.DataFrame], Report]:
     device: int | None = None,
+) -> tuple[dict[int, pd.DataFrame], Report]:
     """Run an algorithm on this rank's share; collective.
 
     Parameters
@@ -178,9 +178,9 @@ def _on_device(engine: str, device: int | None) -> AbstractContextManager[Any]:
         This rank's chunks of frames that were given as arguments.
     watch : function, optional
         Called whenever the engine has advanced.
-
     device : int, optional
         Number of the GPU that the rank works on, if the engine needs one; default: the current one.
+
     Returns
     -------
     dict of int to frame
