@@ -103,6 +103,12 @@ class DeviceLink:
         finally:
             nccl.groupEnd()
 
+    def settle(self) -> None:
+        """Return when all is done that is queued on the current stream; raises as `wait`."""
+        event = cupy.cuda.Event(disable_timing=True)
+        event.record()
+        self.wait(event)
+
     def wait(self, event: Any) -> None:
         """Return when the device has come to an event.
 

@@ -69,7 +69,8 @@ class RankInPlace:
             self._told.size,
             (arrays.run("send"), *told, self._arrived, self._number),
         )
-        event = cupy.cuda.Event(disable_timing=True)
-        event.record()
-        self._border.link.wait(event)
-        return self._arrived[: int(self._number[0])]
+        self._border.link.settle()
+        found = self._arrived[: int(self._number[0])]
+        arrays.active.fill(0)
+        arrays.active[found] = 1
+        return found

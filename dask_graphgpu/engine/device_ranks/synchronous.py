@@ -72,13 +72,16 @@ class RankSynchronous(Synchronous):
         active, edges = self._ranks.scalars(super()._first_frontier()).sum(axis=0).tolist()
         return active, edges
 
+    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
+        control = super()._queue(step, limit)
+        self._link.settle()  # supersteps that are queued behind the last one wait for the peers too
+        return control
+
     def _wait(self, event: Any) -> None:
         self._link.wait(event)
 
     def _looked(self) -> dict[str, int]:
-        event = cupy.cuda.Event(disable_timing=True)
-        event.record()
-        self._link.wait(event)
+        self._link.settle()
         return super()._looked()
 
     # -- kernels ---------------------------------------------------------------------------------
