@@ -28,6 +28,8 @@ from dask_graphgpu.algorithms import (
     Jaccard,
     KCore,
     LabelPropagation,
+    Leiden,
+    Louvain,
     NeuralNetwork,
     PageRank,
     RunProgram,
@@ -195,6 +197,8 @@ class Graph:
     label_propagation = _method(LabelPropagation)
     jaccard = _method(Jaccard)
     hits = _method(HITS)
+    louvain = _method(Louvain)
+    leiden = _method(Leiden)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

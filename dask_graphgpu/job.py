@@ -255,7 +255,7 @@ _LARGEST_FIRST = {
 }
 
 # Columns that say which group of vertices a row is in; several id columns have a name behind it.
-_GROUPS = ("component", "label")
+_GROUPS = ("component", "label", "community")
 
 
 def top(result: Any, n: int) -> Any:

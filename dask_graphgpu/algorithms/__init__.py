@@ -12,6 +12,8 @@ from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
+from dask_graphgpu.algorithms.leiden import Leiden
+from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
@@ -37,6 +39,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "label_propagation": LabelPropagation,
     "jaccard": Jaccard,
     "hits": HITS,
+    "louvain": Louvain,
+    "leiden": Leiden,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -62,6 +66,8 @@ __all__ = [
     "Jaccard",
     "KCore",
     "LabelPropagation",
+    "Leiden",
+    "Louvain",
     "NeuralNetwork",
     "PageRank",
     "RunProgram",

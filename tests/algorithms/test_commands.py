@@ -36,6 +36,14 @@ CALLS = {
     "sswp": ("sswp --source 0 --source 1 --cutoff 0.2", {"source": [0, 1], "cutoff": 0.2}),
     "ssnsp": ("ssnsp --source 0 --target 3 --dtype float64", {"source": 0, "target": 3, "dtype": "float64"}),
     "delta": ("pagerank --method delta", {"method": "delta"}),
+    "betweenness": (
+        "betweenness_centrality --sources 3 --weighted --seed 7",
+        {"sources": 3, "weighted": True, "seed": 7},
+    ),
+    "edge betweenness": (
+        "edge_betweenness_centrality --sources 0 --sources 2 --no-normalized",
+        {"sources": [0, 2], "normalized": False},
+    ),
     "number": (
         "belief_propagation --priors values.parquet --homophily 0.55",
         {"priors": VALUES, "homophily": 0.55},
@@ -70,6 +78,8 @@ MORE = {
     "two-hop": ("jaccard", {}),
     "pairs": ("jaccard --pairs ./edges.parquet", {"pairs": EDGES}),
     "hits": ("hits --tolerance 0 --max-iterations 5", {"tolerance": 0, "max_iterations": 5}),
+    "louvain": ("louvain --resolution 0.5 --seed 3", {"resolution": 0.5, "seed": 3}),
+    "leiden": ("leiden --iterations 1 --no-weighted", {"iterations": 1, "weighted": False}),
     "labels": ("label_propagation --iterations 2", {"iterations": 2}),
 }
 
@@ -91,4 +101,4 @@ def test_result_is_that_of_the_method(folder, words, arguments):
     expected = method(**arguments)
     found = pd.read_parquet("out").reset_index(drop=True)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-    assert not top or expected.columns[-1] in done.stdout
+    assert not top or any(column in done.stdout for column in expected.columns[1:])

@@ -1,6 +1,7 @@
 """The CPU engine: Numba kernels over blocks of a partition, on the threads of this process."""
 
 from dask_graphgpu.engine.cpu.bfs import bfs
+from dask_graphgpu.engine.cpu.communities import leiden, louvain
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
@@ -21,6 +22,8 @@ __all__ = [
     "jaccard_two_hop",
     "k_core",
     "label_propagation",
+    "leiden",
+    "louvain",
     "neighbour_arcs",
     "path_counts",
     "predecessors",

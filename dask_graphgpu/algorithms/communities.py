@@ -1,0 +1,60 @@
+"""What methods that look for communities of high modularity share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, check_number, require_weight
+from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class Communities(Algorithm):
+    """The community of every vertex and their modularity; see the algorithms that derive from this."""
+
+    _: KW_ONLY
+    resolution: float = 1.0
+    seed: int = 0
+    weighted: bool | None = None
+
+    rule = "sum"
+    runs_on = ("cpu",)
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.resolution, Real) and not isinstance(self.resolution, bool)
+        check_number(
+            "resolution", self.resolution, "a finite number above 0",
+            number and 0 < float(self.resolution) < np.inf,
+        )  # fmt: skip
+        whole = isinstance(self.seed, (int, np.integer)) and not isinstance(self.seed, bool)
+        check_number("seed", self.seed, "a whole number of at least 0", whole and self.seed >= 0)
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        if self.weighted:
+            require_weight(schema, f"{type(self).__name__.lower()}(weighted=True)", "")
+        return schema.weight is not None and self.weighted is not False
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {
+            "vertex": ColumnType("vertex"),
+            "community": ColumnType("vertex"),
+            "modularity": ColumnType("float64"),
+        }
+
+    @abstractmethod
+    def found(self, run: Run) -> tuple[np.ndarray, float]:
+        """The smallest member of each vertex's community, and the modularity."""
+
+    def run(self, run: Run) -> Table:
+        community, modularity = self.found(run)
+        return {
+            "vertex": Values(run.vertices),
+            "community": Values(community[run.rows]),
+            "modularity": Values(np.full(len(run.rows), modularity)),
+        }

@@ -1,0 +1,73 @@
+"""Communities of high modularity, each of them connected, by the Leiden method.
+
+References
+----------
+.. [1] Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+   Scientific Reports 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import check_number
+from dask_graphgpu.algorithms.communities import Communities
+from dask_graphgpu.algorithms.run import Run
+
+
+@dataclass(frozen=True)
+class Leiden(Communities):
+    """The community of every vertex, so that modularity is high and communities are connected.
+
+    As ``louvain``, but communities are refined before they become vertices: into parts, each of
+    which is connected and well connected to its community, which can then leave it.
+
+    Parameters
+    ----------
+    resolution : float
+        The larger, the smaller the communities; 1 is modularity as it was defined first.
+    seed : int
+        Of what is left to chance. Other seeds give other answers of about the same modularity.
+    weighted : bool, optional
+        Count edges by their weight. Default: when the graph has weights.
+    iterations : int
+        How often, each from the communities of the one before; fewer when one changes nothing.
+
+    Returns
+    -------
+    frame
+        ``vertex``; ``community``: the smallest id in the same community; ``modularity`` (float64) of
+        all communities at this resolution, the same in every row (0 without edges). One row a vertex
+        in ascending order of ids.
+
+    Notes
+    -----
+    Cost: as ``louvain``, twice an iteration. The answer depends on the edges and the arguments, not
+    on threads, partitions or the order in memory.
+    """
+
+    _: KW_ONLY
+    iterations: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole = isinstance(self.iterations, (int, np.integer)) and self.iterations is not True
+        check_number(
+            "iterations", self.iterations, "a whole number of at least 1",
+            whole and self.iterations >= 1,
+        )  # fmt: skip
+
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("leiden",)
+
+    def found(self, run: Run) -> tuple[np.ndarray, float]:
+        community, modularity = run.engine.leiden(
+            run.view,
+            float(self.resolution),
+            int(self.seed),
+            int(self.iterations),
+            report=run.report,
+        )
+        return community, modularity

@@ -1,0 +1,321 @@
+"""Communities of high modularity: moving vertices, refining what was found, and a vertex for each community.
+
+Rows are symmetric, with every edge in the rows of both its ends and no order within a row needed. Entries of a vertex
+in its own row are passed over: what they weigh is in `loops`.
+
+Encoding
+--------
+weight : of every entry; empty: 1 each. Entries of weight 0 mean nothing.
+loops : twice the weight of the edges within a vertex.
+degree : weight of a vertex's row, and its `loops`.
+scale : the resolution over the sum of all degrees: two groups of degrees a and b have ``scale * a * b`` expected weight
+    between them, and a vertex of degree k gains ``to - scale * k * total`` when it joins a community of degree `total`
+    to which it has edges of weight `to`.
+community : label of each vertex, below the number of vertices.
+"""
+
+import math
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+
+# A move has to gain more than this part of the vertex's degree, so that rounding cannot move it for ever.
+LEAST_GAIN = 1e-10
+
+
+@jit
+def weigh(lo, hi, offsets, neighbours, weight, times, loops, degree):
+    """Fill `loops`, with what is in a vertex's own row counted so many times, and `degree`."""
+    weighted = weight.size > 0
+    for v in range(lo, hi):
+        within = 0.0
+        others = 0.0
+        for e in range(offsets[v], offsets[v + 1]):
+            w = np.float64(weight[e]) if weighted else 1.0
+            if neighbours[e] == v:
+                within += w
+            else:
+                others += w
+        loops[v] = times * within
+        degree[v] = times * within + others
+
+
+@jit
+def move(offsets, neighbours, weight, degree, scale, order, community, totals):
+    """Move vertices to the neighbouring, or an empty, community that gains most, until none gains.
+
+    A vertex is looked at again when a neighbour has left for another community than its own. Of
+    equal gains the smallest label wins.
+
+    Parameters
+    ----------
+    order : in which the vertices are looked at first
+    community, totals : labels, and the degree of each community; changed
+
+    Returns
+    -------
+    int
+        Entries of rows that were read.
+    """
+    n = order.size
+    weighted = weight.size > 0
+    to = np.zeros(n)
+    touched = np.empty(n, community.dtype)
+    size = np.zeros(n, np.int64)
+    for i in range(n):
+        size[np.uint64(community[i])] += 1
+    empty = np.empty(n, community.dtype)
+    num_empty = 0
+    for i in range(n - 1, -1, -1):
+        if size[i] == 0:
+            empty[num_empty] = i
+            num_empty += 1
+    queue = order.copy()
+    queued = np.ones(n, np.bool_)
+    head = 0
+    left = n
+    read = 0
+    while left:
+        v = np.uint64(queue[head])
+        head = head + 1 if head + 1 < n else 0
+        left -= 1
+        queued[v] = False
+        own = np.uint64(community[v])
+        start, stop = offsets[v], offsets[v + np.uint64(1)]
+        read += stop - start
+        num = 0
+        for e in range(start, stop):
+            u = np.uint64(neighbours[e])
+            w = np.float64(weight[e]) if weighted else 1.0
+            if u != v and w > 0:
+                c = np.uint64(community[u])
+                if to[c] == 0:
+                    touched[num] = c
+                    num += 1
+                to[c] += w
+        k = degree[v]
+        totals[own] -= k
+        stay = to[own] - scale * k * totals[own]
+        best = own
+        most = stay + LEAST_GAIN * k
+        for i in range(num):
+            c = np.uint64(touched[i])
+            gain = to[c] - scale * k * totals[c]
+            to[c] = 0
+            if c != own and (gain > most or (gain == most and c < best)):
+                best = c
+                most = gain
+        if most < 0 and num_empty:
+            num_empty -= 1
+            best = np.uint64(empty[num_empty])
+        totals[best] += k
+        if best == own:
+            continue
+        community[v] = best
+        size[best] += 1
+        size[own] -= 1
+        if size[own] == 0:
+            totals[own] = 0
+            empty[num_empty] = own
+            num_empty += 1
+        for e in range(start, stop):
+            u = np.uint64(neighbours[e])
+            if not queued[u] and np.uint64(community[u]) != best and u != v:
+                queued[u] = True
+                tail = head + left
+                queue[tail - n if tail >= n else tail] = u
+                left += 1
+    return read
+
+
+@jit
+def refine(
+    offsets,
+    neighbours,
+    weight,
+    degree,
+    scale,
+    order,
+    chance,
+    randomness,
+    community,
+    totals,
+    refined,
+):
+    """Join vertices within their communities to parts that are well connected: ``refined`` are the labels of the parts.
+
+    Every vertex is a part at first. One that is still alone, and well connected to its community,
+    joins a part of it that is so too, by chance: the more the gain, as a part of its degree, the more
+    likely, by the exponential of gain over `randomness`. ``chance[i]``, of 0 to 1, decides for ``order[i]``.
+    """
+    n = order.size
+    weighted = weight.size > 0
+    to = np.zeros(n)
+    touched = np.empty(n, community.dtype)
+    part_degree = degree.copy()
+    cut = np.zeros(n)  # weight from a part to the rest of its community
+    alone = np.ones(n, np.bool_)
+    for i in range(n):
+        refined[i] = i
+        own = community[i]
+        for e in range(offsets[i], offsets[i + 1]):
+            u = np.uint64(neighbours[e])
+            if u != i and community[u] == own:
+                cut[i] += np.float64(weight[e]) if weighted else 1.0
+    for i in range(n):
+        v = np.uint64(order[i])
+        total = totals[np.uint64(community[v])]
+        k = degree[v]
+        if not alone[v] or cut[v] <= 0 or cut[v] < scale * k * (total - k):
+            continue
+        num = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            u = np.uint64(neighbours[e])
+            w = np.float64(weight[e]) if weighted else 1.0
+            if u != v and w > 0 and community[u] == community[v]:
+                part = np.uint64(refined[u])
+                if to[part] == 0:
+                    touched[num] = part
+                    num += 1
+                to[part] += w
+        kept = 0
+        most = 0.0
+        for j in range(num):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            well = cut[part] >= scale * part_degree[part] * (total - part_degree[part])
+            if well and gain >= 0:
+                touched[j] = touched[kept]
+                touched[kept] = part
+                kept += 1
+                most = max(most, gain)
+        sum_of_all = 0.0
+        for j in range(kept):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            sum_of_all += math.exp((gain - most) / (k * randomness))
+        left = chance[i] * sum_of_all
+        for j in range(kept):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            left -= math.exp((gain - most) / (k * randomness))
+            if left <= 0 or j == kept - 1:
+                refined[v] = part
+                part_degree[part] += k
+                cut[part] += cut[v] - 2 * to[part]
+                alone[v] = False
+                alone[part] = False
+                break
+        for j in range(num):
+            to[np.uint64(touched[j])] = 0
+
+
+@jit
+def connected_parts(offsets, neighbours, weight, community, parts):
+    """``parts[v]`` = the first vertex of those that v is joined to within its community by edges with a weight."""
+    n = community.size
+    weighted = weight.size > 0
+    stack = np.empty(n, np.int64)
+    seen = np.zeros(n, np.bool_)
+    for first in range(n):
+        if seen[first]:
+            continue
+        seen[first] = True
+        stack[0] = first
+        top = 1
+        while top:
+            top -= 1
+            v = stack[top]
+            parts[v] = first
+            for e in range(offsets[v], offsets[v + 1]):
+                u = np.int64(neighbours[e])
+                heavy = not weighted or weight[e] > 0
+                if heavy and not seen[u] and community[u] == community[first]:
+                    seen[u] = True
+                    stack[top] = u
+                    top += 1
+
+
+@jit
+def renumber(labels, numbers):
+    """``numbers`` = labels 0, 1, 2 ... in the order in which they come.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    n = labels.size
+    given = np.full(n, -1, np.int64)
+    count = 0
+    for v in range(n):
+        label = np.uint64(labels[v])
+        if given[label] < 0:
+            given[label] = count
+            count += 1
+        numbers[v] = given[label]
+    return count
+
+
+@jit
+def aggregate(
+    offsets,
+    neighbours,
+    weight,
+    loops,
+    community,
+    starts,
+    members,
+    new_offsets,
+    new_neighbours,
+    new_weight,
+    new_loops,
+):
+    """Rows of the graph that has a vertex for each community; new rows are no longer than the old ones together.
+
+    ``members[starts[c]:starts[c + 1]]`` are the vertices of community c.
+    """
+    count = starts.size - 1
+    weighted = weight.size > 0
+    to = np.zeros(count)
+    k = 0
+    for c in range(count):
+        new_offsets[c] = k
+        begin = k
+        within = 0.0
+        for i in range(starts[c], starts[c + 1]):
+            v = np.uint64(members[i])
+            within += loops[v]
+            for e in range(offsets[v], offsets[v + np.uint64(1)]):
+                u = np.uint64(neighbours[e])
+                w = np.float64(weight[e]) if weighted else 1.0
+                if u == v or w <= 0:
+                    continue
+                other = np.uint64(community[u])
+                if other == c:
+                    within += w
+                else:
+                    if to[other] == 0:
+                        new_neighbours[k] = other
+                        k += 1
+                    to[other] += w
+        for p in range(begin, k):
+            new_weight[p] = to[np.uint64(new_neighbours[p])]
+            to[np.uint64(new_neighbours[p])] = 0
+        new_loops[c] = within
+    new_offsets[count] = k
+
+
+@jit
+def weight_within(lo, hi, offsets, neighbours, weight, loops, community):
+    """Weight of the entries of a block that lie within communities, loops included."""
+    weighted = weight.size > 0
+    within = 0.0
+    for v in range(lo, hi):
+        within += loops[v]
+        for e in range(offsets[v], offsets[v + 1]):
+            u = np.uint64(neighbours[e])
+            if u != v and community[u] == community[v]:
+                within += np.float64(weight[e]) if weighted else 1.0
+    return within

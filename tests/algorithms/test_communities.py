@@ -1,0 +1,195 @@
+"""Louvain and Leiden: modularity against NetworkX, quality against igraph, what the methods promise."""
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import on_threads
+from strategies import KINDS, edge_lists, partitioned
+
+import dask_graphgpu as dg
+from dask_graphgpu import errors
+
+pytestmark = on_one_cpu
+
+METHODS = ["louvain", "leiden"]
+
+
+def peer(graph, *, weighted=True):
+    """NetworkX's undirected graph of the same weights, directions and repeats added up."""
+    made = nx.Graph()
+    made.add_nodes_from(range(graph.n))
+    for u, v, *weight in graph.edges:
+        w = weight[0] if weight and weighted else 1
+        before = made.get_edge_data(u, v, {"weight": 0})["weight"]
+        made.add_edge(u, v, weight=before + w)
+    return made
+
+
+def groups(labels):
+    """Sets of vertices by label."""
+    found = {}
+    for vertex, label in labels.items():
+        found.setdefault(label, set()).add(vertex)
+    return list(found.values())
+
+
+def light(graph):
+    """The same with weights of a size that sums do not lose."""
+    edges = [(u, v, w % 5) for u, v, w in graph.edges]
+    return type(graph)(
+        graph.n, edges, graph.directed, graph.weight, graph.kind, graph.ids, graph.cuts
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=60)
+@given(
+    graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS),
+    resolution=st.sampled_from([0.25, 1, 2.5]),
+    seed=st.integers(0, 3),
+)
+def test_small_graphs(method, graph, resolution, seed):
+    graph = light(graph) if graph.weight else graph
+    built = graph.graph().persist()
+    found = getattr(built, method)(resolution=resolution, seed=seed).compute()
+    number = {id: v for v, id in enumerate(graph.ids)}
+    label = {v: number[id] for v, id in graph.answers(found, "community").items()}
+    modularity = set(found["modularity"])
+    assert len(modularity) == 1
+    other = peer(graph)
+    parts = groups(label)
+    for part in parts:  # a label is the smallest id
+        assert {label[v] for v in part} == {min(part, key=graph.rank.__getitem__)}
+    if other.size(weight="weight") == 0:
+        assert modularity == {0.0}
+        assert len(parts) == graph.n
+        return
+    expected = nx.community.modularity(other, parts, resolution=resolution)
+    assert modularity.pop() == pytest.approx(expected, abs=1e-9)
+    alone = nx.community.modularity(other, [{v} for v in other], resolution=resolution)
+    assert expected >= alone - 1e-9
+    if method == "leiden":
+        heavy = nx.Graph((u, v) for u, v, w in other.edges(data="weight") if w > 0)
+        heavy.add_nodes_from(other)
+        assert all(nx.is_connected(heavy.subgraph(part)) for part in parts)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=40)
+@given(graph=edge_lists(weights=[None, "int64"], kinds=["int64 sparse", "str"]), data=st.data())
+def test_layout_does_not_matter(method, graph, data):
+    graph = light(graph) if graph.weight else graph
+    frame = graph.frame().sample(frac=1, random_state=data.draw(st.integers(0, 9)))
+    answers = []
+    for rows, order, number in ((graph.frame(), "input", 1), (frame, "degree", 3)):
+        made = rows.graph(directed=graph.directed, vertices=graph.vertices(), order=order)
+        with on_threads(number):
+            answers.append(getattr(made, method)(seed=1))
+    pd.testing.assert_frame_equal(*answers, check_exact=True)
+
+
+def planted(groups_of, size, inside, outside, seed=0):
+    """Edges of a graph with planted communities, ids shuffled, and the community of each vertex."""
+    made = nx.planted_partition_graph(groups_of, size, inside, outside, seed=seed)
+    names = np.random.default_rng(seed).permutation(len(made)) + 100
+    edges = pd.DataFrame(names[np.array(made.edges)], columns=["src", "dst"])
+    return edges, dict(zip(names.tolist(), (np.arange(len(made)) // size).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_planted_communities_are_found(method, directed):
+    edges, truth = planted(12, 60, 0.4, 0.01)
+    graph = partitioned(edges, 3).graph(directed=directed)
+    found = getattr(graph, method)(seed=5).compute().set_index("vertex")
+    pairs = {(truth[v], c) for v, c in found["community"].items()}
+    assert len(pairs) == 12
+    both = nx.Graph(edges.to_numpy().tolist())
+    expected = nx.community.modularity(both, groups(found["community"].to_dict()))
+    assert found["modularity"].iloc[0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["facebook-combined", "email-enron", "cugraph-netscience"])
+@pytest.mark.parametrize("method", METHODS)
+def test_quality_beside_igraph(graphs, method, name):
+    """Both vary by about a hundredth between runs."""
+    edges = pd.read_parquet(graphs / f"{name}.parquet", columns=["src", "dst"])
+    call = getattr(edges.graph(directed=False, weight=None).persist(), method)
+    best = max(call(seed=seed)["modularity"].iloc[0] for seed in range(3))
+    simple = np.unique(np.sort(edges.to_numpy(), axis=1), axis=0).tolist()
+    other = igraph.Graph(edges.max(axis=None) + 1, simple)
+    if method == "louvain":
+        wanted = other.community_multilevel().modularity
+    else:
+        wanted = other.community_leiden("modularity", n_iterations=2).modularity
+    assert best > wanted - 0.01
+
+
+def test_deterministic_for_a_seed():
+    edges, _ = planted(10, 50, 0.12, 0.03)
+    graph = edges.graph(directed=False).persist()
+    for method in METHODS:
+        call = getattr(graph, method)
+        pd.testing.assert_frame_equal(call(seed=3), call(seed=3), check_exact=True)
+        answers = [call(seed=seed)["community"].tolist() for seed in range(5)]
+        assert len({tuple(answer) for answer in answers}) > 1
+
+
+def test_resolution_makes_communities_smaller():
+    edges, _ = planted(6, 40, 0.5, 0.05)
+    for method in METHODS:
+        call = getattr(edges.graph(directed=False), method)
+        numbers = [call(resolution=r)["community"].nunique() for r in (1e-3, 1, 50)]
+        assert numbers[0] == 1
+        assert numbers[1] == 6
+        assert numbers[2] > 100
+
+
+def test_two_cliques_and_a_bridge():
+    """Closed form: 2 (6 / 13 - (13 / 26)^2) of two 4-cliques and an edge between them."""
+    clique = [(u, v) for u in range(4) for v in range(u)]
+    rows = [*clique, *((u + 4, v + 4) for u, v in clique), (0, 4)]
+    edges = pd.DataFrame(rows, columns=["src", "dst"])
+    for method in METHODS:
+        found = getattr(edges.graph(directed=False), method)()
+        assert found["community"].tolist() == [0] * 4 + [4] * 4
+        assert found["modularity"].iloc[0] == pytest.approx(2 * (6 / 13 - 0.25), abs=1e-15)
+
+
+def test_weights_repeats_loops_and_directions():
+    once = pd.DataFrame({"src": [0, 1, 2, 3, 1], "dst": [1, 2, 3, 3, 0], "weight": [3, 1, 2, 1, 0]})
+    repeated = once.loc[once.index.repeat(once["weight"]), ["src", "dst"]]
+    for method in METHODS:
+        for directed in (True, False):
+            weighted = getattr(once.graph(directed=directed), method)()
+            plain = getattr(repeated.graph(directed=directed), method)()
+            pd.testing.assert_frame_equal(weighted, plain)
+            unweighted = getattr(once.graph(directed=directed), method)(weighted=False)
+            assert unweighted["modularity"].iloc[0] != weighted["modularity"].iloc[0]
+
+
+def test_no_weight_at_all():
+    edges = pd.DataFrame({"src": ["a", "b"], "dst": ["b", "c"], "weight": [0.0, 0.0]})
+    for method in METHODS:
+        found = getattr(edges.graph, method)()
+        assert found["community"].tolist() == ["a", "b", "c"]
+        assert found["modularity"].tolist() == [0, 0, 0]
+
+
+def test_report_and_bad_arguments():
+    edges, _ = planted(3, 20, 0.5, 0.05)
+    edges.graph.louvain()
+    assert set(dg.last_report()["direction"]) == {"move"}
+    for bad in ({"resolution": 0}, {"resolution": True}, {"resolution": np.inf}, {"seed": -1}):
+        for method in METHODS:
+            with pytest.raises(errors.InvalidArgument, match="allowed is"):
+                getattr(edges.graph, method)(**bad)
+    with pytest.raises(errors.InvalidArgument, match="iterations=0; allowed is a whole number"):
+        edges.graph.leiden(iterations=0)
+    with pytest.raises(errors.InvalidArgument, match="needs weights"):
+        edges.graph.leiden(weighted=True)
