@@ -15,6 +15,8 @@ DEFAULTS: dict[str, Any] = {
     "filter": "auto",
     "filter-bins": 64,  # vertices that a thread records with online and jit before its bin overflows
     "combine": "auto",  # of messages to a vertex: auto (in registers where it can be) | atomic
+    "gather": "rows",  # of sums that are pulled: rows | shards (in shared memory)
+    "replication": "auto",  # copies of a shard's sums: auto (by its degrees) | 1 | 2 | 4 | 8 | 16 | 32
     "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use

@@ -14,6 +14,8 @@ from dask_graphgpu.program import VertexProgram
 FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit", "atomic")
 FUSIONS = ("auto", "none", "selective", "all")
 COMBINES = ("auto", "atomic")
+GATHERS = ("rows", "shards")
+REPLICATIONS = (1, 2, 4, 8, 16, 32)
 
 # Longer than any row that is in one list.
 _NEVER = 2**32 - 1
@@ -35,6 +37,24 @@ def configured_fusion() -> str:
 def configured_combine() -> str:
     """``graphgpu.combine``, how messages are put together; InvalidArgument if there is no such."""
     return _one_of("combine", config.get("combine"), COMBINES)
+
+
+def configured_gather() -> str:
+    """``graphgpu.gather``, how sums are pulled; InvalidArgument if there is no such way."""
+    return _one_of("gather", config.get("gather"), GATHERS)
+
+
+def configured_replication() -> int | None:
+    """``graphgpu.replication``, copies of a shard's sums; None: by the shard's degrees."""
+    given = config.get("replication")
+    if given == "auto":
+        return None
+    if not _whole(given) or given not in REPLICATIONS:
+        allowed = ", ".join(map(str, REPLICATIONS))
+        raise InvalidArgument(
+            f"graphgpu.replication is {given!r}: give 'auto' or one of {allowed}."
+        )
+    return int(given)
 
 
 def configured_bins() -> int:
@@ -64,7 +84,7 @@ def configured_separators(auto: tuple[int, int]) -> tuple[int, int]:
 def is_forced() -> bool:
     """Whether something is asked for that only runs in supersteps have."""
     ways = (configured_filter, configured_fusion, configured_combine)
-    return any(configured() != "auto" for configured in ways)
+    return any(configured() != "auto" for configured in ways) or configured_gather() == "shards"
 
 
 def macros() -> dict[str, str]:
@@ -72,6 +92,7 @@ def macros() -> dict[str, str]:
     asked = {
         "FILTERED": configured_filter() != "auto",
         "ATOMIC": configured_combine() == "atomic",
+        "SHARDS": configured_gather() == "shards",
     }
     return {name: str(int(value)) for name, value in asked.items()}
 

@@ -19,6 +19,7 @@
 //           edges, which is in `emitted`. NEEDS_RECEIVED. SUM_CHECKED: integer sums are watched for
 //           overflow. MESSAGE_LEAST, MESSAGE_MOST: range of a sum, CHECKS_AGGREGATES. FILTERED,
 //           FILTERABLE: see program_filter.cuh. ATOMIC: every edge combines by an atomic.
+//           SHARDS: pull_shards takes the place of pull and join.
 
 #include "program_pull.cuh"
 #include "program_push.cuh"
@@ -98,6 +99,10 @@ extern "C" __global__ void PULL_BOUNDS join_some(Run run, Pull pull,
                                                  MESSAGE *__restrict__ messages, uint8 *received) {
     pull_from_some<true>(run, pull, emitted, active, marked, messages, received);
 }
+
+#if SHARDS
+#include "program_shards.cuh"
+#endif
 
 // Marks the rows that `pull_some` is to look at.
 extern "C" __global__ void __launch_bounds__(256) notify(Run run, Push push, uint8 *marked) {

@@ -3,7 +3,7 @@
 
 // Whether every superstep writes the messages of all rows that have edges, so that none is left
 // from the one before.
-constexpr bool OVERWRITES = EVERY && !ATOMIC;
+constexpr bool OVERWRITES = EVERY && !ATOMIC && !SHARDS;
 
 // What an active vertex sends along all its edges. One without edges is not asked: it might divide
 // by their number.

@@ -1,4 +1,5 @@
-"""Measure the ways of SIMD-X on a GPU: filters, bins, worklists, fusion, direction, atomics.
+"""Measure the ways of SIMD-X and Garaph on a GPU: filters, bins, worklists, fusion, direction,
+atomics, shards and their copies.
 
     python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import cupy as cp
@@ -24,9 +26,11 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import gpu
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
-from dask_graphgpu.engine.schedule import COMBINES, FILTERS, FUSIONS
+from dask_graphgpu.engine.schedule import COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.program import Field, VertexProgram
@@ -36,6 +40,7 @@ LIMIT = 1_000_000  # supersteps: more than any run has
 REPEATS = 3  # of every cell
 SEPARATORS = [(4, 128), (32, 128), (128, 128), (32, 512), (4, 2048), (32, 2048), (128, 2048)]
 BINS = (16, 64, 256, 1024)
+PAGES = 32  # of Garaph's table
 SLOW = 500.0  # milliseconds of a grid's run from which a setting is not run again
 
 BFS = VertexProgram(
@@ -195,7 +200,51 @@ def atomics(found: dict[str, Case], _: Any) -> None:
     table("Combining without atomics, and by one an edge", runs, ways)
 
 
-TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction, atomics)}
+def gathers(found: dict[str, Case], _: Any) -> None:
+    """Sums in registers by rows, and in shared memory by shards with copies."""
+    copies = ("auto", *REPLICATIONS)
+    ways = {"rows": {"gather": "rows", "direction": "pull"}}
+    ways |= {f"shards, {r}": {"gather": "shards", "replication": r} for r in copies}
+    names = ("pagerank", "pagerank, delta", "beliefs")
+    table("Gather, and copies of a sum", {name: found[name].run for name in names}, ways)
+    print("\n| copies | all pages, ms | fastest | slowest |\n| --- | --- | --- | --- |")
+    for given in copies:
+        with dask.config.set({"graphgpu.gather": "shards", "graphgpu.replication": given}):
+            times = pages(found["pagerank"])
+        print(f"| {given} | {sum(times):.3f} | {min(times):.3f} | {max(times):.3f} |", flush=True)
+
+
+def pages(case: Case) -> list[float]:
+    """Milliseconds of the gather of each page alone: consecutive shards with as many edges."""
+    every = every_sends(case.binding, case.sources)
+    made = Synchronous(Arrays(case.binding, case.sources, every=every), Report(case.name))
+    arrays, shards = made.arrays, made.shards
+    made._begin(1)
+    run, kernel = arrays.run("gather"), arrays.module("program").kernel("pull_shards")
+    last = int(shards.item_begin.size)
+    steps = np.arange(1, PAGES) * (shards.edges.num_edges // PAGES)
+    cuts = cp.searchsorted(shards.item_begin, cp.asarray(steps, shards.item_begin.dtype))
+    ends = [0, *cuts.get().tolist(), last]
+    times = []
+    for begin, end in pairwise(ends):
+        if begin == end:
+            continue
+        given = (run, shards.struct(begin, end), made.emitted_or_none, arrays.active)
+        given = (*given, made.messages, made.received)
+        size = {"threads": THREADS, "shared": shared_bytes()}
+        taken = []
+        for _ in range(REPEATS + 1):
+            start, stop = cp.cuda.Event(), cp.cuda.Event()
+            start.record()
+            launch.flat(kernel, (end - begin) * THREADS, given, **size)
+            stop.record()
+            stop.synchronize()
+            taken.append(cp.cuda.get_elapsed_time(start, stop))
+        times.append(min(taken[1:]))
+    return times
+
+
+TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction, atomics, gathers)}
 
 
 def measure(graph: DeviceGraph, tables: list[str]) -> None:

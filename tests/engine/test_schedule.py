@@ -18,13 +18,19 @@ def test_defaults_force_nothing():
     assert schedule.configured_filter() == schedule.configured_fusion() == "auto"
     assert schedule.configured_combine() == "auto"
     assert set(schedule.macros().values()) == {"0"}
+    assert (schedule.configured_gather(), schedule.configured_replication()) == ("rows", None)
     assert schedule.configured_bins() == 64
     assert schedule.configured_separators((7, 9)) == (7, 9)
     assert not schedule.is_forced()
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "macro"), [("filter", "jit", "FILTERED"), ("combine", "atomic", "ATOMIC")]
+    ("name", "value", "macro"),
+    [
+        ("filter", "jit", "FILTERED"),
+        ("combine", "atomic", "ATOMIC"),
+        ("gather", "shards", "SHARDS"),
+    ],
 )
 def test_what_is_forced_is_compiled_in(name, value, macro):
     with dask.config.set({f"graphgpu.{name}": value}):
@@ -47,6 +53,8 @@ def test_separators(given, expected):
         ("filter", schedule.configured_filter, ["best", None, 3]),
         ("fusion", schedule.configured_fusion, ["some", None]),
         ("combine", schedule.configured_combine, ["never", None]),
+        ("gather", schedule.configured_gather, ["auto", None]),
+        ("replication", schedule.configured_replication, [0, 3, 64, "1", True, None]),
         ("filter-bins", schedule.configured_bins, [0, -1, 2**20, "64", True, 1.5]),
         ("worklists", lambda: schedule.configured_separators((7, 9)),
          ["on", [32], [128, 32], [0, 5], [1.5, 3], [True, 4], [3, 2**32], 32]),

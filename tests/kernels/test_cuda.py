@@ -24,6 +24,7 @@ GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "peeling": IDS,
+    "shards": IDS,
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}

@@ -85,24 +85,30 @@ def test_compiles_with_fused_supersteps(architecture, case, everything):
     assert cuda_cubin("program_fused", architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 
-WAYS = [{"FILTERED": "1"}, {"ATOMIC": "1"}]
+# Kernel source, what is forced, programs that have it.
+WAYS = [
+    ("program", "FILTERED", ("delta", "sssp", "power float32", "everything", "reached")),
+    ("program_fused", "FILTERED", ("delta", "sssp", "power float32", "everything", "reached")),
+    ("program", "ATOMIC", ("delta", "sssp", "power float32", "reached")),
+    ("program_fused", "ATOMIC", ("delta", "sssp", "power float32", "reached")),
+    ("program", "SHARDS", ("delta", "power float32", "everything")),
+]
 
 
-@pytest.mark.parametrize("source", ["program", "program_fused"])
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: next(iter(way)).lower())
 @pytest.mark.parametrize(
-    ("architecture", "case"),
+    ("architecture", "case", "way", "source"),
     [
-        (arch, case)
+        (arch, case, way, source)
+        for source, way, cases in WAYS
         for arch in ARCHITECTURES
-        for case in ("power float32", "delta", "sssp", "everything", "reached")
+        for case in cases
         if arch == ARCHITECTURES[0] or case in ("delta", "sssp")
     ],
     indirect=["architecture"],
 )
 def test_compiles_the_ways_that_are_measured(architecture, case, way, source):
     given = lowered(*CASES[case], np.uint32, np.uint32).sources(source)
-    defines = {**given.pop("defines"), **way, "ALL": "1"}
+    defines = {**given.pop("defines"), way: "1", "ALL": "1"}
     assert cuda_cubin(source, architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 

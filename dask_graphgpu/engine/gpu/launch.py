@@ -60,8 +60,7 @@ def resident_blocks(kernel: Kernel, *, threads: int = THREADS, shared: int = 0) 
     device = cupy.cuda.Device().id
     if (device, threads, shared) not in kernel.resident:
         function = kernel.function(cooperative=True)
-        if shared > 48 * 1024:
-            function.max_dynamic_shared_size_bytes = shared
+        _allow(function, shared)
         per_sm = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
             function.kernel.ptr, threads, shared
         )
@@ -81,7 +80,14 @@ def flat(
     if n:
         blocks = min(-(-n // threads), _MOST_BLOCKS)
         function = kernel.function(cooperative=False)
+        _allow(function, shared)
         function((blocks,), (threads,), tuple(args), shared_mem=shared)
+
+
+def _allow(function: Any, shared: int) -> None:
+    """More shared memory than a kernel has without asking."""
+    if shared > 48 * 1024:
+        function.max_dynamic_shared_size_bytes = shared
 
 
 def num_multiprocessors() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import cupy
@@ -17,6 +17,8 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.filters import Filter
+from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
+from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow
@@ -24,6 +26,8 @@ from dask_graphgpu.engine.schedule import (
     configured_combine,
     configured_filter,
     configured_fusion,
+    configured_gather,
+    configured_replication,
     configured_separators,
     needs_all_vertices,
 )
@@ -74,6 +78,7 @@ class Synchronous:
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
         self.filter, self.fusion = self._schedule()
+        self.in_shards = self._gathers_in_shards()
         n, self.num_edges = arrays.n, self.binding.graph_edges
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
@@ -98,7 +103,8 @@ class Synchronous:
         if self.program.combine == "sum":
             # The edges are turned over when it turns out that few vertices are active: see `_turn`.
             sends = binding.has_send or configured_filter() != "auto"
-            return "pull", "notify-pull" if sends else "pull"
+            rows = configured_gather() == "rows"  # a shard has no part that is marked
+            return "pull", "notify-pull" if sends and rows else "pull"
         return "pull" if binding.has_gather else "push", "push"
 
     @property
@@ -121,6 +127,25 @@ class Synchronous:
                 "after every superstep (it divides, may leave 64 bits, or does not compile)."
             )
         return kind, fusion
+
+    def _gathers_in_shards(self) -> bool:
+        """Whether sums are pulled in shards; InvalidArgument where they cannot be."""
+        if configured_gather() == "rows":
+            return False
+        reason = None
+        if self.program.combine != "sum":
+            reason = f"shards add up, and combine is {self.program.combine!r}"
+        elif self.binding.shadowed("sum"):
+            reason = "sums of integers are watched for overflow"
+        elif (self.dense, self.sparse) != ("pull", "pull"):
+            reason = f"supersteps do not all pull with graphgpu.direction {self.dense!r}"
+        elif self.fusion in ("selective", "all") or configured_combine() != "auto":
+            reason = "graphgpu.fusion and graphgpu.combine are of rows"
+        elif self.binding.view.graph_vertices != self.binding.view.num_vertices:
+            reason = "it is of one GPU, and the graph is on several"
+        if reason is not None:
+            raise InvalidArgument(f"graphgpu.gather is 'shards', which cannot be used: {reason}.")
+        return True
 
     def _not_filtered(self, kind: str) -> str | None:
         """Why a filter cannot be used; None if it can."""
@@ -230,7 +255,7 @@ class Synchronous:
         few = 2 * control["active_edges"] <= self.num_edges
         if self.every or _forced(self.binding) != "auto" or self.program.combine != "sum":
             return False
-        if self.sparse == "notify-pull" or not few:
+        if self.sparse == "notify-pull" or self.in_shards or not few:
             return False
         self.sparse = "notify-pull"
         self.marked = cupy.zeros(self.arrays.n, np.uint8)
@@ -259,10 +284,10 @@ class Synchronous:
     # -- kernels ---------------------------------------------------------------------------------
 
     def _launch(
-        self, name: str, blocks: int, *args: Any, threads: int = _THREADS
+        self, name: str, blocks: int, *args: Any, threads: int = _THREADS, shared: int = 0
     ) -> Callable[[], None]:
         kernel = self.arrays.module("program").kernel(name)
-        return partial(launch.flat, kernel, blocks * threads, args, threads=threads)
+        return partial(launch.flat, kernel, blocks * threads, args, threads=threads, shared=shared)
 
     def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
         order = list(self.program.aggregates)
@@ -317,7 +342,11 @@ class Synchronous:
                 steps.append(self._launch("push", blocks, send, lists, self.emitted_or_none, *into))
             if "notify-pull" in both:
                 steps.append(self._launch("notify", blocks, send, lists, self.marked))
-        if pulls:
+        if self.in_shards:
+            given = (self.shards.struct(), self.emitted_or_none, arrays.active, *into)
+            size = {"threads": SHARD_THREADS, "shared": shared_bytes()}
+            steps.append(self._launch("pull_shards", self.shards.num_items, gather, *given, **size))
+        elif pulls:
             pull, of_parts, of_joins = self._pull_lists()
             kernels: list[tuple[str, tuple[Any, ...]]] = [("all", ())] if "pull" in both else []
             if not self.every:
@@ -405,6 +434,17 @@ class Synchronous:
     def emitted_or_none(self) -> Any:
         return self.emitted if self.binding.source_only else self._emitted
 
+    @cached_property
+    def shards(self) -> Shards:
+        """The rows of `gather`, cut for accumulators of a message's size."""
+        edges, replication = self.arrays.edges("gather"), configured_replication()
+        capacity = shared_bytes() // self.messages.dtype.itemsize
+        made: Shards = self.arrays.edge_view.made(
+            ("shards", id(edges.offsets), capacity, replication),
+            partial(Shards.of, edges, capacity, replication),
+        )
+        return made
+
     def _pull_lists(self) -> tuple[Any, int, int]:
         """Struct Pull of program_pull.cuh, and blocks that pull and that put parts together."""
         arrays = self.arrays
@@ -465,6 +505,7 @@ class Synchronous:
         arrays, item = self.arrays, self.messages.dtype.itemsize
         edge = np.dtype(self.binding.edges.neighbours.dtype).itemsize + item
         edge += sum(dtype.itemsize for dtype in columns(self.binding).values())
+        edge += 2 * self.in_shards
         state = sum(
             self.glue.storage(self.binding.dtypes[f]).itemsize for f in self.program.changing
         )
