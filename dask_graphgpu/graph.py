@@ -20,10 +20,12 @@ from dask_graphgpu.algorithms import (
     SSWP,
     Algorithm,
     BeliefPropagation,
+    BetweennessCentrality,
     CircuitSimulation,
     ClusteringCoefficient,
     CoreNumber,
     Degree,
+    EdgeBetweennessCentrality,
     HeatSimulation,
     Jaccard,
     KCore,
@@ -199,6 +201,8 @@ class Graph:
     hits = _method(HITS)
     louvain = _method(Louvain)
     leiden = _method(Leiden)
+    betweenness_centrality = _method(BetweennessCentrality)
+    edge_betweenness_centrality = _method(EdgeBetweennessCentrality)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

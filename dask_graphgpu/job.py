@@ -202,9 +202,11 @@ def _print(text: str) -> None:
 
 def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
+    if name == "sources" and len(value) == 1 and value[0].isdecimal():
+        return int(value[0])  # how many to draw
     if name in IDS:
         ids = [vertex_id(text, schema, name) for text in value]
-        return ids[0] if len(ids) == 1 else ids
+        return ids[0] if len(ids) == 1 and name != "sources" else ids
     return read_parquet(value) if is_path(value) else value
 
 
@@ -239,6 +241,7 @@ def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
 # Columns that rank the rows of a result: whether the largest come first.
 _LARGEST_FIRST = {
     "rank": True,
+    "betweenness": True,
     "core_number": True,
     "degree": True,
     "triangles": True,

@@ -8,6 +8,7 @@ import heapq
 import math
 from collections import Counter, defaultdict, deque
 
+import networkx as nx
 import numpy as np
 
 
@@ -111,6 +112,30 @@ def strong_components(n, edges, rank=None, *, directed=True):
     return [
         min((w for w in reached[v] if v in reached[w]), key=lambda w: rank[w]) for v in range(n)
     ]
+
+
+def dependencies(n, graph, sources, weight=None):
+    """Sum over sources s and all t of the part of the paths from s to t that go through a vertex, not ending there.
+
+    By counting all paths between all pairs in a NetworkX graph over 0 .. n - 1: Bellman's equations, no accumulation.
+    """
+    distance = dict(nx.all_pairs_dijkstra_path_length(graph, weight=weight or (lambda *_: 1)))
+    count = {}
+    for s in range(n):
+        count[s] = defaultdict(int, {s: 1})
+        for v in sorted(distance[s], key=distance[s].get):
+            for u in graph.predecessors(v) if graph.is_directed() else graph[v]:
+                step = graph[u][v][weight] if weight else 1
+                if u != v and u in distance[s] and distance[s][u] + step == distance[s][v]:
+                    count[s][v] += count[s][u]
+    sums = [0.0] * n
+    for s in sources:
+        for v in distance[s]:
+            for t in distance[v]:
+                ends = s != v != t and t in distance[s]
+                if ends and math.isclose(distance[s][v] + distance[v][t], distance[s][t]):
+                    sums[v] += count[s][v] * count[v][t] / count[s][t]
+    return sums
 
 
 def core_numbers(n, edges):

@@ -2,6 +2,10 @@
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
+from dask_graphgpu.algorithms.betweenness_centrality import (
+    BetweennessCentrality,
+    EdgeBetweennessCentrality,
+)
 from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
@@ -41,6 +45,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "hits": HITS,
     "louvain": Louvain,
     "leiden": Leiden,
+    "betweenness_centrality": BetweennessCentrality,
+    "edge_betweenness_centrality": EdgeBetweennessCentrality,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -58,10 +64,12 @@ __all__ = [
     "SSWP",
     "Algorithm",
     "BeliefPropagation",
+    "BetweennessCentrality",
     "CircuitSimulation",
     "ClusteringCoefficient",
     "CoreNumber",
     "Degree",
+    "EdgeBetweennessCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",

@@ -163,6 +163,27 @@ def test_strongly_connected_components(case):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
+@on_one_cpu
+@each_graph
+def test_betweenness_from_sources(case):
+    sources = case.meta["sources16"]
+    graph = case.graph(weight=None)
+    found = column(graph.betweenness_centrality(sources, normalized=False), "betweenness")
+    n = len(found)
+    # An estimate of the sum over all sources: of those, n - 1 could have counted for a vertex.
+    counted = np.where(np.isin(np.arange(n), sources), 15, 16) * (1 if case.directed else 2)
+    sums = found * counted / (n - 1)
+    np.testing.assert_allclose(sums, case.expected("bc16"), rtol=1e-6, atol=1e-6)
+
+
+@on_one_cpu
+@pytest.mark.parametrize("name", ["cugraph-karate", "cugraph-netscience", "rome99"])
+def test_betweenness(case):
+    graph = case.graph(weight=None)
+    found = column(graph.betweenness_centrality(normalized=False), "betweenness")
+    np.testing.assert_allclose(found, case.expected("betweenness"), rtol=1e-8, atol=1e-6)
+
+
 @each_graph
 def test_core_number(case):
     np.testing.assert_array_equal(

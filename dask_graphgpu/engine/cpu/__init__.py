@@ -1,5 +1,6 @@
 """The CPU engine: Numba kernels over blocks of a partition, on the threads of this process."""
 
+from dask_graphgpu.engine.cpu.betweenness import betweenness
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.communities import leiden, louvain
 from dask_graphgpu.engine.cpu.components import components
@@ -14,6 +15,7 @@ from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 
 __all__ = [
+    "betweenness",
     "bfs",
     "components",
     "core_numbers",

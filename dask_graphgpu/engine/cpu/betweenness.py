@@ -1,0 +1,171 @@
+"""Betweenness by Brandes' accumulation of dependencies.
+
+References
+----------
+.. [1] Brandes. A faster algorithm for betweenness centrality. J. Mathematical Sociology 25 (2001).
+.. [2] Brandes. On variants of shortest-path betweenness centrality and their generic computation. Social Networks 30
+   (2008).
+.. [3] Bader, Madduri. Parallel algorithms for evaluating centrality indices in real-world networks. ICPP 2006.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Bytes that the sums of all threads together may take; threads beyond that wait.
+MOST_BYTES = 1 << 32
+
+
+def betweenness(
+    view: View,
+    sources: np.ndarray,
+    *,
+    weighted: bool,
+    endpoints: bool,
+    edges: bool,
+    report: Report,
+) -> np.ndarray:
+    """Sums of the sources' dependencies on every vertex, or on every edge.
+
+    The dependency of s on v is the sum over all t of the part of the shortest paths from s to t that go through v.
+
+    Parameters
+    ----------
+    view : View
+        Without repeated edges.
+    sources : ndarray of dense ids
+    weighted : bool
+        Whether the length of a path is the sum of the weights of the view, not the number of its edges.
+    endpoints : bool
+        Whether a path goes through its two ends as well.
+    edges : bool
+        Whether to sum up over edges.
+    report : Report
+        Gets one row, "accumulate".
+
+    Returns
+    -------
+    ndarray of float64
+        Shape (num_vertices,), or for edges (num_edges,) in the order of ``view.out``; both directions of an undirected
+        edge have the sum of both.
+
+    Raises
+    ------
+    InvalidEdges
+        A weight is zero, or so small beside a distance that the sum absorbs it.
+    IntegerOverflow
+        A distance does not fit the type of the weights; the number of shortest paths to a vertex is beyond 1.8e308.
+
+    Notes
+    -----
+    For each source a search, and the same edges again from the farthest vertex to the nearest: O(E), with weights
+    O(E log V). Threads take sources in turns and have sums of their own: 8 bytes a vertex or an edge, and 28 (weighted
+    44) a vertex for their search. Sums depend on the number of threads by rounding.
+    """
+    rows = view.out
+    start = time.perf_counter()
+    size = rows.num_edges if edges else rows.num_vertices
+    most = max(MOST_BYTES // (8 * size + 44 * rows.num_vertices + 1), 1)
+    workers = max(min(num_threads(), len(sources), most), 1)
+    through = [np.zeros(rows.num_vertices) for _ in range(workers)]
+    along = [np.zeros(rows.num_edges if edges else 0) for _ in range(workers)]
+    lengths = _lengths(rows) if weighted else None
+
+    def work(lo: int, hi: int) -> tuple[int, int]:
+        ended: tuple[int, int] = _accumulate(
+            rows, lengths, sources, lo, workers, endpoints, through[lo], along[lo]
+        )
+        return ended
+
+    results = for_blocks(work, np.arange(workers + 1))
+    _check(max(code for code, _ in results), lengths)
+    read = sum(int(each) for _, each in results)
+    report.advance(
+        "accumulate", supersteps=len(sources), frontier=len(sources), edges=2 * read,
+        bytes=2 * read * (rows.neighbours.itemsize + 4) + 8 * size * workers,
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+    if not edges:
+        return sum(through[1:], through[0])
+    sums = sum(along[1:], along[0])
+    if view.directed:
+        return sums
+    from dask_graphgpu.partition.csr import transpose_column
+
+    return sums + transpose_column(rows, sums)
+
+
+def _accumulate(
+    rows: Adjacency,
+    lengths: np.ndarray | None,
+    sources: np.ndarray,
+    first: int,
+    workers: int,
+    endpoints: bool,
+    through: np.ndarray,
+    along: np.ndarray,
+) -> Any:
+    """Every ``workers``-th source from ``first`` on."""
+    from dask_graphgpu.kernels.cpu import betweenness as kernels
+
+    n, kind = rows.num_vertices, rows.neighbours.dtype
+    number = np.int32 if n < 2**31 else np.int64
+    graph = sources, rows.offsets.view(np.uint64), rows.neighbours
+    count, share, order = np.empty(n), np.empty(n), np.empty(n, kind)
+    if lengths is None:
+        level = np.full(n, -1, number)
+        return kernels.by_edges(
+            first, first + 1, workers, *graph, level, count, share, order, float(endpoints),
+            through, along,
+        )  # fmt: skip
+    distance = np.full(n, _far(lengths), lengths.dtype)
+    heap, where = np.empty(n, kind), np.empty(n, number)
+    return kernels.by_weight(
+        first, first + 1, workers, *graph, lengths, distance, _far(lengths), where, heap, count,
+        share, order, float(endpoints), through, along,
+    )  # fmt: skip
+
+
+def _lengths(rows: Adjacency) -> np.ndarray:
+    """Weights in the type in which they are added up; 1 without weights."""
+    if rows.weight is None:
+        return np.ones(rows.num_edges, np.int64)
+    if rows.weight.dtype.kind == "f":
+        return rows.weight.astype(np.float64)
+    return rows.weight.astype(np.int64)
+
+
+def _far(lengths: np.ndarray) -> Any:
+    return np.iinfo(np.int64).max if lengths.dtype.kind == "i" else np.inf
+
+
+def _check(code: int, lengths: np.ndarray | None) -> None:
+    from dask_graphgpu.kernels.cpu import betweenness as kernels
+
+    if code == kernels.MANY_PATHS:
+        raise IntegerOverflow(
+            "the number of shortest paths to a vertex is beyond 1.8e308, the largest float64"
+        )
+    if code == kernels.LONG_PATHS and lengths is not None:
+        if (lengths == 0).any():
+            raise InvalidEdges(
+                "a weight is 0: with edges of no length the number of shortest paths is not "
+                "defined; leave them out, give them a small weight, or use weighted=False"
+            )
+        if lengths.dtype.kind == "i":
+            raise IntegerOverflow("a distance does not fit int64; give float weights")
+        raise InvalidEdges(
+            "the weights are too far apart: a distance plus a weight is that distance again, or "
+            "infinite; scale the weights, or give integers"
+        )
