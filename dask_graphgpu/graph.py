@@ -26,6 +26,7 @@ from dask_graphgpu.algorithms import (
     CoreNumber,
     Degree,
     EdgeBetweennessCentrality,
+    Ego,
     HeatSimulation,
     Jaccard,
     KCore,
@@ -203,6 +204,7 @@ class Graph:
     leiden = _method(Leiden)
     betweenness_centrality = _method(BetweennessCentrality)
     edge_betweenness_centrality = _method(EdgeBetweennessCentrality)
+    ego = _method(Ego)
     degree = _method(Degree)
     belief_propagation = _method(BeliefPropagation)
     neural_network = _method(NeuralNetwork)

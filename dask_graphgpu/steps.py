@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
 
 # Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
-IDS = ("source", "target", "sources")
+IDS = ("source", "target", "sources", "center")
 
 
 def is_path(value: Any) -> bool:

@@ -11,6 +11,7 @@ from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
+from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
@@ -42,11 +43,12 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
     "jaccard": Jaccard,
+    "betweenness_centrality": BetweennessCentrality,
+    "edge_betweenness_centrality": EdgeBetweennessCentrality,
     "hits": HITS,
     "louvain": Louvain,
     "leiden": Leiden,
-    "betweenness_centrality": BetweennessCentrality,
-    "edge_betweenness_centrality": EdgeBetweennessCentrality,
+    "ego": Ego,
     "degree": Degree,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
@@ -70,6 +72,7 @@ __all__ = [
     "CoreNumber",
     "Degree",
     "EdgeBetweennessCentrality",
+    "Ego",
     "HeatSimulation",
     "Jaccard",
     "KCore",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -27,10 +26,10 @@ class Communities(Algorithm):
     runs_on = ("cpu",)
 
     def __post_init__(self) -> None:
-        number = isinstance(self.resolution, Real) and not isinstance(self.resolution, bool)
+        number = isinstance(self.resolution, (int, float, np.number))
         check_number(
             "resolution", self.resolution, "a finite number above 0",
-            number and 0 < float(self.resolution) < np.inf,
+            number and self.resolution is not True and 0 < float(self.resolution) < np.inf,
         )  # fmt: skip
         whole = isinstance(self.seed, (int, np.integer)) and not isinstance(self.seed, bool)
         check_number("seed", self.seed, "a whole number of at least 0", whole and self.seed >= 0)

@@ -80,6 +80,7 @@ MORE = {
     "hits": ("hits --tolerance 0 --max-iterations 5", {"tolerance": 0, "max_iterations": 5}),
     "louvain": ("louvain --resolution 0.5 --seed 3", {"resolution": 0.5, "seed": 3}),
     "leiden": ("leiden --iterations 1 --no-weighted", {"iterations": 1, "weighted": False}),
+    "ego": ("ego --center 1 --radius 2", {"center": 1, "radius": 2}),
     "labels": ("label_propagation --iterations 2", {"iterations": 2}),
 }
 
@@ -94,7 +95,9 @@ def test_result_is_that_of_the_method_on_one_cpu(folder, words, arguments):
 def test_result_is_that_of_the_method(folder, words, arguments):
     words = words.split() if isinstance(words, str) else words
     words = [words[0], "edges.parquet", *words[1:], "--vertices", "vertices.parquet"]
-    top = [] if "--coupling" in words else ["--top", "2"]  # several beliefs: no order
+    top = (
+        [] if {"--coupling", "--center"} & {*words} else ["--top", "2"]
+    )  # several beliefs: no order
     done = CliRunner().invoke(graph, [*words, "--output", "out", *top])
     assert done.exit_code == 0, (done.stderr, done.exception)
     method = getattr(EDGES.graph(vertices=VERTICES), words[0])

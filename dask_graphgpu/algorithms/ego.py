@@ -1,0 +1,81 @@
+"""The neighbourhood of a vertex as edges (its ego network).
+
+References
+----------
+.. [1] Freeman, "Centered graphs and the structure of ego networks", Mathematical Social Sciences 1982.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number
+from dask_graphgpu.algorithms.induced import edge_columns, edges_among
+from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.results import ColumnType, Table
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True)
+class Ego(Algorithm):
+    """The edges among the vertices that are near a vertex, itself included.
+
+    Parameters
+    ----------
+    center : id
+        The vertex.
+    radius : int
+        Near are vertices that a path of at most so many edges leads to, in a directed graph along
+        the edges.
+
+    Returns
+    -------
+    frame
+        The rows of the edge frame that join two near vertices, under its own names of the id columns
+        and the weight, ordered by source and destination. Repeated rows stay (unless the graph was
+        given another ``duplicates=``); an undirected graph gives every edge once, the smaller id
+        first.
+
+    Raises
+    ------
+    UnknownVertex
+        The center is not a vertex.
+
+    Notes
+    -----
+    Cost: the search for near vertices, as ``bfs`` with this cutoff, and one pass over the edges.
+    """
+
+    center: Any
+    radius: int = 1
+
+    rule = "keep"
+    runs_on = ("cpu",)
+
+    def __post_init__(self) -> None:
+        as_python(self, "center")
+        if self.center is None or isinstance(self.center, list):
+            raise InvalidArgument(f"center={self.center!r}; give one vertex id")
+        whole = isinstance(self.radius, (int, np.integer)) and not isinstance(self.radius, bool)
+        check_number(
+            "radius", self.radius, "a whole number of at least 0", whole and self.radius >= 0
+        )
+
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("bfs",)
+
+    def reads_weight(self, schema: EdgeSchema) -> bool:
+        return schema.weight is not None
+
+    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return edge_columns(schema)
+
+    def run(self, run: Run) -> Table:
+        (center,) = run.ids.find([self.center])
+        most = min(int(self.radius), run.num_vertices)
+        level = run.engine.bfs(run.view, int(center), cutoff=most, targets=None, report=run.report)
+        return edges_among(run, level >= 0)
