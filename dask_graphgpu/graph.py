@@ -33,6 +33,7 @@ from dask_graphgpu.algorithms import (
     LabelPropagation,
     Leiden,
     Louvain,
+    MinimumSpanningForest,
     NeuralNetwork,
     PageRank,
     RunProgram,
@@ -202,6 +203,7 @@ class Graph:
     hits = _method(HITS)
     louvain = _method(Louvain)
     leiden = _method(Leiden)
+    minimum_spanning_forest = _method(MinimumSpanningForest)
     betweenness_centrality = _method(BetweennessCentrality)
     edge_betweenness_centrality = _method(EdgeBetweennessCentrality)
     ego = _method(Ego)

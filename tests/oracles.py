@@ -138,6 +138,25 @@ def dependencies(n, graph, sources, weight=None):
     return sums
 
 
+def spanning_forest(n, edges, rank):
+    """Edges (smaller end by `rank`, larger, weight) of the minimum spanning forest: Kruskal's, with sets.
+
+    Sorted by their ends; of equal weights the edge with the smaller ends comes first.
+    """
+    order = sorted(range(n), key=rank.__getitem__)
+    ends = [(w, *sorted((rank[u], rank[v]))) for u, v, w in _arcs(edges, directed=True) if u != v]
+    tree = {v: {v} for v in range(n)}
+    taken = []
+    for weight, low, high in sorted(ends):
+        a, b = tree[low], tree[high]
+        if a is not b:
+            taken.append((low, high, weight))
+            a |= b
+            for v in b:
+                tree[v] = a
+    return [(order[low], order[high], weight) for low, high, weight in sorted(taken)]
+
+
 def core_numbers(n, edges):
     """Core numbers: for each k, delete vertices of degree below k until there are none."""
     neighbours = {v: set() for v in range(n)}

@@ -19,6 +19,7 @@ from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.louvain import Louvain
+from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
@@ -43,6 +44,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
     "jaccard": Jaccard,
+    "minimum_spanning_forest": MinimumSpanningForest,
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
     "hits": HITS,
@@ -79,6 +81,7 @@ __all__ = [
     "LabelPropagation",
     "Leiden",
     "Louvain",
+    "MinimumSpanningForest",
     "NeuralNetwork",
     "PageRank",
     "RunProgram",
