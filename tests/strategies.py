@@ -1,7 +1,7 @@
 """Graphs as users give them, drawn by Hypothesis: frames of edges, kinds of ids, partitions."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dask.dataframe as dd
 import numpy as np
@@ -71,6 +71,14 @@ class EdgeList:
         """Place of each vertex in the order of the user's ids."""
         order = sorted(range(self.n), key=self.ids.__getitem__)
         return [order.index(v) for v in range(self.n)]
+
+    @property
+    def as_given(self):
+        """The same with the edges that the rows are taken for: one of two where all stand in both directions."""
+        turned = [(v, u, *weight) for u, v, *weight in self.edges]
+        if self.directed or sorted(map(tuple, self.edges)) != sorted(turned):
+            return self
+        return replace(self, edges=[edge for edge in self.edges if edge[0] <= edge[1]])
 
     def column(self, vertices):
         """Vertices as a column of the user's ids."""

@@ -44,7 +44,7 @@ def small_weights(graph):
 def test_iterations_over_all_kinds_of_ids(graph):
     graph = small_weights(graph) if graph.weight else graph
     found = graph.graph().hits(tolerance=0, max_iterations=3).compute()
-    for name, expected in zip(("hub", "authority"), iterated(graph, 3), strict=True):
+    for name, expected in zip(("hub", "authority"), iterated(graph.as_given, 3), strict=True):
         values = graph.answers(found, name)
         assert [values[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
