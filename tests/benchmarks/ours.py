@@ -34,6 +34,8 @@ CALLS: dict[str, Callable[[Graph, int], Any]] = {
     "strong components": lambda g, source: g.strongly_connected_components(),
     "core numbers": lambda g, source: g.core_number(),
     "triangles": lambda g, source: g.triangle_count(),
+    "louvain": lambda g, source: g.louvain(weighted=False),
+    "leiden": lambda g, source: g.leiden(weighted=False),
 }
 
 
@@ -62,6 +64,8 @@ class Ours:
             "strong components": (algorithms.StronglyConnectedComponents(), False),
             "core numbers": (algorithms.CoreNumber(), False),
             "triangles": (algorithms.TriangleCount(), False),
+            "louvain": (algorithms.Louvain(weighted=False), False),
+            "leiden": (algorithms.Leiden(weighted=False), False),
         }
         self._built = built
 
@@ -79,7 +83,7 @@ class Ours:
         def call() -> np.ndarray:
             run = Run(load("cpu"), view, self._built.ids, schema, Report(algorithm))
             table = task.run(run)
-            return list(table.values())[-1].data
+            return table.get("community", list(table.values())[-1]).data
 
         return call
 

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +39,27 @@ def test_tables_have_a_row_for_every_algorithm(tmp_path):
     assert {flag for row in rows for flag in meets(row)} <= {"yes", "no", "-"}
 
 
+COMMUNITIES = ("louvain", "leiden")
+
+
+def modularity(graph, labels):
+    """Of communities of a graph's edges, their directions ignored."""
+    made = nx.MultiGraph(zip(*(end.tolist() for end in graph.arrays("src", "dst")), strict=True))
+    groups = pd.Series(range(len(made))).groupby(np.asarray(labels)).indices.values()
+    return nx.community.modularity(made, [set(group.tolist()) for group in groups])
+
+
+@pytest.mark.parametrize("make", [directed, lambda folder: grid(9, folder)])
+@pytest.mark.parametrize("algorithm", COMMUNITIES)
+def test_communities_of_both_sides_are_about_as_good(tmp_path, make, algorithm):
+    graph = make(tmp_path)
+    ours = modularity(graph, Ours(graph).kernel(algorithm, 0)())
+    for peer in PEERS.values():
+        if algorithm in peer.calls:
+            theirs = modularity(graph, peer(graph).kernel(algorithm, 0)())
+            assert ours > theirs - 0.05
+
+
 def plain(algorithm, values):
     """Labels by their first vertex; 0 in place of what says that there is no path."""
     if algorithm.endswith("components"):
@@ -55,6 +77,7 @@ def plain(algorithm, values):
         for name, peer in PEERS.items()
         for algorithm in peer.calls
         if (algorithm, name) != ("ssnsp", "NetworKit")  # keeps its counts to itself
+        and algorithm not in COMMUNITIES  # each its own
     ],
 )
 def test_both_sides_compute_the_same(tmp_path, make, algorithm, peer):

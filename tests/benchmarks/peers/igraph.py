@@ -25,6 +25,8 @@ class IGraph(Peer):
         "components": "G.connected_components(mode='weak').membership, its cache emptied before",
         "strong components": "the same with mode='strong'",
         "triangles": "G.as_undirected().simplify().transitivity_local_undirected(mode='zero'), times pairs",
+        "louvain": "G.as_undirected('each').community_multilevel().membership",
+        "leiden": "G.as_undirected('each').community_leiden('modularity', n_iterations=2).membership",
         "core numbers": "G.as_undirected().simplify().coreness()",
     }
 
@@ -36,6 +38,11 @@ class IGraph(Peer):
         graph = self._plain
         if algorithm == "bfs":
             return lambda: np.array(graph.distances(source, mode="out")[0])
+        if algorithm in ("louvain", "leiden"):
+            both = graph.as_undirected("each")
+            if algorithm == "louvain":
+                return lambda: np.array(both.community_multilevel().membership)
+            return lambda: np.array(both.community_leiden("modularity", n_iterations=2).membership)
         if algorithm in ("core numbers", "triangles"):
             simple = graph.as_undirected().simplify()
         if algorithm == "triangles":

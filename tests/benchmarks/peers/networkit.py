@@ -25,6 +25,8 @@ class NetworKit(Peer):
         "components": "components.WeaklyConnectedComponents(G), ConnectedComponents undirected",
         "strong components": "components.StronglyConnectedComponents(G), ConnectedComponents undirected",
         "triangles": "centrality.LocalClusteringCoefficient(simple undirected G, turbo=True), times pairs",
+        "louvain": "community.PLM(graphtools.toUndirected(G))",
+        "leiden": "community.ParallelLeiden(graphtools.toUndirected(G), iterations=2)",
         "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
     }
 
@@ -52,6 +54,12 @@ class NetworKit(Peer):
             degree = np.array([simple.degree(v) for v in simple.iterNodes()])
             pairs, local = degree * (degree - 1) / 2, nk.centrality.LocalClusteringCoefficient
             return lambda: np.asarray(local(simple, turbo=True).run().scores()) * pairs
+        if algorithm in ("louvain", "leiden"):
+            both = nk.graphtools.toUndirected(plain) if self.directed else plain
+            if algorithm == "louvain":
+                return lambda: np.asarray(nk.community.PLM(both).run().getPartition().getVector())
+            leiden = nk.community.ParallelLeiden
+            return lambda: np.asarray(leiden(both, iterations=2).run().getPartition().getVector())
         if algorithm == "core numbers":
             both = nk.graphtools.toUndirected(plain) if self.directed else plain
             both.removeMultiEdges()
