@@ -24,6 +24,7 @@ from dask_graphgpu.steps import IDS, GraphOptions, Step
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 
+_GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _BUILD = "build"  # the step that saves a graph
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
@@ -103,6 +104,12 @@ def _graph_options() -> list[click.Parameter]:
             type=click.Choice(["balanced", "random", "biased_random", "metis"]),
             help="Which rank owns a vertex; the answer is the same. Default: balanced.",
         ),
+        option(
+            ["--layout"],
+            type=click.Choice(["rows", "layered"]),
+            help="How edges are held; the answer is the same. Default: rows.",
+        ),
+        option(["--root"], metavar="ID", help="Vertex from which layers are counted."),
         option(
             ["--stale"],
             type=click.Choice(["error", "ignore"]),
@@ -348,7 +355,7 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
     checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
-    others |= {name: given[name] for name in ("ranks", "partitioner") if given[name] is not None}
+    others |= {name: given[name] for name in _GIVEN if given[name] is not None}
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}

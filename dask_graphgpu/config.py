@@ -21,6 +21,8 @@ DEFAULTS: dict[str, Any] = {
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
+    # Of graphs by layers: layers with fewer edges are run together by one thread; None: 524288.
+    "layer-edges": None,
     # Of graphs made with ranks="auto" and partitioner="auto".
     "ranks": "auto",  # auto | a number: on workers of a cluster, else on threads of this process
     "partitioner": "balanced",  # balanced | random | biased_random | metis

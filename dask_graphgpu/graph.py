@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
+import numpy as np
 from dask.delayed import delayed
 
 from dask_graphgpu import config
@@ -63,6 +64,7 @@ P = ParamSpec("P")
 
 _DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
 _ORDERS = ("auto", "input", "degree")
+_LAYOUTS = ("rows", "layered")
 
 
 def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
@@ -129,6 +131,15 @@ class Graph:
         or ``f(numbers, degrees, ranks)``, which gives a rank for each of some vertices: their places
         in the order of the ids, and how many edge ends each has. "auto": ``graphgpu.partitioner``.
 
+    layout : {"rows", "layered"}
+        "layered": edges are held in the order of the breadth-first level of their source too, and
+        searches, shortest paths and other programs that only improve values sweep over them, from
+        the first layer to the last, until nothing changes. Answers do not depend on it. On the CPU
+        engine.
+    root : id, optional
+        The vertex from which layers are counted. Default: the one with the most out-edges. What it
+        does not reach has layers of its own behind them.
+
     Raises
     ------
     InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
@@ -148,12 +159,15 @@ class Graph:
         engine: str = "auto",
         ranks: int | str = "auto",
         partitioner: str | Callable[..., Any] = "auto",
+        layout: str = "rows",
+        root: Any = None,
     ) -> None:
         _check_frame(frame, "the edge frame", InvalidEdges)
         order, engine = config.chosen("order", order), config.chosen("engine", engine)
         _check_choice("duplicates", duplicates, _DUPLICATES)
         _check_choice("order", order, _ORDERS)
         _check_choice("directed", directed, (True, False))
+        _check_choice("layout", layout, _LAYOUTS)
         engines.check(engine)
         schema = find_columns(meta_of(frame), source, destination, weight)
         schema = dataclasses.replace(schema, directed=directed)
@@ -170,14 +184,19 @@ class Graph:
                 raise InvalidVertices(unlike("the vertices frame", vertices))
             ids = find_vertex_columns(meta_of(vertices), schema)
             schema = holding_vertices(schema, meta_of(vertices), ids)
-        layout = Layout(directed=directed, duplicates=duplicates, order=order)
+        made = Layout(
+            directed=directed,
+            duplicates=duplicates,
+            order=order,
+            layered=layout == "layered",
+            root=_as_root(root, layout),
+        )
+        engines.check_layout(engine, schema.on_device, layered=made.layered)
         if partitioner == "auto":
             partitioner = config.get("partitioner")
         check_partitioner(partitioner)
         number, asked = check_ranks(ranks), ranks != "auto"
-        self._input: Input = Frames(
-            frame, vertices, ids, schema, layout, number, asked, partitioner
-        )
+        self._input: Input = Frames(frame, vertices, ids, schema, made, number, asked, partitioner)
         self._engine = engine
 
     @classmethod
@@ -299,6 +318,17 @@ class Graph:
 
 def _names(columns: Columns) -> tuple[str, ...]:
     return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _as_root(root: Any, layout: str) -> Any:
+    """The id of a root as plain Python values, which a saved graph can hold."""
+    if root is not None and layout != "layered":
+        raise InvalidArgument(
+            f"root={root!r} is of layers, and layout={layout!r}: give layout='layered' too"
+        )
+    if isinstance(root, (tuple, list)):
+        return tuple(part.item() if isinstance(part, np.generic) else part for part in root)
+    return root.item() if isinstance(root, np.generic) else root
 
 
 def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:

@@ -64,7 +64,8 @@ def ingest(
 
     Equal arguments give equal keys, so results computed together share one partition.
     """
-    layout = replace(layout, by=needs.by)
+    # Layers are found along the edges.
+    layout = replace(layout, by="source" if layout.layered else needs.by)
     carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
     edges = edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)

@@ -104,6 +104,8 @@ def _graph(options: GraphOptions) -> _Graph:
                 )
     schema = find_columns(edges._meta, **named)
     named |= dict(options.others)
+    if "root" in named:
+        named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
         named["vertices"] = read_parquet(options.vertices)
     return _Graph(edges.graph(**named), schema)
@@ -126,6 +128,10 @@ def _saved_graph(options: GraphOptions) -> _Graph:
         "undirected": (not others.get("directed", True) or None, not layout.directed),
         "vertices": (options.vertices, "those that were saved"),
     }
+    if others.get("layout", "rows") == "layered":
+        asked["layout"] = ("layered", "layered" if layout.layered else "rows")
+    if "root" in others:
+        asked["root"] = (vertex_id(others["root"], schema, "root"), layout.root)
     for name in ("duplicates", "order"):
         asked[name] = (
             None if others.get(name) == "auto" else others.get(name),

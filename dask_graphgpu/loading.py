@@ -63,6 +63,7 @@ def load(
     engine = config.chosen("engine", engine)
     engines.check(engine)
     found = saved.read(path, verify=verify, stale=stale)
+    engines.check_layout(engine, False, layered=found.layout.layered)
     opened = delayed(open_partition, pure=True)(str(found.path), found.fingerprint)
     needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions

@@ -30,7 +30,7 @@ from dask_graphgpu.io.spread import spread
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.report import Advance, Report
-from dask_graphgpu.store.plan import RankShare
+from dask_graphgpu.store.plan import Layers, RankShare
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +115,7 @@ def size_of(share: Share) -> BuiltGraph:
         int(shares.edges[rank]),
         int(shares.border[rank]),
         partition.nbytes,
+        layers=Layers.of(partition),
     )
     return BuiltGraph(partition.num_rows, partition.num_vertices, partition.order, (size,))
 

@@ -7,7 +7,7 @@ from dask_graphgpu.engine.expressions import call, number, run_names, shown
 from dask_graphgpu.engine.writer import Writer, indented
 
 
-def _improve(writer: Writer, *, then: list[str], fail: str, atomic: bool) -> str:
+def improve(writer: Writer, *, then: list[str], fail: str, atomic: bool) -> str:
     """Lines for an edge ``e`` from ``u``: if its message improves ``v``, keep it, and ``then``.
 
     A value may equal the identity (the largest int64 is a distance like any other): ``late`` says
@@ -74,7 +74,7 @@ while 0 < count <= most and bad == 0:
         end = offsets[u + ONE]
         edges += np.int64(end - begin)
         for e in range(begin, end):
-{indented(_improve(writer, then=queue, fail="return 1", atomic=False), 12)}
+{indented(improve(writer, then=queue, fail="return 1", atomic=False), 12)}
     frontier, queue = queue, frontier
     count = length
     rounds += 1
@@ -86,7 +86,7 @@ return 0"""
     fixed = "frontier, queue, stamp, late, counts, cutoff, most, offsets, neighbours"
     writer.kernel("relax", fixed, body)
     mark = ["stamp[v] = now"]
-    body = over_frontier(_improve(writer, then=mark, fail="return 1", atomic=True))
+    body = over_frontier(improve(writer, then=mark, fail="return 1", atomic=True))
     fixed = "lo, hi, frontier, ends, stamp, late, now, cutoff, offsets, neighbours"
     writer.kernel("relax_block", fixed, body)
 
@@ -188,7 +188,7 @@ def write_near_far(writer: Writer) -> None:
         "    n_far += 1",
     ]
     marks = ["if p <= limit:", "    stamp[v] = now", "elif in_far[v] == 0:", "    in_far[v] = 2"]
-    body = over_frontier(_improve(writer, then=marks, fail="return 1", atomic=True))
+    body = over_frontier(improve(writer, then=marks, fail="return 1", atomic=True))
     fixed = "lo, hi, frontier, ends, stamp, in_far, late, now, limit, cutoff, offsets, neighbours"
     writer.kernel("near_block", fixed, body)
     dtype = writer.binding.message
@@ -215,7 +215,7 @@ while True:
             end = offsets[u + ONE]
             edges += np.int64(end - begin)
             for e in range(begin, end):
-{indented(_improve(writer, then=then, fail="return 1", atomic=False), 16)}
+{indented(improve(writer, then=then, fail="return 1", atomic=False), 16)}
         near, queue = queue, near
         count = length
         rounds += 1

@@ -24,6 +24,7 @@ from dask_graphgpu.engine.in_place_kernels import (
     write_relax,
     write_sweep,
 )
+from dask_graphgpu.engine.layered_kernels import write_layered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.vertex_kernels import (
     write_aggregate,
@@ -81,6 +82,7 @@ def translated(error: Exception, kernel: str, functions: Mapping[str, Any]) -> P
     used = {
         "emit": ("compute",), "gather": ("compute",), "push": ("compute",), "apply": ("apply", "active"),
         "relax": ("compute", "active", "priority"), "near": ("compute", "active", "priority"),
+        "layers": ("compute", "active", "priority"), "layer": ("compute", "active", "priority"),
         "awake": ("active",), "priorities": ("priority",),
     }  # fmt: skip
     roles = used.get(kernel.split("_")[0], (kernel,))
@@ -118,6 +120,8 @@ def _write(writer: Writer) -> None:
     if program.in_place:
         write_relax(writer)
         write_sweep(writer)
+        if binding.view.levels is not None:
+            write_layered(writer)
         if program.priority is not None:
             write_near_far(writer)
         if binding.view.numbers is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import INT64_MAX, handed_on, may_overflow, parameters, plain, where
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import VertexProgram, plain_number
 
@@ -73,6 +74,13 @@ class Binding:
             return self.mirror.out
         return self.view.out if self.against else self.view.into
 
+    @cached_property
+    def layered(self) -> Layered:
+        """The edges that are sent over, by layers of the vertices that send."""
+        if self.mirrored:
+            return self.mirror.layered("source")
+        return self.view.layered("destination" if self.against else "source")
+
     @property
     def has_send(self) -> bool:
         """Whether `send` is known to cost nothing."""
@@ -118,7 +126,7 @@ class Binding:
         """Every edge both ways."""
         return self.view.undirected()
 
-    def edge_column(self, adjacency: Adjacency, name: str) -> np.ndarray:
+    def edge_column(self, adjacency: Adjacency | Layered, name: str) -> np.ndarray:
         """A column of the edges, "weight" or one that compute names as ``edge_<name>``."""
         if name not in adjacency.columns:
             function = plain(self.program.compute, "compute")

@@ -14,6 +14,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
+from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
@@ -70,7 +71,15 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     # every vertex as often a source as a destination, which is cheaper to see.
     both = not layout.directed and not (balanced and mirrored(runs))
     rows = from_coo(num_vertices, runs, dtype, both=both)
-    return Partition(VertexIds(columns, position), rows, layout, given, num_rows)
+    ids = VertexIds(columns, position)
+    levels = None
+    if layout.layered:
+        root = None if layout.root is None else ids.find_number(layout.root)
+        levels = find_levels(rows, num_vertices, ids.rank, root, None)
+    made = Partition(ids, rows, layout, given, num_rows, levels=levels)
+    if levels is not None:
+        made.order_by_layers()
+    return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,13 +104,20 @@ class VertexIds:
         UnknownVertex
             One of them is not a vertex; the message names it and the type of the graph's ids.
         """
-        rows = []
-        for value in values:
-            row = self.find_row(value)
-            if row is None:
-                raise unknown_vertex(value, len(self), self.kinds)
-            rows.append(row)
+        rows = [self.find_number(value) for value in values]
         return self._dense(np.array(rows, dtype=np.int64))
+
+    def find_number(self, value: Any) -> int:
+        """Place of one of the user's ids in their order.
+
+        Raises
+        ------
+        UnknownVertex
+        """
+        row = self.find_row(value)
+        if row is None:
+            raise unknown_vertex(value, len(self), self.kinds)
+        return row
 
     def find_row(self, value: Any) -> int | None:
         """Row of ``columns`` that holds an id (a tuple when there are several); None if none does."""

@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphgpu.errors import InvalidVertices
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
@@ -132,6 +133,8 @@ class Partition:
         What was made of ``rows`` before, so that it need not be made again.
     origin : Origin, optional
         Where the arrays are mapped from; None: they are in memory.
+    levels : Levels, optional
+        The layer of each vertex, of a layered graph.
     """
 
     rows_kind: ClassVar[type[Rows]] = Rows
@@ -145,6 +148,7 @@ class Partition:
         num_rows: int,
         prepared: Prepared | None = None,
         origin: Origin | None = None,
+        levels: Levels | None = None,
     ) -> None:
         self.ids = ids
         self.layout = layout
@@ -152,6 +156,7 @@ class Partition:
         self.num_rows = num_rows
         self.given = rows
         self.origin = origin
+        self.levels = levels
         # Whether nothing repeats; None: not known yet.
         self._plain: bool | None = None if prepared is None else prepared.plain
         self._rows = {} if prepared is None else dict(prepared.rows)
@@ -163,7 +168,7 @@ class Partition:
         if self.origin is not None:
             return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
         parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
-        return type(self), parts
+        return type(self), (*parts, None, None, self.levels)
 
     def __sizeof__(self) -> int:
         # By which Dask places tasks and spills: what is mapped is the system's to drop.
@@ -184,6 +189,7 @@ class Partition:
         given = self.given
         arrays = [given.offsets, given.neighbours, *given.columns.values()]
         arrays += [array for rows in self._rows.values() for array in rows.arrays()]
+        arrays += [] if self.levels is None else [self.levels.level]
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
@@ -193,7 +199,26 @@ class Partition:
         Views share rows as far as the rules do not differ on this graph.
         """
         _, rows, names = self.under(rule, weight, columns)
-        return View(rows, names=names, vertex_columns=self.vertex_columns, user_rank=self.ids.rank)
+        return View(
+            rows,
+            names=names,
+            vertex_columns=self.vertex_columns,
+            user_rank=self.ids.rank,
+            levels=self.levels,
+        )
+
+    def order_by_layers(self) -> None:
+        """Have the edges by layers at hand, of repeated rows the lightest.
+
+        Where nothing repeats they are those of every rule; of others they are made when asked for.
+        """
+        assert self.levels is not None
+        self.under("min")[1].layered("source", self.levels)
+
+    def layers(self) -> list[Layered]:
+        """The edges by layers as far as they are made, under every rule."""
+        with self._lock:
+            return [made for rows in self._rows.values() for made in rows.layers().values()]
 
     def under(
         self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import numpy as np
 
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered, Levels, order_edges
 
 
 class Rows:
@@ -42,6 +43,7 @@ class Rows:
         self._bare = {by: Adjacency(given.offsets, given.neighbours)}
         self._shown: dict[tuple[str, tuple[str, ...]], Adjacency] = {}
         self._symmetric: Adjacency | None = None
+        self._layered: dict[str, Layered] = {}
         self._missed = 0.0
         self._largest: dict[str, int | float | None] = {}
         self._lock = threading.RLock()
@@ -101,10 +103,36 @@ class Rows:
                 self._symmetric = self.rowwise.without_loops(rows)
             return self._symmetric
 
+    def layered(self, by: str, levels: Levels) -> Layered:
+        """The edges by layers of their sources, or destinations, with all columns.
+
+        Made once, and anew for other levels.
+        """
+        by = by if self.directed else self.by
+        with self._lock:
+            made = self._layered.get(by)
+            if made is None or made.level is not levels.level:
+                # Rows of the other direction are not kept: only their layers are wanted.
+                given = self.adjacency(self.by, self.names)
+                there = by in self._bare
+                rows = self.adjacency(by, self.names) if there else self.csr.transpose(given)
+                self._layered[by] = order_edges(rows, levels)
+            return self._layered[by]
+
+    def take_layered(self, made: Mapping[str, Layered]) -> None:
+        """Take what `layered` has given before, by direction."""
+        self._layered.update(made)
+
+    def layers(self) -> dict[str, Layered]:
+        """What `layered` has given so far, by direction."""
+        with self._lock:
+            return dict(self._layered)
+
     def arrays(self) -> list[np.ndarray]:
         """Every array that is held, for counting their bytes."""
         held = list(self._bare.values()) + ([self._symmetric] if self._symmetric else [])
         columns = [column for named in self._columns.values() for column in named.values()]
+        columns += [array for layered in self._layered.values() for array in layered.arrays()]
         return [array for a in held for array in (a.offsets, a.neighbours)] + columns
 
     def _direction(self, by: str) -> Adjacency:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
 
 
@@ -25,6 +26,8 @@ class View:
         Columns of the user's vertices frame, in dense order.
     user_rank : array of shape (num_vertices,), optional
         Place of each dense id in the order of the user's ids; None when that is the dense order.
+    levels : Levels, optional
+        The layer of each vertex, where edges are looked at by layers.
 
     Attributes
     ----------
@@ -45,8 +48,10 @@ class View:
         names: tuple[str, ...] | None = None,
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         user_rank: np.ndarray | None = None,
+        levels: Levels | None = None,
     ) -> None:
         self.rows = rows
+        self.levels = levels
         self._names = rows.names if names is None else names
         self.directed = rows.directed
         self.num_vertices = self.num_owned = self.graph_vertices = rows.num_vertices
@@ -78,7 +83,12 @@ class View:
         given = self._given()
         edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
         rows = type(self.rows)(edges, by=self.rows.by, directed=self.directed)
-        return View(rows, vertex_columns=self.vertex_columns, user_rank=self.user_rank)
+        return View(
+            rows,
+            vertex_columns=self.vertex_columns,
+            user_rank=self.user_rank,
+            levels=self.levels,
+        )
 
     def undirected(self) -> View:
         """Every edge in both directions, made anew; a self-loop is in its vertex's row twice.
@@ -99,7 +109,13 @@ class View:
             type(self.rows)(both, directed=False),
             vertex_columns=self.vertex_columns,
             user_rank=self.user_rank,
+            levels=self.levels,
         )
+
+    def layered(self, by: str) -> Layered:
+        """The edges by layers of their sources, or of their destinations; made once."""
+        assert self.levels is not None
+        return self.rows.layered(by, self.levels).showing(self._names)
 
     @property
     def out(self) -> Adjacency:

@@ -12,6 +12,40 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.ranks.partition import RankPartition
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers of a graph, or of what a rank has of it.
+
+    Attributes
+    ----------
+    number : int
+        Of the whole graph.
+    bytes : int
+        Of the layer of each vertex, and of edges by layers under the rules that were asked for.
+    seconds : float
+        What it took to find the layers, and to order these edges.
+    """
+
+    number: int
+    bytes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, partition: Partition | RankPartition) -> Layers | None:
+        """Those of a partition; None: its edges are rows only."""
+        levels = partition.levels
+        if levels is None:
+            return None
+        made = partition.layers()
+        arrays = [levels.level, *(array for layered in made for array in layered.arrays())]
+        size = sum({id(array): array.nbytes for array in arrays}.values())
+        return cls(levels.num_layers, size, levels.seconds + sum(each.seconds for each in made))
+
+    def __str__(self) -> str:
+        return f"{self.number:,}, {self.bytes:,} bytes of them, built in {self.seconds:.3g} s"
 
 
 @dataclass(frozen=True)
@@ -29,6 +63,8 @@ class RankShare:
     bytes : int
     where : str
         Address of the worker; empty: in this process.
+    layers : Layers, optional
+        Of a layered graph.
     """
 
     vertices: int
@@ -36,6 +72,7 @@ class RankShare:
     border: int
     bytes: int
     where: str = ""
+    layers: Layers | None = None
 
     def __str__(self) -> str:
         text = (
@@ -67,6 +104,10 @@ class Plan:
         Where there are several ranks: why so many.
     shares : tuple of RankShare
         What each of several ranks has, where ``exact``.
+    layers : Layers or None
+        Of a layered graph, where ``exact``; None: edges are rows only.
+    layout : str
+        "rows" or "layered".
     """
 
     columns: str
@@ -83,6 +124,8 @@ class Plan:
     on_device: bool = False
     why_ranks: str = ""
     shares: tuple[RankShare, ...] = ()
+    layers: Layers | None = None
+    layout: str = "rows"
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -96,6 +139,8 @@ class Plan:
             (self._memory() if self.path is None else "saved", self._place()),
             ("engine", self.engine),
         ]
+        if self.layout == "layered":
+            lines.append(("layers", str(self.layers or "found when built")))
         lines += [(f"rank {i}", str(share)) for i, share in enumerate(self.shares)]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
 
@@ -151,6 +196,7 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         partition.nbytes,
         exact=True,
     )
+    plan = replace(plan, layers=Layers.of(partition))
     origin = partition.origin
     return plan if origin is None else replace(plan, path=origin.path)
 
@@ -168,7 +214,12 @@ def plan_on_ranks(
     """The plan of a graph whose shares are built."""
     size = sum(share.bytes for share in shares)
     plan = _plan(schema, layout, engine, order, rows, vertices, size, exact=True)
-    return replace(plan, ranks=len(shares), why_ranks=why, shares=shares)
+    plan = replace(plan, ranks=len(shares), why_ranks=why, shares=shares)
+    layers = [share.layers for share in shares if share.layers is not None]
+    if layers:
+        size, seconds = sum(each.bytes for each in layers), max(each.seconds for each in layers)
+        plan = replace(plan, layers=Layers(layers[0].number, size, seconds))
+    return plan
 
 
 def _plan(
@@ -196,6 +247,7 @@ def _plan(
         bytes=size,
         exact=exact,
         on_device=schema.on_device,
+        layout="layered" if layout.layered else "rows",
     )
 
 

@@ -15,6 +15,7 @@ from dask_graphgpu.io.replace import replacing
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.partition import Key, Partition
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.mapped import digest, write_column
@@ -96,6 +97,7 @@ def write(
         "given": given,
         "plain": plain,
         "ready": ready,
+        "levels": _levels(partition, files),
         "vertices": {
             "columns": {
                 name: files.add(f"vertex-{i}", column)
@@ -125,6 +127,19 @@ def _graph(partition: Partition, schema: EdgeSchema) -> dict[str, Any]:
     }
 
 
+def _levels(partition: Partition, files: _Files) -> dict[str, Any] | None:
+    """The layer of each vertex, of a layered graph."""
+    levels = partition.levels
+    if levels is None:
+        return None
+    return {
+        "root": levels.root,
+        "layers": levels.num_layers,
+        "seconds": levels.seconds,
+        "level": files.add("level", levels.level),
+    }
+
+
 def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], bool]:
     """The rows that algorithms will ask for, and whether no rule makes a difference to them."""
     ready: dict[Key, dict[str, Any]] = {}
@@ -133,12 +148,22 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
     for rule, weight, against, symmetric in _READY:
         key, rows, _ = partition.under(rule, weight)
         entry = ready.setdefault(
-            key, {"rule": key[0], "columns": list(key[1]), "held": {}, "symmetric": None}
+            key,
+            {
+                "rule": key[0],
+                "columns": list(key[1]),
+                "held": {},
+                "symmetric": None,
+                "layered": None,
+            },
         )
         role = f"{key[0]}-{list(ready).index(key)}"
         for direction in (by, other) if against and directed else (by,):
             rows_by = rows.adjacency(direction, rows.names)
             entry["held"][direction] = files.adjacency(f"{role}-{direction}", rows_by)
+        if partition.levels is not None and rule != "sum":  # no program of sums reads them
+            made = rows.layered("source", partition.levels)
+            entry["layered"] = files.layered(f"{role}-layered", made)
         if symmetric and not directed:
             entry["symmetric"] = files.adjacency(f"{role}-symmetric", rows.symmetric())
     return list(ready.values()), any(key[0] == "any" for key in ready)
@@ -169,6 +194,18 @@ class _Files:
                 name: self.add(f"{role}-column-{i}", column)
                 for i, (name, column) in enumerate(rows.columns.items())
             },
+        }
+
+    def layered(self, role: str, edges: Layered) -> dict[str, Any]:
+        return {
+            "starts": self.add(f"{role}-starts", edges.starts),
+            "sources": self.add(f"{role}-sources", edges.sources),
+            "neighbours": self.add(f"{role}-neighbours", edges.neighbours),
+            "columns": {
+                name: self.add(f"{role}-column-{i}", column)
+                for i, (name, column) in enumerate(edges.columns.items())
+            },
+            "seconds": edges.seconds,
         }
 
     def write(self, folder: Path) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
@@ -94,7 +95,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
         folder,
         content["fingerprint"],
         schema_from_json(graph),
-        Layout(**content["layout"]),
+        _layout(content),
         tuple(graph["edge_columns"]),
         tuple(graph["vertex_columns"]),
         content["npartitions"],
@@ -137,8 +138,15 @@ def open_partition(path: str, fingerprint: str) -> Partition:
     return partition
 
 
+def _layout(content: dict[str, Any]) -> Layout:
+    given = dict(content["layout"])
+    if isinstance(given.get("root"), list):  # JSON has no tuples
+        given["root"] = tuple(given["root"])
+    return Layout(**given)
+
+
 def _mapped(arrays: _Mapped, content: dict[str, Any]) -> Partition:
-    layout = Layout(**content["layout"])
+    layout = _layout(content)
     rows = {
         (entry["rule"], tuple(entry["columns"])): Rows.of(
             {way: arrays.adjacency(held) for way, held in entry["held"].items()},
@@ -148,6 +156,13 @@ def _mapped(arrays: _Mapped, content: dict[str, Any]) -> Partition:
         )
         for entry in content["ready"]
     }
+    levels = None
+    if (found := content.get("levels")) is not None:
+        level = arrays.array(found["level"])
+        levels = Levels(found["root"], level, found["layers"], found["seconds"])
+        for entry, held in zip(content["ready"], rows.values(), strict=True):
+            if entry["layered"] is not None:
+                held.take_layered({"source": arrays.layered(entry["layered"], levels)})
     position, rank = content["position"], content["rank"]
     ids = VertexIds(
         [arrays.column(name) for name in content["ids"]],
@@ -163,6 +178,7 @@ def _mapped(arrays: _Mapped, content: dict[str, Any]) -> Partition:
         VertexColumns(columns, vertices["missing"], vertices["repeated"]),
         content["counts"]["rows"],
         Prepared(content["plain"], rows),
+        levels=levels,
     )
 
 
@@ -192,6 +208,20 @@ class _Mapped:
         if rows.offsets[0] or rows.offsets[-1] != rows.num_edges:
             raise ValueError(f"{files['offsets']} does not fit {files['neighbours']}")
         return rows
+
+    def layered(self, files: dict[str, Any], levels: Levels) -> Layered:
+        columns = {name: self.array(file) for name, file in files["columns"].items()}
+        starts, neighbours = self.array(files["starts"]), self.array(files["neighbours"])
+        if len(starts) != levels.num_layers + 1 or starts[0] or starts[-1] != len(neighbours):
+            raise ValueError(f"{files['starts']} does not fit {files['neighbours']}")
+        return Layered(
+            starts,
+            self.array(files["sources"]),
+            neighbours,
+            levels.level,
+            columns,
+            files["seconds"],
+        )
 
     def _check(self, file: str, length: int) -> None:
         if length != self._files[file]["length"]:

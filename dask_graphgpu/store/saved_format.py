@@ -16,7 +16,7 @@ from dask_graphgpu.store.manifest import Kind
 
 SAVED = Kind(
     name="saved graph",
-    version=1,
+    version=2,
     suffix=".arrow",
     writer="Graph.save or `dask graph build`",
     again="save the graph again",

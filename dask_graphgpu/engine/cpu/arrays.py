@@ -15,6 +15,9 @@ from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered
+
+Edges = Adjacency | Layered
 
 
 class Arrays:
@@ -64,15 +67,15 @@ class Arrays:
 
     # -- kernels ---------------------------------------------------------------------------------
 
-    def run(self, name: str, bounds: np.ndarray, edges: Adjacency, *fixed: Any) -> list[Any]:
+    def run(self, name: str, bounds: np.ndarray, edges: Edges, *fixed: Any) -> list[Any]:
         """Run a generated kernel over blocks; ``edges`` is where it reads columns of edges."""
         return for_blocks(self.lowered.kernel(name), bounds, *fixed, *self.named(name, edges))
 
-    def named(self, kernel: str, edges: Adjacency) -> list[Any]:
+    def named(self, kernel: str, edges: Edges) -> list[Any]:
         """What a kernel takes after its fixed arguments."""
         return [self._value(name, edges) for name in self.lowered.arguments[kernel]]
 
-    def _value(self, name: str, edges: Adjacency) -> Any:
+    def _value(self, name: str, edges: Edges) -> Any:
         if name in ("degree", "weighted_degree"):
             return getattr(self, name)
         if name in ("superstep", "num_vertices"):
@@ -108,7 +111,7 @@ class Arrays:
         """Bytes of the changing fields of a vertex."""
         return sum(self.binding.dtypes[name].itemsize for name in self.binding.program.changing)
 
-    def edge_bytes(self, kernel: str, edges: Adjacency, per_vertex: int) -> int:
+    def edge_bytes(self, kernel: str, edges: Edges, per_vertex: int) -> int:
         """Modelled bytes an edge: the neighbour, the columns that the kernel reads, its value."""
         columns = [name for name in self.lowered.arguments[kernel] if name.startswith("column_")]
         read = sum(edges.columns[name.removeprefix("column_")].dtype.itemsize for name in columns)

@@ -59,9 +59,17 @@ def bfs(
     graph costs microseconds a level. A level of many edges is pushed by all threads, or pulled when it holds a large
     part of the edges not read so far and the view has its in-edges. At most one read of each edge, plus about one a
     vertex in every pull.
+
+    Where the view has layers, it sweeps over them instead: once from their root, from other sources until levels are
+    quiet.
     """
+    from dask_graphgpu.engine import hops
+    from dask_graphgpu.engine.cpu.programs import run
     from dask_graphgpu.engine.cpu.search import Search
 
+    if view.levels is not None:
+        starts = np.array([source])
+        return hops.levels(run(hops.PROGRAM, view, sources=starts, cutoff=cutoff, report=report))
     if targets is None:
         targets = np.empty(0, np.int64)
     search = Search(view, source, cutoff, targets, report)

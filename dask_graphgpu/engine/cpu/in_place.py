@@ -10,12 +10,12 @@ import numpy as np
 
 from dask_graphgpu.engine.buckets import choose_delta, no_limit, raised, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.keeping import Keeper, Kept
+from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.functions import INT64_MAX
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.report import Report
@@ -33,7 +33,7 @@ DENSE = 1 / 2
 DENSE_LIST = 1 / 16
 
 
-class InPlace:
+class InPlace(Improving):
     """One run of a monotone program: a state, and the vertices whose values are to be sent.
 
     Parameters
@@ -51,8 +51,8 @@ class InPlace:
     ----------
     frontier, num_active
         Those that send next, ``frontier[:num_active]``; in near-far order the near ones.
-    num_far, read : int
-        Length of the far list, edges read so far.
+    num_far : int
+        Length of the far list.
     limits : array of shape (2,)
         The priorities up to which vertices are near, and the lowest one of those that are far.
     """
@@ -65,33 +65,20 @@ class InPlace:
         targets: np.ndarray | None,
         report: Report,
     ) -> None:
-        self.arrays, self.binding, self.report = arrays, arrays.binding, report
-        self.program = arrays.binding.program
+        super().__init__(arrays, sources, cutoff, report)
         self.edges = self.binding.send
         self.dtype = self.edges.neighbours.dtype
-        self.whole = self.binding.whole_priorities
         n = arrays.n
         self.frontier = np.empty(n, self.dtype)
         self.queue = np.empty(n, self.dtype)
-        start = np.arange(n) if sources is None else sources
-        self.frontier[: len(start)] = start
-        self.num_active = len(start)
-        self.stamp = np.zeros(n, np.int32)
-        self.late = np.zeros(n if self.program.has_reached else 0, np.uint8)
-        if sources is not None and self.late.size:
-            self.late[sources] = 1
-        self.dropping = cutoff is not None
-        self.cutoff = self._limit(cutoff)
+        self.num_active = len(self.start)
+        self.frontier[: self.num_active] = self.start
         self.offsets = self.edges.offsets.view(np.uint64)
         self.targets = (
             np.empty(0, self.dtype) if targets is None else np.asarray(targets, self.dtype)
         )
-        self.start = start
         self.num_far = 0
         self.settled = 0
-        self.now = 0
-        self.rounds = 0
-        self.read = 0
 
     def run(self, keeper: Keeper | None = None) -> State:
         """Run until no value improves; ``keeper`` gets the state whenever it is due."""
@@ -113,27 +100,10 @@ class InPlace:
                 buckets *= 2
             until = raised(self.limits[1].item(), buckets * delta, self.whole)
 
-    def keep(self, keeper: Keeper | None) -> None:
-        """Have the values kept if that is due; of vertices that have one, any may have to send."""
-        if keeper is not None and keeper.due(self.rounds):
-            keeper.write(self.rounds, self.kept(), {})
-
-    def kept(self) -> dict[str, np.ndarray]:
-        first = self.program.first
-        return {f"state {first}": self.arrays.state[first], "reached": self.has_value()}
-
     @property
     def ordered(self) -> bool:
         """Whether values are sent in near-far order."""
         return self.program.priority is not None and configured_direction() == "auto"
-
-    def _limit(self, value: Any) -> Any:
-        """A bound of priorities in their type; None: no bound."""
-        if value is None or (self.whole and value >= INT64_MAX):
-            return no_limit(self.whole)
-        if self.whole:
-            return int(np.floor(value)) if isinstance(value, float) else int(value)
-        return float(value)
 
     # -- near-far --------------------------------------------------------------------------------
 
@@ -295,50 +265,6 @@ class InPlace:
         for_blocks(write, blocks)
         self.num_active = sum(found)
 
-    # -- results ---------------------------------------------------------------------------------
-
     def _report(self, direction: str, rounds: int, size: int, edges: int, began: float) -> None:
         kernel = "near_far" if direction == "near-far" else "relax"
-        item = self.binding.message.itemsize
-        self.rounds += rounds
-        self.read += edges
-        self.report.advance(
-            direction,
-            supersteps=rounds,
-            frontier=size,
-            edges=edges,
-            bytes=edges * self.arrays.edge_bytes(kernel, self.edges, item),
-            seconds=time.perf_counter() - began,
-        )
-
-    def has_value(self, vertices: Any = slice(None)) -> np.ndarray:
-        """Which of these vertices have a value, bool."""
-        values = self.arrays.state[self.program.first][vertices]
-        if not self.program.has_reached:
-            return np.ones(len(values), bool)
-        found: np.ndarray = values != self.binding.identity(values.dtype)
-        found |= self.late[vertices].view(bool)
-        return found
-
-    def result(self) -> State:
-        """The fields as they are."""
-        state = State()
-        state.update(self.arrays.state)
-        if self.program.has_reached:
-            state.reached = self.has_value()
-            for column in state.values():
-                column[~state.reached] = 0
-        state.supersteps = self.rounds
-        return state
-
-
-def resumed(arrays: Arrays, kept: Kept) -> np.ndarray | None:
-    """Put kept values of own vertices into the arrays; who has to send again, None: all.
-
-    Values only improve, so it does no harm that those send again that have sent before.
-    """
-    own, first = arrays.owned, arrays.binding.program.first
-    arrays.state[first][:own] = kept.columns[f"state {first}"][:own]
-    if not arrays.binding.program.has_reached:
-        return None
-    return np.flatnonzero(kept.columns["reached"][:own])
+        self._note(direction, kernel, self.edges, (rounds, size, edges), began)

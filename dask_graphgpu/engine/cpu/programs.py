@@ -71,12 +71,15 @@ def run(
     Monotone programs update in place: near-far order with a priority, else rounds over a queue, or
     sweeps over in-edges while most vertices are active. Others run in supersteps, each by pull,
     notify-pull or push as ``f``, the share of edges that active vertices send over, and the
-    adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it.
+    adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it. Where
+    the view has layers, monotone programs sweep over them instead.
     """
     # No Numba before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.cpu.in_place import InPlace, resumed
+    from dask_graphgpu.engine.cpu.improving import resumed
+    from dask_graphgpu.engine.cpu.in_place import InPlace
+    from dask_graphgpu.engine.cpu.layered import Sweeps
     from dask_graphgpu.engine.cpu.synchronous import Synchronous
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.keeping import Keeping, begun
@@ -97,6 +100,8 @@ def run(
     if in_place:
         if kept is not None:
             places = resumed(arrays, kept)
+        if view.levels is not None:
+            return Sweeps(arrays, places, cutoff, report).run(keeper)
         return InPlace(arrays, places, cutoff, ends, report).run(keeper)
     engine = Synchronous(arrays, report)
     keeping = None if keeper is None else Keeping(engine, keeper, kept)

@@ -52,12 +52,19 @@ def bfs(
 
     After some levels of few edges, ranks push several levels between two exchanges, as monotone
     programs do (``graphgpu.local-convergence``): an edge may be read more than once then.
+
+    Where the view has layers, each rank sweeps over its own between two exchanges instead.
     """
+    from dask_graphgpu.engine import hops
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
+    from dask_graphgpu.engine.ranks.programs import run
     from dask_graphgpu.engine.ranks.search import Search
     from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
 
+    if view.levels is not None:
+        starts = np.array([source])
+        return hops.levels(run(hops.PROGRAM, view, sources=starts, cutoff=cutoff, report=report))
     search = Search(view, source, cutoff, targets, report)
     forced, local = configured_direction(), converges_locally()
     small = 0

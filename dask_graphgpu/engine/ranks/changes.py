@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.view import RankView
@@ -17,7 +17,7 @@ class Changes:
     it is asked of the value that was told last and the one that is there now.
     """
 
-    def __init__(self, local: InPlace, whole: RankView) -> None:
+    def __init__(self, local: Improving, whole: RankView) -> None:
         arrays, program = local.arrays, local.program
         self._arrays, self._border = arrays, whole.border
         self._late = local.late
@@ -66,5 +66,5 @@ class Changes:
         """Which of these send, of the values that they had and those that they have."""
         arrays, out = self._arrays, np.empty(len(vertices), np.bool_)
         blocks = even_blocks(len(vertices))
-        arrays.run("awake", blocks, arrays.binding.send, vertices, had, out)
+        arrays.run("awake", blocks, arrays.binding.edges, vertices, had, out)
         return out

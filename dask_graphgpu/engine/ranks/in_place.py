@@ -1,5 +1,7 @@
 """Monotone programs on many ranks: each improves values by itself, then those of borders travel.
 
+Over edges by layers a rank sweeps until nothing changes before values travel.
+
 In near-far order a rank goes no further than to a priority that all have agreed on: the lowest that
 is still to be sent anywhere and a stretch of some buckets above it, since what lies beyond will most
 likely be improved from elsewhere. The less a stretch gives to do, the more buckets the next one has.
@@ -15,9 +17,10 @@ import numpy as np
 
 from dask_graphgpu import config
 from dask_graphgpu.engine.buckets import delta_of, mean_increment, no_limit, raised
-from dask_graphgpu.engine.cpu import in_place
+from dask_graphgpu.engine.cpu import improving
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.engine.cpu.layered import Sweeps
 from dask_graphgpu.engine.keeping import Keeper, Kept
 from dask_graphgpu.engine.ranks.changes import Changes
 from dask_graphgpu.engine.state import State
@@ -75,7 +78,11 @@ class RankInPlace:
         keeper: Keeper | None = None,
     ) -> None:
         self.arrays, self.ranks, self.targets = arrays, whole.ranks, targets
-        self.local = InPlace(arrays, sources, cutoff, None, report)
+        self.local: InPlace | Sweeps
+        if arrays.binding.view.levels is None:
+            self.local = InPlace(arrays, sources, cutoff, None, report)
+        else:
+            self.local = Sweeps(arrays, sources, cutoff, report)
         self.changes = Changes(self.local, whole)
         self.keeper = keeper
         self.exchanges = 0
@@ -84,8 +91,8 @@ class RankInPlace:
         """Run until no value improves on any rank."""
         if not converges_locally():
             self._in_rounds(self.local.relax_once)
-        elif self.local.ordered:
-            self._in_stretches()
+        elif isinstance(self.local, InPlace) and self.local.ordered:
+            self._in_stretches(self.local)
         else:
             self._in_rounds(self.local.relax)
         state = self.local.result()
@@ -113,15 +120,14 @@ class RankInPlace:
 
     # -- near-far ----------------------------------------------------------------------------------
 
-    def _in_stretches(self) -> None:
-        local = self.local
+    def _in_stretches(self, local: InPlace) -> None:
         local.begin_near_far(self._delta())
         until, buckets = local.limits[0].item(), 1
         while True:
             read = local.read
             local.near_far(until)
-            arrived, every = self._tell(*self._left(local.read - read))
-            local.arrive(arrived, self._priorities(arrived))
+            arrived, every = self._tell(*self._left(local, local.read - read))
+            local.arrive(arrived, self._priorities(local, arrived))
             changed, far, edges, unreached = every[:, :4].sum(axis=0).tolist()
             least, furthest = every[:, 4].min().item(), every[:, 5].max().item()
             final = self.targets is not None and not unreached and furthest <= least
@@ -135,15 +141,15 @@ class RankInPlace:
                 buckets = max(buckets // 2, 1)
             until = raised(least, buckets * local.delta, local.whole)
 
-    def _left(self, edges: int) -> tuple[Any, ...]:
+    def _left(self, local: InPlace, edges: int) -> tuple[Any, ...]:
         """What the ranks have to know of each other.
 
         Vertices whose values travel, and those whose values are far; edges read; targets without a
         value; the lowest priority that is to be sent, and the highest of a target. In the type of
         priorities.
         """
-        local, changed = self.local, self.changes.find()
-        priorities = self._priorities(changed)
+        changed = self.changes.find()
+        priorities = self._priorities(local, changed)
         least = priorities.min(initial=no_limit(local.whole)).item()
         if local.num_far:
             least = min(least, local.limits[1].item())
@@ -151,12 +157,12 @@ class RankInPlace:
         if self.targets is not None:
             has_value = local.has_value(self.targets)
             unreached = int((~has_value).sum())
-            of_targets = self._priorities(self.targets[has_value])
+            of_targets = self._priorities(local, self.targets[has_value])
             furthest = of_targets.max(initial=furthest).item()
         return len(changed), local.num_far, edges, unreached, least, furthest
 
-    def _priorities(self, vertices: np.ndarray) -> np.ndarray:
-        arrays, out = self.arrays, np.empty(len(vertices), self.local.limits.dtype)
+    def _priorities(self, local: InPlace, vertices: np.ndarray) -> np.ndarray:
+        arrays, out = self.arrays, np.empty(len(vertices), local.limits.dtype)
         arrays.run("priorities", even_blocks(len(vertices)), arrays.binding.send, vertices, out)
         return out
 
@@ -178,7 +184,7 @@ class RankInPlace:
 def resumed(arrays: Arrays, whole: RankView, kept: Kept) -> np.ndarray | None:
     """As the CPU engine's `resumed`, at ghosts too. Collective."""
     first = arrays.state[arrays.binding.program.first]
-    own = in_place.resumed(arrays, kept)
+    own = improving.resumed(arrays, kept)
     sends = np.zeros(arrays.n, bool)
     sends[slice(arrays.owned) if own is None else own] = True
     whole.border.refresh([first, sends])

@@ -13,6 +13,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
+from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.ranks.agree import Agreed, agree
@@ -98,7 +99,16 @@ def build(
     out = _rows(entries, local.numbers) if entries else into
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
-    return RankPartition(ids, local, out, into, layout, order, columns, agreed.num_rows, shares)
+    levels = None
+    if layout.layered:
+        root = None if layout.root is None else int(ids.find([layout.root])[0])
+        levels = find_levels(out, local.border.num_owned, local.numbers, root, local.border)
+    made = RankPartition(
+        ids, local, out, into, layout, order, columns, agreed.num_rows, shares, levels
+    )
+    if levels is not None:
+        made.order_by_layers()
+    return made
 
 
 def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Key, VertexColumns, chosen_rule
 from dask_graphgpu.partition.ranks.ids import RankIds
@@ -65,6 +66,8 @@ class RankPartition:
     num_rows : int
         Of the whole edge frame.
     shares : Shares
+    levels : Levels, optional
+        The layer of each vertex that is here, of a layered graph.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class RankPartition:
         vertex_columns: VertexColumns,
         num_rows: int,
         shares: Shares,
+        levels: Levels | None = None,
     ) -> None:
         self.ids = ids
         self.border = local.border
@@ -89,6 +93,7 @@ class RankPartition:
         self.vertex_columns = vertex_columns
         self.num_rows = num_rows
         self.shares = shares
+        self.levels = levels
         self._plain: bool | None = None  # whether nothing repeats on any rank; None: not known yet
         self._rows: dict[Key, _Rows] = {}
         self._views: dict[tuple[Key, tuple[str, ...]], RankView] = {}
@@ -114,9 +119,19 @@ class RankPartition:
         rows = [self.out, self.into]
         rows += [each for held in self._rows.values() for each in (held.out, held.into)]
         arrays = [self.numbers, *self.vertex_columns.columns.values(), *self.border.sends]
+        arrays += [] if self.levels is None else [self.levels.level]
+        arrays += [array for layered in self.layers() for array in layered.arrays()]
         for adjacency in rows:
             arrays += [adjacency.offsets, adjacency.neighbours, *adjacency.columns.values()]
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
+
+    def order_by_layers(self) -> None:
+        """As `Partition.order_by_layers`. Collective."""
+        self.view("min").toward("out").layered("source")
+
+    def layers(self) -> list[Layered]:
+        """The edges by layers as far as they are made, under every rule."""
+        return [layered for view in self._views.values() for layered in view.layers()]
 
     def anew(self) -> RankPartition:
         """The same share without what was made of its rows on demand.
@@ -181,6 +196,7 @@ class RankPartition:
             into=_shown(rows.into, names) if self.layout.directed else out,
             vertex_columns=self.vertex_columns,
             graph_edges=rows.graph_edges,
+            levels=self.levels,
         )
 
 

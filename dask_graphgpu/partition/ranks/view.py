@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
 
@@ -54,6 +55,8 @@ class RankView:
         Columns of the user's vertices frame; what ghosts have means nothing.
     graph_edges : int
         Edges of the whole graph; of an undirected one the entries of all rows.
+    levels : Levels, optional
+        The layer of each vertex that is here, where edges are looked at by layers.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class RankView:
         into: Adjacency,
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         graph_edges: int,
+        levels: Levels | None = None,
     ) -> None:
+        self.levels = levels
         self.ranks = ranks
         self.border = border
         self.numbers = numbers
@@ -183,6 +188,11 @@ class RankView:
         """The source of every edge of `out`, a local id."""
         return rowwise.row_ids(self.out)
 
+    def layers(self) -> list[Layered]:
+        """The edges by layers as far as they are made, for every direction."""
+        made = [rows for key, rows in self._known.items() if key[0] == "toward"]
+        return [layered for rows in made for layered in rows.layers().values()]
+
     @property
     def shared(self) -> np.ndarray:
         """Local ids of the own vertices that are ghosts on other ranks, ascending."""
@@ -248,6 +258,7 @@ class RankView:
             into=into,
             vertex_columns=self.vertex_columns,
             graph_edges=self.graph_edges * (1 if directed == self.directed else 2),
+            levels=self.levels,
         )
 
     def _max_weight(self) -> int | float | None:
@@ -319,7 +330,7 @@ class TowardView(View):
     """
 
     def __init__(self, whole: RankView, rows: Rows, direction: str) -> None:
-        super().__init__(rows, vertex_columns=whole.vertex_columns)
+        super().__init__(rows, vertex_columns=whole.vertex_columns, levels=whole.levels)
         self.numbers = whole.numbers
         self.num_owned = whole.num_owned
         self.graph_vertices = whole.graph_vertices

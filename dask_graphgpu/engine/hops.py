@@ -1,0 +1,28 @@
+"""Breadth-first search as a program, for edges that are looked at by layers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphgpu.engine.state import State
+from dask_graphgpu.program import Field, VertexProgram
+
+PROGRAM = VertexProgram(
+    state={"level": Field(dtype="int32", initial=None, at_source=0)},
+    compute=lambda source_level: source_level + 1,
+    combine="min",
+    priority=lambda level: level,
+    bound=lambda num_vertices: num_vertices,
+)
+
+
+def levels(state: State) -> np.ndarray:
+    """Hops of every vertex, int32; -1 where not reached."""
+    found = state["level"].copy()
+    found[~_reached(state)] = -1
+    return found
+
+
+def _reached(state: State) -> np.ndarray:
+    assert state.reached is not None  # the program's vertices have no level at first
+    return state.reached
