@@ -11,6 +11,7 @@ import pytest
 from cut_graphs import cut
 from made_graphs import edgeless, grid, path, random_small
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
+from rank_runs import made_view, on_one, put_together, same
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
@@ -32,49 +33,13 @@ def on_gpus(parts, function):
     return parts.run(work)
 
 
-def on_one(program, view, **arguments):
-    return cpu.run(program, view, report=Report("test"), **arguments)
-
-
 def on_ranks(program, parts, **arguments):
     """The state of the whole graph, put together of all ranks'."""
     report = Report("test")
     states = on_gpus(
         parts, lambda share: device_ranks.run(program, share, report=report, **arguments)
     )
-    first = states[0]
-    for state in states:
-        assert state.aggregates == first.aggregates
-        assert state.supersteps == first.supersteps
-    whole = type(first)()
-    whole |= {name: parts.whole([state[name] for state in states]) for name in first}
-    if first.reached is not None:
-        whole.reached = parts.whole([state.reached for state in states])
-    whole.aggregates, whole.supersteps = first.aggregates, first.supersteps
-    return whole
-
-
-def same(found, expected, *, rtol):
-    assert list(found) == list(expected)
-    for name in expected:
-        assert found[name].dtype == expected[name].dtype
-        np.testing.assert_allclose(found[name], expected[name], rtol=rtol, atol=rtol)
-    if expected.reached is not None:
-        np.testing.assert_array_equal(found.reached, expected.reached)
-    assert list(found.aggregates) == list(expected.aggregates)
-    for name, value in expected.aggregates.items():
-        assert found.aggregates[name] == pytest.approx(value, rel=rtol, abs=rtol)
-
-
-def made_view(seed, case):
-    rng = np.random.default_rng(seed + 1000)
-    made = random_small(seed, rank=None)
-    if case.weight is not None:
-        weight = rng.integers(0, 5, len(made.source)).astype(case.weight)
-        weight = weight if case.weight.startswith("int") else weight / 4
-        made = random_small(seed, rank=None, weight=weight.astype(case.weight))
-    view = made.view()
-    return view.with_columns(case.columns(view, rng))
+    return put_together(parts, states)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -8,11 +8,12 @@ import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import edgeless, grid, path, random_small
+from made_graphs import edgeless, grid, path
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
+from rank_runs import made_view, on_one, put_together, same
 from small_graphs import on_threads, small_graphs
 
-from dask_graphgpu.engine import cpu, ranks
+from dask_graphgpu.engine import ranks
 from dask_graphgpu.engine.cpu import in_place
 from dask_graphgpu.engine.ranks import in_place as ranks_in_place
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, InvalidVertices, NotConverged
@@ -20,49 +21,12 @@ from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report
 
 
-def on_one(program, view, **arguments):
-    return cpu.run(program, view, report=Report("test"), **arguments)
-
-
 def on_ranks(program, parts, **arguments):
     """The state of the whole graph, put together of all ranks'."""
-    states = parts.run(lambda share: ranks.run(program, share, report=Report("test"), **arguments))
-    first = states[0]
-    for state in states:
-        assert state.aggregates == first.aggregates
-        assert state.supersteps == first.supersteps
-    whole = type(first)()
-    whole |= {name: parts.whole([state[name] for state in states]) for name in first}
-    if first.reached is not None:
-        whole.reached = parts.whole([state.reached for state in states])
-    whole.aggregates, whole.supersteps = first.aggregates, first.supersteps
-    return whole
-
-
-def same(found, expected, *, rtol):
-    assert list(found) == list(expected)
-    for name in expected:
-        assert found[name].dtype == expected[name].dtype
-        np.testing.assert_allclose(found[name], expected[name], rtol=rtol, atol=rtol)
-    assert (found.reached is None) == (expected.reached is None)
-    if expected.reached is not None:
-        np.testing.assert_array_equal(found.reached, expected.reached)
-    assert list(found.aggregates) == list(expected.aggregates)
-    for name, value in expected.aggregates.items():
-        assert type(found.aggregates[name]) is type(value)
-        assert found.aggregates[name] == pytest.approx(value, rel=rtol, abs=rtol)
-
-
-def made_view(seed, case, **given):
-    """A graph as the case needs it, with columns for its vertices."""
-    rng = np.random.default_rng(seed + 1000)
-    made = random_small(seed, rank=None, **given)
-    if case.weight is not None:
-        weight = rng.integers(0, 5, len(made.source)).astype(case.weight)
-        weight = weight if case.weight.startswith("int") else weight / 4
-        made = random_small(seed, rank=None, weight=weight.astype(case.weight), **given)
-    view = made.view()
-    return view.with_columns(case.columns(view, rng))
+    report = Report("test")
+    return put_together(
+        parts, parts.run(lambda share: ranks.run(program, share, report=report, **arguments))
+    )
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7])
