@@ -85,14 +85,15 @@ def count(lo, hi, offsets, up, triangles):
         total = 0
         for e in range(start, stop):
             v = np.uint64(up[e])
-            found = 0
+            found = np.uint32(0)
             for f in range(offsets[v], offsets[v + np.uint64(1)]):
                 w = np.uint64(up[f])
-                if mark[w]:
-                    mark[w] += np.uint32(1)
-                    found += 1
-            mark[v] += np.uint32(found)
-            total += found
+                here = mark[w]
+                hit = np.uint32(here != 0)
+                mark[w] = here + hit  # no branch: which neighbours are marked cannot be foretold
+                found += hit
+            mark[v] += found
+            total += np.int64(found)
         for e in range(start, stop):
             v = np.uint64(up[e])
             if mark[v] > 1:
