@@ -77,7 +77,8 @@ class _Betweenness(Algorithm):
         if self.sources > n:
             raise InvalidArgument(f"sources={self.sources}; the graph has {n} vertices")
         drawn = np.random.default_rng(self.seed).choice(n, self.sources, replace=False)
-        return np.asarray(run.vertices, np.int64)[drawn]
+        chosen: np.ndarray = np.asarray(run.vertices, np.int64)[drawn]
+        return chosen
 
     def _scales(
         self, run: Run, sources: np.ndarray, *, endpoints: bool

@@ -7,16 +7,18 @@ References
 ----------
 .. [1] Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first search", SC 2012.
 .. [2] Pan et al., "Multi-GPU graph analytics", IPDPS 2017.
+.. [3] Then et al., "The more the merrier: efficient multi-source graph traversal", PVLDB 2014.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.traversal import ShortestPaths, hops
+from dask_graphgpu.algorithms.traversal import ShortestPaths, each_hops, hops
 from dask_graphgpu.io.schema import EdgeSchema
 
 
@@ -49,7 +51,9 @@ class BFS(ShortestPaths):
 
     Notes
     -----
-    Cost: at most one look at every edge, O(V + E); weights are not read.
+    Cost: at most one look at every edge, O(V + E); weights are not read. On the CPU, on one rank,
+    up to 64 sources are searched from in one sweep, which on graphs of small diameter costs a few
+    times what one does.
     """
 
     rule = "one"
@@ -65,3 +69,8 @@ class BFS(ShortestPaths):
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         return hops(run, source, self.cutoff, targets)
+
+    def each_values(
+        self, run: Run, sources: np.ndarray, targets: np.ndarray | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return each_hops(run, sources, self.cutoff, targets)

@@ -12,13 +12,14 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import check_number
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.traversal import Traversal, hops
+from dask_graphgpu.algorithms.traversal import Traversal, each_hops, hops
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -81,6 +82,11 @@ class SSNSP(Traversal):
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         return hops(run, source, self.cutoff, targets)
+
+    def each_values(
+        self, run: Run, sources: np.ndarray, targets: np.ndarray | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return each_hops(run, sources, self.cutoff, targets)
 
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {**super().columns(schema), "paths": ColumnType(self.dtype)}

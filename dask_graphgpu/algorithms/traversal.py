@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,8 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+
+SWEEP = 64  # sources of one sweep: the bits of a word
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,13 @@ class Traversal(Algorithm):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Value of every vertex in dense order, and which vertices have one."""
 
+    def each_values(
+        self, run: Run, sources: np.ndarray, targets: np.ndarray | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """What `values` gives, of one source after another."""
+        for source in sources:
+            yield self.values(run, int(source), targets)
+
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         several = {"source": ColumnType("vertex")} if isinstance(self.source, list) else {}
         value = ColumnType(self.dtype_of_values(schema), nullable=True)
@@ -68,7 +78,11 @@ class Traversal(Algorithm):
         else:
             rows, places = run.rows_of(targets)
             each = len(targets)
-        parts = [self._from_one(run, int(source), rows, targets) for source in sources]
+        found = self.each_values(run, sources, targets)
+        parts = [
+            self._from_one(run, int(source), rows, *values)
+            for source, values in zip(sources, found, strict=True)
+        ]
         if run.ranks is not None:
             starts = np.arange(len(sources))[:, None] * each
             run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
@@ -85,9 +99,8 @@ class Traversal(Algorithm):
         }
 
     def _from_one(
-        self, run: Run, source: int, rows: np.ndarray, targets: np.ndarray | None
+        self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
-        value, valid = self.values(run, source, targets)
         vertices = run.dense(rows)
         table = {"vertex": Values(vertices), self.value: Values(value[rows], valid[rows])}
         if isinstance(self.source, list):
@@ -124,6 +137,22 @@ class ShortestPaths(Traversal):
             run.view, source, value, valid, hops=self.hops, report=run.report
         )[rows]
         return {"predecessor": Values(before, before != run.dense(rows))}
+
+
+def each_hops(
+    run: Run, sources: np.ndarray, cutoff: float | None, targets: np.ndarray | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What `hops` gives, of one source after another; many in one sweep where the engine can."""
+    many = getattr(run.engine, "multi_bfs", None)
+    if many is None or len(sources) == 1:
+        for source in sources:
+            yield hops(run, int(source), cutoff, targets)
+        return
+    most = None if cutoff is None else int(min(cutoff, run.num_vertices))
+    for first in range(0, len(sources), SWEEP):
+        some = sources[first : first + SWEEP]
+        for level in many(run.view, some, cutoff=most, targets=targets, report=run.report):
+            yield level, level >= 0
 
 
 def hops(

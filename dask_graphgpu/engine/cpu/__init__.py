@@ -7,6 +7,7 @@ from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
@@ -27,6 +28,7 @@ __all__ = [
     "label_propagation",
     "leiden",
     "louvain",
+    "multi_bfs",
     "neighbour_arcs",
     "path_counts",
     "predecessors",

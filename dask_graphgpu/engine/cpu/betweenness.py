@@ -96,14 +96,12 @@ def betweenness(
         bytes=2 * read * (rows.neighbours.itemsize + 4) + 8 * size * workers,
         seconds=time.perf_counter() - start,
     )  # fmt: skip
-    if not edges:
-        return sum(through[1:], through[0])
-    sums = sum(along[1:], along[0])
-    if view.directed:
-        return sums
-    from dask_graphgpu.partition.csr import transpose_column
+    sums: np.ndarray = np.sum(along if edges else through, axis=0)
+    if edges and not view.directed:
+        from dask_graphgpu.partition.csr import transpose_column
 
-    return sums + transpose_column(rows, sums)
+        sums += transpose_column(rows, sums)
+    return sums
 
 
 def _accumulate(
