@@ -82,7 +82,7 @@ def count(lo, hi, offsets, up, triangles):
             continue
         for e in range(start, stop):
             mark[np.uint64(up[e])] = 1
-        total = 0
+        total = np.int64(0)
         for e in range(start, stop):
             v = np.uint64(up[e])
             found = np.uint32(0)
