@@ -17,7 +17,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dask.system
@@ -35,13 +36,27 @@ BLOCKS_PER_THREAD = 4
 LITTLE_WORK = 1 << 14
 
 
+_alone = threading.local()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Have what this thread calls use no other: for work that is side by side with as much of its kind."""
+    before = getattr(_alone, "on", False)
+    _alone.on = True
+    try:
+        yield
+    finally:
+        _alone.on = before
+
+
 def num_threads() -> int:
     """Number of threads that a kernel may use.
 
     Returns
     -------
     int
-        ``graphgpu.threads`` of the Dask configuration; where that is not set, the number of threads
+        1 inside `alone`; else ``graphgpu.threads`` of the Dask configuration; where that is not set, the number of threads
         of the Dask worker whose task this is; outside of workers, the CPUs that this process may
         use (its affinity, and the quota of its control group).
 
@@ -50,6 +65,8 @@ def num_threads() -> int:
     InvalidArgument
         The configured value is not a positive integer.
     """
+    if getattr(_alone, "on", False):
+        return 1
     configured = config.get("threads")
     if configured is not None:
         if isinstance(configured, bool) or not isinstance(configured, int) or configured < 1:

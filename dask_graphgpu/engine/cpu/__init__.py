@@ -12,6 +12,7 @@ from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.side_by_side import run_each
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
@@ -33,6 +34,7 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "run_each",
     "spanning_forest",
     "strong_components",
     "triangles",

@@ -1,0 +1,59 @@
+"""Shortest paths from several sources, side by side on threads, are those from one after another."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import on_threads
+from strategies import KINDS, edge_lists, partitioned
+
+from dask_graphgpu import errors, last_report
+
+pytestmark = on_one_cpu
+
+
+@settings(max_examples=40)
+@given(
+    graph=edge_lists(weights=["int64", "uint8", "float64"], kinds=KINDS),
+    data=st.data(),
+    number=st.sampled_from([1, 2, 4]),
+)
+def test_sssp(graph, data, number):
+    ids = data.draw(st.lists(st.sampled_from(graph.ids), min_size=1, max_size=6))
+    target = data.draw(st.one_of(st.none(), st.lists(st.sampled_from(graph.ids), min_size=1)))
+    cutoff = data.draw(st.one_of(st.none(), st.sampled_from([0, 2, 1e20])))
+    how = {"target": target, "cutoff": cutoff, "predecessor": True}
+    built = graph.graph().persist()
+    each = [built.sssp([id], **how).compute() for id in ids]
+    with on_threads(number):
+        found = built.sssp(ids, **how).compute().reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, pd.concat(each, ignore_index=True))
+
+
+def some_edges():
+    rng = np.random.default_rng(3)
+    edges = pd.DataFrame({"src": rng.integers(0, 500, 3000), "dst": rng.integers(0, 500, 3000)})
+    return edges.assign(weight=rng.integers(1, 100, 3000))
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_report_has_the_advances_of_every_source(number):
+    graph = some_edges().graph()
+    edges = []
+    for source in range(number):
+        graph.sssp(source)
+        edges += last_report()["edges"].tolist()
+    with on_threads(number, little_work=1 << 14):
+        graph.sssp(list(range(number)))
+    assert last_report()["edges"].tolist() == edges
+
+
+def test_errors_and_checkpoints(tmp_path):
+    edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0], "weight": [2**62, 2**62, 1]})
+    with on_threads(2), pytest.raises(errors.IntegerOverflow):
+        edges.graph().sssp([0, 1, 2])
+    graph = partitioned(some_edges(), 2).graph()
+    wanted = graph.sssp([0, 1]).compute()
+    pd.testing.assert_frame_equal(graph.sssp([0, 1], checkpoint=tmp_path / "k").compute(), wanted)
