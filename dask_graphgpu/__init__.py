@@ -10,6 +10,7 @@ from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.graph import Graph
 from dask_graphgpu.loading import load
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.progress import ProgressBar
 from dask_graphgpu.report import last_report
 
 __version__ = "0.1.0"
@@ -20,6 +21,7 @@ __all__ = [
     "Graph",
     "Max",
     "Min",
+    "ProgressBar",
     "Sum",
     "VertexProgram",
     "__version__",

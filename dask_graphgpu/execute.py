@@ -17,7 +17,7 @@ from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
-from dask_graphgpu.cluster import lazy
+from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
@@ -82,7 +82,7 @@ def execute(
 ) -> tuple[Table, Any]:
     """Run an algorithm on a partition and publish its report."""
     name = _name(algorithm)
-    report = Report(name)
+    report = Report(name, watch=watch.telling())
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
@@ -93,7 +93,7 @@ def execute(
         table = algorithm.run(run)
         if run.keeper is not None:
             run.keeper.end()
-    report.publish()
+    report.bare().publish()
     return table, partition.ids
 
 

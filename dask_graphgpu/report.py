@@ -13,6 +13,9 @@ from dask_graphgpu.errors import GraphError
 if TYPE_CHECKING:
     import pandas as pd
 
+# Told of every advance of rank 0 of a run in this process that is not watched from elsewhere.
+watchers: list[Callable[[Report, Advance], None]] = []
+
 _last: tuple[float, Report] | None = None  # when it was published
 _elsewhere: list[Callable[[], tuple[float, Report] | None]] = []
 _lock = threading.Lock()
@@ -30,18 +33,51 @@ class Advance:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Split:
+    """Where the time of a rank has gone, in seconds that add up to all of it [1]_.
+
+    Attributes
+    ----------
+    work
+        With its own vertices and edges, and on its part of the result.
+    package
+        To make messages of values, and to put what came where it belongs.
+    exchange
+        To send and to receive.
+    synchronization
+        To wait for other ranks.
+
+    References
+    ----------
+    .. [1] Pan, Wang, Wu, Yang, Owens. Multi-GPU graph analytics. IPDPS 2017: W + C + H g + S l.
+    """
+
+    work: float
+    package: float
+    exchange: float
+    synchronization: float
+
+    @property
+    def seconds(self) -> float:
+        return self.work + self.package + self.exchange + self.synchronization
+
+
 @dataclass
 class Report:
     """The advances of one run, in order; ``watch`` is told of each.
 
-    ``ranks`` is how many there were, and ``exchange_seconds`` what this one spent on messages.
+    ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
+    each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
     """
 
     algorithm: str
     advances: list[Advance] = field(default_factory=list)
     watch: Callable[[Report, Advance], None] | None = None
+    rank: int = 0
     ranks: int = 1
-    exchange_seconds: float = 0.0
+    split: tuple[Split, ...] = ()
+    limit: int | None = None
 
     def advance(
         self,
@@ -62,6 +98,9 @@ class Report:
         self.advances.append(made)
         if self.watch is not None:
             self.watch(self, made)
+        elif self.rank == 0:
+            for watcher in list(watchers):
+                watcher(self, made)
 
     def bare(self) -> Report:
         """The same without the watch, to be sent elsewhere."""
@@ -77,7 +116,7 @@ class Report:
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
-        frame.attrs["exchange_seconds"] = self.exchange_seconds
+        frame.attrs["split"] = [{**asdict(split), "seconds": split.seconds} for split in self.split]
         return frame
 
     def publish(self) -> None:
@@ -111,8 +150,10 @@ def last_report() -> pd.DataFrame:
 
     Notes
     -----
-    Of a run on several ranks it is the report of rank 0; ``attrs["ranks"]`` is how many there were,
-    and ``attrs["exchange_seconds"]`` the time in which this one sent, received and waited for others.
+    Of a run on several ranks it is the report of rank 0; ``attrs["ranks"]`` is how many there were.
+    ``attrs["split"]`` has a dict for each of them, of seconds: ``work``, ``package`` (messages made,
+    and what came combined), ``exchange`` (sending and receiving), ``synchronization`` (waiting for
+    others), and ``seconds``, which is their sum: all that the rank took.
     """
     with _lock:
         found = [] if _last is None else [_last]

@@ -67,6 +67,7 @@ ALLOWED["execute"] = {
     "partition",
 }
 ALLOWED["graph"] = set(ALLOWED)
+ALLOWED["progress"] = {"cluster", "report"}
 ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
 ALLOWED["post_import"] = set()
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import"}

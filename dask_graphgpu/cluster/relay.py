@@ -23,7 +23,7 @@ class Relay(Ranks):
     ----------
     seconds : float
         In steps of the run that goes on or was the last: to send, to receive, and to wait for the
-        other ranks.
+        other ranks; ``waited`` is of this run too.
     """
 
     def __init__(self, rank: int, size: int) -> None:
@@ -34,7 +34,7 @@ class Relay(Ranks):
     @contextmanager
     def to(self, ranks: Ranks) -> Iterator[Relay]:
         """Hand steps to these ranks for as long as the context lasts."""
-        self._to, self.seconds = ranks, 0.0
+        self._to, self.seconds, self.waited = ranks, 0.0, 0.0
         try:
             yield self
         finally:
@@ -45,11 +45,12 @@ class Relay(Ranks):
     ) -> tuple[list[np.ndarray], np.ndarray]:
         if self._to is None:
             raise RanksAborted(f"rank {self.rank} takes a step when no run is going on", self.rank)
-        start = time.perf_counter()
+        start, waited = time.perf_counter(), self._to.waited
         try:
             return self._to.step(send, scalars)
         finally:
             self.seconds += time.perf_counter() - start
+            self.waited += self._to.waited - waited
 
     def check(self) -> None:
         if self._to is not None:

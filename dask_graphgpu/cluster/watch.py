@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -10,10 +11,12 @@ import distributed
 from distributed import Worker
 
 from dask_graphgpu import report as reports
-from dask_graphgpu.report import Advance, Report
+from dask_graphgpu.cluster.calls import this_task, this_worker
+from dask_graphgpu.report import Advance, Report, Split
 
 TOPIC = "dask_graphgpu"
 _REPORTS = "dask_graphgpu-reports"
+_PROGRESS = "dask_graphgpu-progress"  # the same events, so that a user's handler stays the user's
 _EVERY = 0.1  # seconds between two events
 
 _mine: dict[str, None] = {}  # tasks of runs that this process has asked for, the last ones last
@@ -40,7 +43,7 @@ class Telling:
             return
         self._next = now + _EVERY
         self._worker.log_event(
-            TOPIC,
+            [TOPIC, _PROGRESS],
             {
                 "run": self._run,
                 "algorithm": report.algorithm,
@@ -49,16 +52,49 @@ class Telling:
                 "frontier": int(advance.frontier),
                 "edges": int(advance.edges),
                 "seconds": float(advance.seconds),
+                "limit": report.limit,
             },
         )
+
+
+def telling() -> Telling | None:
+    """What tells of a run in the task that calls; None outside of a cluster's tasks."""
+    worker = this_worker()
+    return None if worker is None else Telling(worker, this_task(worker))
+
+
+_followers: list[Callable[[dict[str, Any]], None]] = []
+
+
+def follow(told: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+    """Hand a function the events of all runs on the cluster of the active client; gives what ends it."""
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return lambda: None
+    if not _followers:
+        client.subscribe_topic(_PROGRESS, _hand_out)
+    _followers.append(told)
+
+    def end() -> None:
+        _followers.remove(told)
+        if not _followers and client.status == "running":
+            client.unsubscribe_topic(_PROGRESS)
+
+    return end
+
+
+def _hand_out(event: tuple[float, dict[str, Any]]) -> None:
+    for told in list(_followers):
+        told(event[1])
 
 
 def tell_report(worker: Worker, run: str, report: Report) -> None:
     """Leave the report of a run that has ended with the scheduler, for `last_report`."""
     rows = [[_plain(value) for value in asdict(advance).values()] for advance in report.advances]
     about = {"algorithm": report.algorithm, "ranks": report.ranks}
-    about["exchange_seconds"] = report.exchange_seconds
-    event = {"run": run, "about": about, "advances": rows}
+    split = [list(asdict(each).values()) for each in report.split]
+    event = {"run": run, "about": about, "split": split, "advances": rows}
     worker.log_event(_REPORTS, event)
 
 
@@ -87,7 +123,8 @@ def _latest() -> tuple[float, Report] | None:
     for when, event in reversed(client.get_events(_REPORTS)):
         if event["run"] in _mine:
             advances = [Advance(*row) for row in event["advances"]]
-            return when, Report(advances=advances, **event["about"])
+            split = tuple(Split(*seconds) for seconds in event["split"])
+            return when, Report(advances=advances, split=split, **event["about"])
     return None
 
 

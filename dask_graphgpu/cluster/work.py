@@ -5,6 +5,7 @@ The same functions run on workers and on threads of one process.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import spread
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.report import Advance, Report
+from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
 
 
@@ -189,9 +190,11 @@ def run_share(
     Report
     """
     engine = engines.load_on_ranks(job.engine)
-    report = Report(job.name, watch=watch, ranks=ranks.size)
+    report = Report(job.name, watch=watch, rank=ranks.rank, ranks=ranks.size)
+    began = time.perf_counter()
     algorithm, needs = job.algorithm, job.needs
     with _on_device(job.engine, device), share.over(ranks) as partition:
+        packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
 
         def ran(keeping: Keeping | None) -> tuple[Run, Table]:
@@ -224,5 +227,13 @@ def run_share(
             partition.ids,
             job.schema,
         )
-    report.exchange_seconds = share.relay.seconds
+        report.split = _split(share.relay, began, partition.border.seconds - packaged)
     return made, report
+
+
+def _split(relay: Relay, began: float, package: float) -> tuple[Split, ...]:
+    """Where the time of each rank has gone since ``began``. Collective."""
+    steps, waited = relay.seconds, relay.waited
+    work = time.perf_counter() - began - package - steps
+    every = relay.scalars([work, package, steps - waited, waited])
+    return tuple(Split(*seconds) for seconds in every.tolist())

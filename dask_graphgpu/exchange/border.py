@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,6 +39,8 @@ class Border:
     ----------
     sent_bytes : int
         Bytes of messages that it has sent so far, without headers of the transport.
+    seconds : float
+        In which messages were made, and what came was put where it belongs; without the steps.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Border:
         self.ghosts = ghosts
         self.sends = list(sends)
         self.sent_bytes = 0
+        self.seconds = 0.0
         self._dtype = self.sends[0].dtype
 
     @property
@@ -87,18 +91,20 @@ class Border:
         ------
         RankLost, RanksAborted
         """
+        began = time.perf_counter()
         rows = _Rows.of(arrays)
         send: list[np.ndarray | None] = [
             self._message(rows, vertices, changed) for vertices in self.sends
         ]
-        self.sent_bytes += sum(message.nbytes for message in send if message is not None)
-        received, every = self.ranks.step(send, NO_SCALARS if scalars is None else scalars)
+        received, every, stepped = self._step(send, scalars)
         got = [
             self._take(rows, j, message)
             for j, message in enumerate(received)
             if j != self.ranks.rank and len(message)
         ]
-        return np.concatenate(got) if got else np.empty(0, self._dtype), every
+        ids = np.concatenate(got) if got else np.empty(0, self._dtype)
+        self.seconds += time.perf_counter() - began - stepped
+        return ids, every
 
     def tell_owners(
         self, ghosts: np.ndarray, values: np.ndarray, scalars: np.ndarray | None = None
@@ -125,19 +131,29 @@ class Border:
         ------
         RankLost, RanksAborted
         """
+        began = time.perf_counter()
         cuts = np.searchsorted(ghosts, self.ghosts).tolist()
         send: list[np.ndarray | None] = []
         for j, (first, last) in enumerate(pairwise(self.ghosts.tolist())):
             part = slice(cuts[j], cuts[j + 1])
             places = ghosts[part].astype(np.int64) - first
             send.append(_named(places, last - first, values[part]) if len(places) else None)
-        self.sent_bytes += sum(message.nbytes for message in send if message is not None)
-        received, every = self.ranks.step(send, NO_SCALARS if scalars is None else scalars)
+        received, every, stepped = self._step(send, scalars)
         told = [
             _told(message, vertices, values, peer)
             for peer, (vertices, message) in enumerate(zip(self.sends, received, strict=True))
         ]
+        self.seconds += time.perf_counter() - began - stepped
         return told, every
+
+    def _step(
+        self, send: list[np.ndarray | None], scalars: np.ndarray | None
+    ) -> tuple[list[np.ndarray], np.ndarray, float]:
+        """A step of the ranks, and how long it took."""
+        self.sent_bytes += sum(message.nbytes for message in send if message is not None)
+        began = time.perf_counter()
+        received, every = self.ranks.step(send, NO_SCALARS if scalars is None else scalars)
+        return received, every, time.perf_counter() - began
 
     def _message(
         self, rows: _Rows, vertices: np.ndarray, changed: np.ndarray | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -114,7 +115,9 @@ class _Meeting:
                         other.gate.release()
                 self._here = []
         if not complete:
+            began = time.perf_counter()
             ranks.gate.acquire()
+            ranks.waited += time.perf_counter() - began
             if ranks.messages is None:
                 with self._mutex:
                     self._check()

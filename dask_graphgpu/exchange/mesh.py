@@ -209,7 +209,9 @@ class Mesh(Ranks):
         since = time.monotonic()
         tick = None if self._tick is None else 1000 * self._tick
         while True:
+            began = time.perf_counter()
             events = self._poll.poll(tick)
+            self.waited += time.perf_counter() - began
             for fd, _ in events:
                 channel = self._advance(fd)
                 if not self._is_waited_for(channel):

@@ -29,10 +29,14 @@ class Ranks(ABC):
     rank : int
         This rank, 0 .. size - 1.
     size : int
+    waited : float
+        Seconds in steps so far with nothing to send and nothing that had come: others were still at
+        work, or their messages under way.
     """
 
     rank: int
     size: int
+    waited: float = 0.0
 
     @abstractmethod
     def step(

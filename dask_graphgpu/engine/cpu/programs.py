@@ -90,6 +90,7 @@ def run(
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     arrays = Arrays(binding, lower(binding), places)
+    report.limit = max_supersteps if exact_supersteps else None
     in_steps = max_supersteps is not None or (
         cutoff is None and configured_direction() in ("pull", "notify-pull")
     )

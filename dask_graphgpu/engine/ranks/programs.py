@@ -67,6 +67,7 @@ def run(
     know_degrees(toward, program)
     places = None if starts is None else whole.places(starts)[0]
     arrays = Arrays(binding, lowered, places)
+    report.limit = max_supersteps if exact_supersteps else None
     in_steps = max_supersteps is not None or (
         cutoff is None and configured_direction() in ("pull", "notify-pull")
     )

@@ -1,0 +1,163 @@
+"""The progress bar: what it shows of runs in this process and on a cluster, and when it shows nothing."""
+
+import io
+import threading
+import time
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from strategies import partitioned
+
+import dask_graphgpu as dg
+from dask_graphgpu import report as reports
+from dask_graphgpu.report import Report
+
+
+@pytest.fixture(scope="module")
+def frame():
+    ends = np.random.default_rng(2).integers(0, 3000, (2, 12000))
+    return pd.DataFrame({"src": ends[0], "dst": ends[1]})
+
+
+def lines(out):
+    """What stood in each line, one after another."""
+    return [line.split("\r")[1:] for line in out.getvalue().split("\n")]
+
+
+def steps(shown):
+    """The supersteps of a line."""
+    return [int(text.split("superstep ")[1].split()[0].replace(",", "")) for text in shown]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("lazy", [True, False])
+def test_a_run_that_knows_its_end(frame, ranks, lazy):
+    graph = (partitioned(frame, 3) if lazy else frame).graph(ranks=ranks)
+    out = io.StringIO()
+    with dg.ProgressBar(dt=0.005, out=out):
+        result = graph.pagerank(tolerance=0, max_iterations=1500)
+        if lazy:
+            result.compute()
+    *shown, rest = lines(out)
+    assert len(shown) == 1
+    assert rest == []
+    shown = shown[0]
+    assert len(shown) > 3
+    assert all("| pagerank superstep" in text for text in shown)
+    of_rank = {text.split(" | ")[-2] for text in shown}
+    assert of_rank == {"2,998 active"} if ranks == 1 else len(of_rank) == 1
+    done = steps(shown)
+    assert done == sorted(done)
+    assert done[-1] == 1500
+    for text, step in zip(shown, done, strict=True):
+        assert f"| {100 * step // 1500}%" in text
+        assert text.count("#") == 40 * step // 1500
+    assert not reports.watchers
+
+
+def test_a_run_whose_end_nobody_knows(frame):
+    out = io.StringIO()
+    with dg.ProgressBar(dt=0.005, out=out):
+        frame.graph(ranks=1).pagerank(tolerance=1e-12)
+        frame.graph(ranks=1).bfs(0)
+    first, second, rest = lines(out)
+    assert first
+    assert second
+    assert all("pagerank superstep" in text and "%" not in text for text in first)
+    assert all("bfs superstep" in text for text in second)
+    assert all(text.count("#") == 6 for text in first + second)
+    assert rest == []
+
+
+def test_short_runs_and_runs_outside_are_not_shown(frame):
+    out = io.StringIO()
+    with dg.ProgressBar(minimum=60, dt=0.005, out=out):
+        frame.graph(ranks=1).pagerank()
+    frame.graph(ranks=1).pagerank()
+    assert out.getvalue() == ""
+
+
+def test_registered_and_not_any_more(frame):
+    out = io.StringIO()
+    bar = dg.ProgressBar(dt=0.005, out=out)
+    bar.register()
+    bar.register()
+    frame.graph(ranks=1).bfs(0)
+    bar.unregister()
+    bar.unregister()
+    shown = out.getvalue()
+    assert shown.count("\n") == 1
+    frame.graph(ranks=1).bfs(0)
+    assert out.getvalue() == shown
+    with bar:
+        frame.graph(ranks=1).bfs(0)
+    assert out.getvalue().count("\n") == 2
+    assert not [t for t in threading.enumerate() if t.name == "graph-progress"]
+
+
+def test_an_error_ends_the_line(frame):
+    out = io.StringIO()
+    with pytest.raises(dg.errors.NotConverged), dg.ProgressBar(dt=0.005, out=out):
+        frame.graph(ranks=1).pagerank(max_iterations=3)
+    assert out.getvalue().endswith("\n")
+
+
+def test_the_standard_output_is_the_default(frame, capsys):
+    with dg.ProgressBar():
+        frame.graph(ranks=1).bfs(0)
+    assert "bfs superstep" in capsys.readouterr().out
+
+
+def test_a_file_that_is_closed_ends_nothing(frame):
+    out = io.StringIO()
+    with dg.ProgressBar(dt=0.005, out=out):
+        out.close()
+        frame.graph(ranks=1).bfs(0)
+
+
+def test_other_ranks_are_not_shown():
+    seen = []
+
+    def watcher(report, advance):
+        seen.append(advance.supersteps)
+
+    reports.watchers.append(watcher)
+    try:
+        for rank in (0, 1):
+            made = {"frontier": 1, "edges": 1, "bytes": 1, "seconds": 0.0}
+            Report("bfs", rank=rank, ranks=2).advance("push", supersteps=5 + rank, **made)
+    finally:
+        reports.watchers.remove(watcher)
+    assert seen == [5]
+
+
+@pytest.mark.parametrize("processes", [True, False])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_on_a_cluster(frame, ranks, processes):
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        mine = []
+        client.subscribe_topic("dask_graphgpu", mine.append)
+        graph = partitioned(frame, 2).graph(ranks=ranks)
+        out = io.StringIO()
+        with dg.ProgressBar(dt=0.02, out=out):
+            graph.pagerank(tolerance=0, max_iterations=4000).compute()
+            time.sleep(0.2)
+        shown, rest = lines(out)
+        done = steps(shown)
+        assert done == sorted(done)
+        assert done[-1] > 1
+        assert all("%" in text for text in shown)
+        assert rest == []
+        assert mine, "a handler of one's own is not replaced"
+        end = out.getvalue()
+        graph.pagerank(tolerance=0, max_iterations=50).compute()
+        assert out.getvalue() == end
