@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 # How much of a vertex's degree a gain may be behind the best one and still be likely to be taken by `leiden` [2]. With
 # ten times as much, modularity is lower by a hundredth where degrees are skewed (email-enron).
 RANDOMNESS = 0.001
+
+# Vertices that stay together when their order is shuffled: neighbours in the order of ids are often neighbours in the
+# graph as well, and then in the cache (cnr-2000: half the time of one by one). With 64, modularity is a little lower.
+TOGETHER = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +69,9 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[n
     Notes
     -----
     Only vertices whose neighbours have moved are looked at again [3]_. It runs on one thread, in the
-    order of the user's ids shuffled by the seed: the answer depends on nothing but the edges, the
-    resolution and the seed. Cost: some passes over the edges, most of them of the first level.
+    order of the user's ids, stretches of which are shuffled by the seed: the answer depends on nothing
+    but the edges, the resolution and the seed. Cost: some passes over the edges, most of them of the
+    first level.
     """
     first, rng = _first_level(view), np.random.default_rng(seed)
     level, place = first, np.arange(len(first), dtype=view.out.neighbours.dtype)
@@ -168,7 +173,7 @@ def _moved(
     n, dtype = len(level), level.neighbours.dtype
     labels = start.astype(dtype)
     totals = np.bincount(labels, level.degree, n)
-    order = rng.permutation(n).astype(dtype)
+    order = _shuffled(n, rng, dtype)
     read = kernels.move(
         level.offsets, level.neighbours, level.weight, level.degree, _scale(first, resolution),
         order, labels, totals,
@@ -179,6 +184,14 @@ def _moved(
         seconds=time.perf_counter() - begun,
     )  # fmt: skip
     return _renumbered(labels)
+
+
+def _shuffled(n: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> np.ndarray:
+    """The numbers below n, stretches of them in another order."""
+    stretches = rng.permutation(-(-n // TOGETHER))
+    order = (stretches[:, None] * TOGETHER + np.arange(TOGETHER)).ravel()
+    shuffled: np.ndarray = order[order < n].astype(dtype)
+    return shuffled
 
 
 def _refined(
@@ -197,7 +210,7 @@ def _refined(
     totals = np.bincount(labels, level.degree, count)
     kernels.refine(
         level.offsets, level.neighbours, level.weight, level.degree, _scale(first, resolution),
-        rng.permutation(n).astype(labels.dtype), rng.random(n), RANDOMNESS, labels, totals, parts,
+        _shuffled(n, rng, labels.dtype), rng.random(n), RANDOMNESS, labels, totals, parts,
     )  # fmt: skip
     parts, number = _renumbered(parts)
     if number == n:
