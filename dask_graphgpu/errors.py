@@ -21,6 +21,10 @@ class UnknownVertex(GraphError, LookupError):
     """A given id is not a vertex of the graph."""
 
 
+class NoPath(GraphError, LookupError):
+    """The target of a path is not reached from its source."""
+
+
 class ProgramError(GraphError, TypeError):
     """A vertex program does not keep the contract or does not compile."""
 

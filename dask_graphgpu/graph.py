@@ -38,6 +38,7 @@ from dask_graphgpu.algorithms import (
     NeuralNetwork,
     PageRank,
     RunProgram,
+    ShortestPath,
     StronglyConnectedComponents,
     TriangleCount,
     WeaklyConnectedComponents,
@@ -210,6 +211,7 @@ class Graph:
     sssp = _method(SSSP)
     sswp = _method(SSWP)
     ssnsp = _method(SSNSP)
+    shortest_path = _method(ShortestPath)
     pagerank = _method(PageRank)
     weakly_connected_components = _method(WeaklyConnectedComponents)
     strongly_connected_components = _method(StronglyConnectedComponents)

@@ -23,6 +23,7 @@ from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningFore
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
+from dask_graphgpu.algorithms.shortest_path import ShortestPath
 from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
@@ -35,6 +36,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "sssp": SSSP,
     "sswp": SSWP,
     "ssnsp": SSNSP,
+    "shortest_path": ShortestPath,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -85,6 +87,7 @@ __all__ = [
     "NeuralNetwork",
     "PageRank",
     "RunProgram",
+    "ShortestPath",
     "StronglyConnectedComponents",
     "TriangleCount",
     "WeaklyConnectedComponents",

@@ -36,6 +36,7 @@ CALLS = {
     "sswp": ("sswp --source 0 --source 1 --cutoff 0.2", {"source": [0, 1], "cutoff": 0.2}),
     "ssnsp": ("ssnsp --source 0 --target 3 --dtype float64", {"source": 0, "target": 3, "dtype": "float64"}),
     "delta": ("pagerank --method delta", {"method": "delta"}),
+    "path": ("shortest_path --source 0 --target 4 --no-weighted", {"source": 0, "target": 4, "weighted": False}),
     "betweenness": (
         "betweenness_centrality --sources 3 --weighted --seed 7",
         {"sources": 3, "weighted": True, "seed": 7},

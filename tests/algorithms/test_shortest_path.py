@@ -1,0 +1,93 @@
+"""Single shortest paths: they are paths, and as short as distances say."""
+
+import networkx as nx
+import oracles
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import KINDS, edge_lists, partitioned
+
+from dask_graphgpu import errors
+
+pytestmark = on_one_cpu
+
+
+@settings(max_examples=100)
+@given(
+    graph=edge_lists(weights=[None, "int64", "uint8", "float64"], kinds=KINDS),
+    data=st.data(),
+    weighted=st.booleans(),
+    order=st.sampled_from(["input", "degree"]),
+)
+def test_path_is_one_and_the_shortest(graph, data, weighted, order):
+    weighted = weighted and graph.weight is not None
+    source, target = (data.draw(st.integers(0, graph.n - 1)) for _ in range(2))
+    ends = graph.ids[source], graph.ids[target]
+    call = graph.graph(order=order).shortest_path(*ends, weighted=None if weighted else False)
+    edges = graph.edges if weighted else [edge[:2] for edge in graph.edges]
+    wanted = oracles.dijkstra(graph.n, edges, source, directed=graph.directed)
+    if target not in wanted:
+        with pytest.raises(errors.NoPath, match="no path leads from"):
+            call.compute()
+        return
+    found = call.compute()
+    place = {id: v for v, id in enumerate(graph.ids)}
+    came, went = ([place[id] for id in found[name].tolist()] for name in ("src", "dst"))
+    assert [source, *went] == [*came, target]
+    assert found["distance"].tolist() == [wanted[v] for v in went]
+    assert len({source, *went}) == len(went) + 1
+    least = {}
+    for u, v, weight in oracles._arcs(edges, graph.directed):
+        least[u, v] = min(weight, least.get((u, v), weight))
+    if weighted:
+        assert found["weight"].tolist() == [least[pair] for pair in zip(came, went, strict=True)]
+    else:
+        assert list(found.columns) == ["src", "dst", "distance"]
+        assert all(pair in least for pair in zip(came, went, strict=True))
+
+
+def test_predecessors_are_those_of_sssp():
+    peer = nx.gnm_random_graph(300, 900, seed=2)
+    edges = nx.to_pandas_edgelist(peer).assign(weight=1)
+    graph = partitioned(edges, 3).graph(source="source", destination="target", directed=False)
+    before = graph.sssp(0, predecessor=True).compute().set_index("vertex")
+    for target in (5, 17, 150):
+        path = graph.shortest_path(0, target).compute()
+        assert path["source"].tolist() == before.loc[path["target"], "predecessor"].tolist()
+        assert len(path) == nx.shortest_path_length(peer, 0, target)
+        assert path["distance"].tolist() == list(range(1, len(path) + 1))
+
+
+def test_strings_and_several_id_columns():
+    edges = pd.DataFrame({"from": list("aab"), "to": list("bcc"), "km": [1.5, 4.0, 2.0]})
+    graph = edges.graph(source="from", destination="to", weight="km")
+    assert graph.shortest_path("a", "c").to_numpy().tolist() == [
+        ["a", "b", 1.5, 1.5],
+        ["b", "c", 2.0, 3.5],
+    ]
+    assert graph.shortest_path("a", "c", weighted=False).to_numpy().tolist() == [["a", "c", 1]]
+    same = graph.shortest_path("b", "b")
+    assert same.empty
+    assert same["distance"].dtype == "float64"
+    two = pd.DataFrame({"a": [1, 1], "b": list("xy"), "c": [1, 1], "d": list("yz")})
+    found = two.graph(source=["a", "b"], destination=["c", "d"]).shortest_path((1, "x"), (1, "z"))
+    assert found.to_numpy().tolist() == [[1, "x", 1, "y", 1], [1, "y", 1, "z", 2]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((None, 1), errors.InvalidArgument, "source=None; give one vertex id"),
+        ((0, [1]), errors.InvalidArgument, r"target=\[1\]; give one vertex id"),
+        ((0, 9), errors.UnknownVertex, "9"),
+        ((1, 0), errors.NoPath, "no path leads from 1 to 0"),
+    ],
+)
+def test_what_is_refused(arguments, error, words):
+    graph = pd.DataFrame({"src": [0], "dst": [1]}).graph()
+    with pytest.raises(error, match=words):
+        graph.shortest_path(*arguments)
+    with pytest.raises(errors.InvalidArgument, match="with weighted=True needs weights"):
+        graph.shortest_path(0, 1, weighted=True)
