@@ -1,5 +1,7 @@
 """Louvain and Leiden: modularity against NetworkX, quality against igraph, what the methods promise."""
 
+from dataclasses import replace
+
 import igraph
 import networkx as nx
 import numpy as np
@@ -8,11 +10,13 @@ import pytest
 from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import on_threads
+from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.engine.cpu import leiden, louvain
+from dask_graphgpu.report import Report
 
 pytestmark = on_one_cpu
 
@@ -77,6 +81,25 @@ def test_small_graphs(method, graph, resolution, seed):
         heavy = nx.Graph((u, v) for u, v, w in other.edges(data="weight") if w > 0)
         heavy.add_nodes_from(other)
         assert all(nx.is_connected(heavy.subgraph(part)) for part in parts)
+
+
+@settings(max_examples=100)
+@given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
+def test_views_with_wide_ids_and_on_threads(graph, number):
+    graph = replace(graph, edges=[(u, v, *(x % 8 for x in w)) for u, v, *w in graph.edges])
+    with on_threads(number):
+        found = [
+            louvain(graph.view(), 1.0, 0, Report("")),
+            leiden(graph.view(), 1.0, 0, 2, Report("")),
+        ]
+    other = peer(graph)
+    for labels, modularity in found:
+        if other.size(weight="weight"):
+            parts = groups(dict(enumerate(labels.tolist())))
+            expected = nx.community.modularity(other, parts)
+            assert modularity == pytest.approx(expected, abs=1e-6)
+        else:
+            assert labels.tolist() == list(range(graph.n))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from engines import on_one_cpu
 from hypothesis import given, settings
-from small_graphs import on_threads
+from hypothesis import strategies as st
+from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
+from dask_graphgpu.engine.cpu import hits
+from dask_graphgpu.report import Report
 
 pytestmark = on_one_cpu
 
@@ -47,6 +50,15 @@ def test_iterations_over_all_kinds_of_ids(graph):
     for name, expected in zip(("hub", "authority"), iterated(graph.as_given, 3), strict=True):
         values = graph.answers(found, name)
         assert [values[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
+def test_views_with_wide_ids_and_on_threads(graph, number):
+    with on_threads(number):
+        found = hits(graph.view(), 0.0, 2, Report("hits"))
+    for values, expected in zip(found, iterated(graph, 2), strict=True):
+        np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-9)
 
 
 def scores(frame, name):
