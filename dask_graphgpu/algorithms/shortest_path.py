@@ -7,6 +7,7 @@ References
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -118,7 +119,7 @@ def _weights(run: Run, path: list[int]) -> np.ndarray:
     """Weights of the edges of a path."""
     rows = run.view.out
     places = []
-    for u, v in zip(path[:-1], path[1:], strict=True):
+    for u, v in itertools.pairwise(path):
         start, stop = rows.offsets[u], rows.offsets[u + 1]
         places.append(start + np.searchsorted(rows.neighbours[start:stop], v))  # rows ascend
     weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64)]

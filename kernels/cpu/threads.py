@@ -57,8 +57,8 @@ def num_threads() -> int:
     -------
     int
         1 inside `alone`; else ``graphgpu.threads`` of the Dask configuration; where that is not
-        set, the number of threads of the Dask worker whose task this is; outside of workers, the CPUs that this process may
-        use (its affinity, and the quota of its control group).
+        set, the number of threads of the Dask worker whose task this is; outside of workers, the
+        CPUs that this process may use (its affinity, and the quota of its control group).
 
     Raises
     ------
