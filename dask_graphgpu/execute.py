@@ -82,6 +82,11 @@ def execute(
 ) -> tuple[Table, Any]:
     """Run an algorithm on a partition and publish its report."""
     name = _name(algorithm)
+    engines.check(engine)  # here too: this may be another process than the caller's
+    if engine == "gpu":
+        from dask_graphgpu.partition.device.memory import require_current
+
+        require_current(partition.given.neighbours, "the graph")
     report = Report(name, watch=watch.telling())
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):

@@ -23,7 +23,7 @@ from dask_graphgpu.kernels import cache_folder
 
 FOLDER = Path(__file__).parent / "cuda"
 _INCLUDE = re.compile(r'#include "([\w.]+)"')
-_OPTIONS = ("c++17", "fmad")  # of NVRTC; part of the cache's key
+_STANDARD = "c++17"  # part of the cache's key, as all that code depends on
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def cubin(
         A function does not.
     """
     whole = joined(source, defines, text)
-    parts = [arch, *_OPTIONS, *versions(), *(f.identity for f in functions), whole]
+    parts = [arch, _STANDARD, *versions(), *(f.identity for f in functions), whole]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     path = _kept(key)
     if path is not None:
@@ -115,6 +115,7 @@ def cubin(
 def versions() -> tuple[str, ...]:
     """Of all that has a part in the machine code."""
     try:
+        import cuda.core
         import numba_cuda
         from cuda.bindings import nvjitlink, nvrtc
     except ImportError as error:
@@ -125,6 +126,7 @@ def versions() -> tuple[str, ...]:
         f"nvrtc {nvrtc.nvrtcVersion()[1:]}",
         f"nvjitlink {nvjitlink.version()}",
         f"numba-cuda {numba_cuda.__version__}",
+        f"cuda.core {cuda.core.__version__}",
     )
 
 
@@ -152,7 +154,7 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
     options = ProgramOptions(
         name=f"{source}.cu",
         arch=arch,
-        std="c++17",
+        std=_STANDARD,
         relocatable_device_code=link_time,
         link_time_optimization=link_time,
         device_as_default_execution_space=True,

@@ -149,3 +149,13 @@ def test_in_edges_are_made_once_searches_have_pushed_enough(monkeypatch):
 def test_an_unknown_direction_is_refused():
     with pytest.raises(InvalidArgument, match="allowed are auto, push, pull, notify-pull"):
         search(path(3).view(), 0, "sideways")
+
+
+@pytest.mark.parametrize("cutoff", [0, 2, None])
+def test_notify_pull_is_what_a_search_does_when_it_is_forced(cutoff):
+    view = rmat(9, directed=True).view(into=True)
+    expected, _ = search(view, 3, engine=cpu, cutoff=cutoff)
+    level, advances = search(view, 3, "notify-pull", cutoff=cutoff)
+    assert level.dtype == np.int32
+    np.testing.assert_array_equal(level, expected)
+    assert {advance.direction for advance in advances} <= {"notify-pull"}

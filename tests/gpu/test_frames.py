@@ -10,6 +10,7 @@ import pytest
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.engine import driver
 
 cudf = pytest.importorskip("cudf")
 cupy = pytest.importorskip("cupy")
@@ -314,3 +315,18 @@ def test_arrays_come_from_the_pool_of_rmm():
     from rmm.allocators.cupy import rmm_cupy_allocator
 
     assert cupy.cuda.get_allocator() is rmm_cupy_allocator
+
+
+@pytest.mark.skipif(driver.num_gpus() < 2, reason="it takes two GPUs")
+def test_a_graph_is_refused_while_another_gpu_is_current():
+    frame = edges("small")
+    graph = on_device(frame).graph(directed=False).persist()
+    with (
+        cupy.cuda.Device(1),
+        pytest.raises(errors.EngineUnavailable, match=r"GPU 0.*current one is GPU 1"),
+    ):
+        graph.pagerank()
+    host = frame.graph(directed=False, engine="gpu").persist()
+    with cupy.cuda.Device(1):
+        found = host.pagerank()
+    pd.testing.assert_frame_equal(found, graph.pagerank().to_pandas())

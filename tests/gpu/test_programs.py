@@ -13,6 +13,7 @@ from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, interpret
 from dask_graphgpu.engine.gpu import synchronous
+from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.errors import IntegerOverflow, NotConverged, ProgramError
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 from dask_graphgpu.report import Report
@@ -275,3 +276,20 @@ def test_graphs_without_edges_or_vertices():
         view = path(1).view() if n == 1 else star(5).view()
         ranks = on(gpu, BUILT_IN["pagerank float64 plain"][0], view, max_supersteps=99)["rank"]
         assert ranks.sum() == pytest.approx(1)
+
+
+def test_fields_leave_the_device_when_they_are_asked_for(monkeypatch):
+    view, program = graph().view(), CUSTOM["paths"][0]
+    left = []
+    bring = DeviceView.to_caller
+    monkeypatch.setattr(
+        DeviceView, "to_caller", lambda self, array: left.append(array) or bring(self, array)
+    )
+    state = on(gpu, program, view, sources=[0])
+    assert not left
+    paths = state["paths"]
+    assert state["paths"] is paths
+    assert len(left) == 1
+    assert [name for name, column in state.items() if len(column)] == ["level", "paths"]
+    assert len(left) == 2
+    assert len(list(state.values())) == len(left)

@@ -79,7 +79,7 @@ def folder(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_cubin_is_kept_under_a_key_of_every_byte(empty_cache, folder):
+def test_a_cubin_is_kept_under_a_key_of_every_byte(empty_cache, folder, monkeypatch):
     def build(**given):
         given = {"defines": {"T": "int"}, "text": "", "functions": ()} | given
         return cuda_build.cubin("twice", "sm_90", **given)
@@ -91,6 +91,11 @@ def test_a_cubin_is_kept_under_a_key_of_every_byte(empty_cache, folder):
     (folder / "head.cuh").write_text("#define TWO (1 + 1)\n")
     build()
     assert len(list(empty_cache.glob("dask_graphgpu_cuda_*/cubin"))) == 4
+    names = [version.split()[0] for version in cuda_build.versions()]
+    assert names == ["nvrtc", "nvjitlink", "numba-cuda", "cuda.core"]
+    monkeypatch.setattr(cuda_build, "versions", lambda: ("nvrtc of tomorrow",))
+    build()
+    assert len(list(empty_cache.glob("dask_graphgpu_cuda_*/cubin"))) == 5
 
 
 def test_a_torn_cubin_is_compiled_again(empty_cache, folder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,29 @@ _AGGREGATE_WORDS = 4
 
 class _TooLarge(Exception):
     """A value at the start does not fit the narrow type."""
+
+
+class _Fields(State):
+    """Fields that leave the device when they are asked for: most callers want one of them."""
+
+    def __init__(self, names: tuple[str, ...], bring: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._bring, self._left = bring, set(names)
+        self.update(dict.fromkeys(names, np.empty(0)))  # in their order
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._left:
+            self[name] = self._bring(name)
+            self._left.remove(name)
+        return super().__getitem__(name)
+
+    def items(self) -> Any:
+        """As of a dict."""
+        return {name: self[name] for name in self}.items()
+
+    def values(self) -> Any:
+        """As of a dict."""
+        return {name: self[name] for name in self}.values()
 
 
 class Arrays:
@@ -229,15 +252,16 @@ class Arrays:
 
     def result(self, supersteps: int) -> State:
         """The fields in their own types, where the view has its arrays."""
-        state, caller = State(), self.view.to_caller
-        state.supersteps = supersteps
         reached = self.reached.view(bool) if self.program.has_reached else None
-        for name, column in self.state.items():
-            dtype = self.binding.dtypes[name]
+        caller = self.view.to_caller
+
+        def brought(name: str) -> Any:
+            column, dtype = self.state[name], self.binding.dtypes[name]
             wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
-            state[name] = caller(
-                wide if reached is None else cupy.where(reached, wide, dtype.type(0))
-            )
+            return caller(wide if reached is None else cupy.where(reached, wide, dtype.type(0)))
+
+        state = _Fields(tuple(self.state), brought)
+        state.supersteps = supersteps
         state.reached = None if reached is None else caller(reached)
         return state
 

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -40,6 +41,13 @@ SOLO_EDGES = 8192
 
 # Blocks of 512 threads on a multiprocessor; more hide more latency, with fewer registers each.
 BLOCKS = 2
+
+# What a search is where the frontier is to mark those that then look for a message.
+LEVELS = VertexProgram(
+    state={"level": Field("int32", initial=None, at_source=0)},
+    compute=lambda superstep: superstep,
+    combine="min",
+)
 
 _FORCED = {"push": 1, "pull": 2}
 _FIELDS = [("barrier", np.uint64), ("targets", np.uint64), ("missed", np.float64)]
@@ -70,6 +78,8 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     -----
     At most one read of each edge, plus about one a vertex in every pull. See kernels/cuda/bfs.cu.
     """
+    if configured_direction() == "notify-pull":
+        return _by_notifying(view, source, cutoff, report)
     forced = _FORCED.get(configured_direction(), 0)
     here = DeviceView.of(view)
     n, num_edges = here.n, here.num_edges
@@ -112,3 +122,21 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
             bytes=moved, seconds=run.seconds,
         )  # fmt: skip
     return here.to_caller(level)
+
+
+def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -> Any:
+    """A search in supersteps of a vertex program, which has this direction; it goes on to its end."""
+    from dask_graphgpu.engine.gpu.programs import run
+
+    state = run(
+        LEVELS,
+        view,
+        sources=np.array([source]),
+        max_supersteps=cutoff,
+        exact_supersteps=cutoff is not None,
+        report=report,
+    )
+    assert state.reached is not None
+    level = state["level"]
+    level[~state.reached] = -1
+    return level

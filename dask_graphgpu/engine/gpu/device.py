@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.memory import require
+from dask_graphgpu.partition.device.memory import require, use_pool
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.rows import Rows
@@ -166,6 +167,10 @@ _lock = threading.Lock()
 
 
 def _held(rows: Rows) -> _Held:
+    if (
+        "cudf" in sys.modules
+    ):  # by which CuPy allocates from RMM, whatever frames the edges came from
+        use_pool()
     device = cupy.cuda.Device().id
     with _lock:
         return _of_rows.setdefault(rows, {}).setdefault(device, _Held())

@@ -6,8 +6,9 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from dask_graphgpu.errors import GraphError, OutOfDeviceMemory
+from dask_graphgpu.errors import EngineUnavailable, GraphError, OutOfDeviceMemory
 
 _lock = threading.Lock()
 
@@ -23,6 +24,25 @@ def use_pool() -> None:
     with _lock:  # a pool that another thread has begun to use is not to be replaced
         if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
             rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())
+
+
+def require_current(array: Any, what: str) -> None:
+    """Refuse to work on an array that lies on a GPU which is not the current one.
+
+    Raises
+    ------
+    EngineUnavailable
+    """
+    import cupy
+
+    if not isinstance(array, cupy.ndarray):
+        return
+    there, current = array.device.id, cupy.cuda.Device().id
+    if there != current:
+        raise EngineUnavailable(
+            f"{what} is in the memory of GPU {there}, and the current one is GPU {current}: use it "
+            f"within `with cupy.cuda.Device({there}):`, or make it of frames on GPU {current}"
+        )
 
 
 def require(num_bytes: int, what: str) -> None:
