@@ -54,7 +54,7 @@ class Ego(Algorithm):
     radius: int = 1
 
     rule = "keep"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "ranks")
 
     def __post_init__(self) -> None:
         as_python(self, "center")
@@ -78,4 +78,5 @@ class Ego(Algorithm):
         (center,) = run.ids.find([self.center])
         most = min(int(self.radius), run.num_vertices)
         level = run.engine.bfs(run.view, int(center), cutoff=most, targets=None, report=run.report)
-        return edges_among(run, level >= 0)
+        near = level >= 0
+        return edges_among(run, near if run.ranks is None else run.view.at_ghosts(near))

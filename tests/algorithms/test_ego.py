@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists, partitioned
@@ -13,14 +13,17 @@ from strategies import KINDS, edge_lists, partitioned
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 
-pytestmark = on_one_cpu
+pytestmark = of_the_cpu_engine
 
 
 @settings(max_examples=80)
 @given(
-    graph=edge_lists(weights=[None, "int64"], kinds=KINDS), radius=st.integers(0, 4), data=st.data()
+    graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
+    radius=st.integers(0, 4),
+    ranks=st.sampled_from([1, 3]),
+    data=st.data(),
 )
-def test_over_all_kinds_of_ids(graph, radius, data):
+def test_over_all_kinds_of_ids(graph, radius, ranks, data):
     center = data.draw(st.integers(0, graph.n - 1))
     made = nx.MultiDiGraph() if graph.directed else nx.MultiGraph()
     made.add_nodes_from(range(graph.n))
@@ -32,7 +35,7 @@ def test_over_all_kinds_of_ids(graph, radius, data):
     for u, v, *weight in (row for *_, row in near.edges(data="row")):
         ends = (u, v) if graph.directed else sorted((u, v), key=graph.rank.__getitem__)
         expected.append((graph.rank[ends[0]], graph.rank[ends[1]], *weight))
-    frame = graph.graph().ego(graph.ids[center], radius).compute()
+    frame = graph.graph(ranks=ranks).ego(graph.ids[center], radius).compute()
     number = {id: graph.rank[v] for v, id in enumerate(graph.ids)}
     columns = [frame["src"].map(number), frame["dst"].map(number)]
     columns += [frame["weight"]] if graph.weight else []
@@ -59,13 +62,14 @@ def test_radius():
     assert EDGES.graph.ego(1)["weight"].tolist() == [2.0]
 
 
-def test_large_graph():
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_large_graph(ranks):
     ends = (3_000 * np.random.default_rng(0).random((2, 9_000)) ** 2).astype(int)
     edges = pd.DataFrame(ends.T, columns=["src", "dst"]).drop_duplicates()
     peer = nx.DiGraph(edges.to_numpy().tolist())
     center = int(edges["src"].mode()[0])
     with dask.config.set({"graphgpu.threads": 2}):
-        found = partitioned(edges, 4).graph().ego(center, 2).compute()
+        found = partitioned(edges, 4).graph(ranks=ranks).ego(center, 2).compute()
     expected = sorted(map(list, nx.ego_graph(peer, center, 2).edges))
     assert found.to_numpy().tolist() == expected
     assert 0 < len(found) < len(edges)
