@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine, on_one_cpu
 from strategies import partitioned
 
 UNREACHED = 9223372036854775807
@@ -120,9 +120,10 @@ def test_clustering_coefficient(graphs, parts, name, directed, parameter):
     pd.testing.assert_series_equal(found, expected, check_names=False, rtol=1e-12)
 
 
-@on_one_cpu
+@of_the_cpu_engine
+@pytest.mark.parametrize("ranks", [1, 2])
 @cases("cdlp")
-def test_label_propagation(graphs, parts, name, directed, parameter):
-    graph, expected = load(graphs, "cdlp", name, directed, parts)
+def test_label_propagation(graphs, parts, ranks, name, directed, parameter):
+    graph, expected = load(graphs, "cdlp", name, directed, parts, ranks=ranks)
     label = answer(graph.label_propagation(parameter), parts, "label")
     assert label.to_dict() == expected.astype("int64").to_dict()

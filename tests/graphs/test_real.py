@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine, on_one_cpu
 from strategies import partitioned
 
 from dask_graphgpu import errors
@@ -191,11 +191,12 @@ def test_core_number(case):
     )
 
 
-@on_one_cpu
+@of_the_cpu_engine
 @each_graph
 def test_label_propagation(case):
-    label = column(case.graph(weight=None).label_propagation(10), "label")
-    np.testing.assert_array_equal(label, case.expected("cdlp10"))
+    for ranks in (1, 3):
+        label = column(case.graph(weight=None, ranks=ranks).label_propagation(10), "label")
+        np.testing.assert_array_equal(label, case.expected("cdlp10"))
 
 
 @on_one_cpu

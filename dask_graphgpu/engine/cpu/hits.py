@@ -68,16 +68,27 @@ def hits(
         )  # fmt: skip
         if change < tolerance or not hub.any():
             return hub, authority
+    ended(tolerance, max_iterations, change)
+    return hub, authority
+
+
+def ended(tolerance: float, max_iterations: int, change: float) -> None:
+    """Raise NotConverged after the last iteration, unless the tolerance is 0."""
     if tolerance:
         raise NotConverged(
             f"after {max_iterations} iterations the hub scores still change by {change:.3g} in sum: "
             "allow more by max_iterations=, or a larger tolerance="
         )
-    return hub, authority
 
 
 def _sum_to_one(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> None:
     """Sums over the neighbours in each row, scaled to sum 1."""
+    if total := sum_neighbours(rows, values, sums):
+        sums /= total
+
+
+def sum_neighbours(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> float:
+    """Sums over the neighbours in each row, and the sum of these."""
     from dask_graphgpu.kernels.cpu import hits as kernels
 
     weight = np.empty(0) if rows.weight is None else rows.weight
@@ -87,5 +98,4 @@ def _sum_to_one(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> None:
     totals = for_blocks(
         kernels.sum_neighbours, bounds, rows.offsets, rows.neighbours, weight, values, sums
     )
-    if total := sum(totals):
-        sums /= total
+    return float(sum(totals))

@@ -2,9 +2,21 @@
 
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.components import components
+from dask_graphgpu.engine.ranks.hits import hits
+from dask_graphgpu.engine.ranks.label_propagation import label_propagation
 from dask_graphgpu.engine.ranks.path_counts import path_counts
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.engine.ranks.programs import run
 
-__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]
+__all__ = [
+    "bfs",
+    "components",
+    "core_numbers",
+    "hits",
+    "k_core",
+    "label_propagation",
+    "path_counts",
+    "predecessors",
+    "run",
+]
