@@ -148,6 +148,12 @@ def everything(ranks, seed):
     return ranks.rank
 
 
+def checks(ranks):
+    while True:
+        ranks.check()
+        time.sleep(0.005)
+
+
 def for_ever(ranks, nbytes):
     data = np.zeros(nbytes, np.uint8)
     while True:

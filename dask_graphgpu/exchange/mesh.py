@@ -144,6 +144,7 @@ class Mesh(Ranks):
             raise
         finally:
             listener.close()
+        self._made = time.monotonic()
         for fd in self._channels:
             self._poll.register(fd, select.POLLIN)
         if self._order and idle_timeout is not None:
@@ -182,6 +183,7 @@ class Mesh(Ranks):
                 self._look_at_event()
                 for fd, _ in self._poll.poll(0):
                     self._advance(fd)
+                self._look_at_silence()
             except BaseException as error:
                 self._tear(error)
                 raise
@@ -278,6 +280,16 @@ class Mesh(Ranks):
         for channel in waited:
             silent = now - max(channel.heard, since)
             if silent > self._idle_timeout:
+                raise channel.lost(f"it has been silent for {silent:.1f} s")
+
+    def _look_at_silence(self) -> None:
+        """Raise when a peer that has not left has given no sign of life for too long."""
+        if self._idle_timeout is None:
+            return
+        now = time.monotonic()
+        for channel in self._order:
+            silent = now - max(channel.heard, self._made)
+            if not channel.left and silent > self._idle_timeout:
                 raise channel.lost(f"it has been silent for {silent:.1f} s")
 
     # -- the end ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 import weakref
@@ -11,13 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import cupy
-from cupy.cuda import nccl
+import numpy as np
+from cupy.cuda import nccl, runtime
 
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.exchange.ranks import Ranks
 
+_NOT_READY = 600  # cudaErrorNotReady
 _LOOK = 0.005  # seconds between two looks at the other ranks while the device is waited for
-_SPIN = 0.001  # seconds in which the device is asked again at once
 
 
 class DeviceLink:
@@ -32,43 +34,33 @@ class DeviceLink:
     ranks : Ranks
         By which the ranks find together, and know of each other's end.
 
+    Attributes
+    ----------
+    failed : bool
+        It was aborted; another one has to be made.
+
     Raises
     ------
     EngineUnavailable
         Two ranks have the same GPU, or NCCL is not installed on one.
+    RankLost, RanksAborted
+        A rank has gone before all GPUs were connected.
     """
 
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks
-        self.device = cupy.cuda.Device().id
-        self._check_devices(ranks)
+        _check_devices(ranks)
         # Multicast memory of NVLink takes long to set up and fails where it is not permitted.
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
         own = bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
-        name = ranks.all_gather_bytes(own)[0]
-        self._comm = _watched(ranks, lambda: nccl.NcclCommunicator(ranks.size, name, ranks.rank))
-        self.failed = False
+        self._comm = _connected(ranks, ranks.all_gather_bytes(own)[0])
         # To destroy a communicator waits for the peers, who may not be at it; this does not.
-        weakref.finalize(self, self._comm.abort).atexit = False
+        self._end = weakref.finalize(self, self._comm.abort)
+        self._end.atexit = False
 
-    @staticmethod
-    def _check_devices(ranks: Ranks) -> None:
-        there = bool(nccl.available)
-        if not ranks.min(int(there)):
-            raise EngineUnavailable(
-                "engine='gpu' on several ranks needs NCCL, which is missing "
-                + ("on another rank" if there else "here")
-                + ": install nvidia-nccl-cu13, or use ranks=1"
-            )
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-        every = ranks.all_gather_bytes(bytes(properties["uuid"]))
-        twice = [uuid for uuid, times in Counter(every).items() if times > 1]
-        if twice:
-            same = [rank for rank, uuid in enumerate(every) if uuid == twice[0]]
-            raise EngineUnavailable(
-                f"ranks {same} have the same GPU, and every rank needs one of its own: start a "
-                "worker for each GPU, as dask_cuda.LocalCUDACluster does, or use fewer ranks"
-            )
+    @property
+    def failed(self) -> bool:
+        return not self._end.alive
 
     def all_gather(self, own: Any, into: Any) -> None:
         """Every rank's array, which has the same size everywhere; ``into``: shape (size, ...)."""
@@ -83,23 +75,16 @@ class DeviceLink:
             Each has an array for every rank, contiguous; an empty one sends nothing. What a rank
             sends is as long as what its peer is to receive.
         """
-        stream = _stream()
+        stream, byte = _stream(), nccl.NCCL_UINT8
         nccl.groupStart()
         try:
             for sent, received in pairs:
                 for peer in range(self.ranks.size):
                     if sent[peer].nbytes:
-                        self._comm.send(
-                            sent[peer].data.ptr, sent[peer].nbytes, nccl.NCCL_UINT8, peer, stream
-                        )
+                        self._comm.send(sent[peer].data.ptr, sent[peer].nbytes, byte, peer, stream)
                     if received[peer].nbytes:
-                        self._comm.recv(
-                            received[peer].data.ptr,
-                            received[peer].nbytes,
-                            nccl.NCCL_UINT8,
-                            peer,
-                            stream,
-                        )
+                        place, size = received[peer].data.ptr, received[peer].nbytes
+                        self._comm.recv(place, size, byte, peer, stream)
         finally:
             nccl.groupEnd()
 
@@ -116,25 +101,45 @@ class DeviceLink:
         ------
         RankLost, RanksAborted
             A peer has gone. The link is of no further use then.
+        CUDARuntimeError, NcclError
+            The device has failed, or the connection.
         """
-        start = looked = time.monotonic()
-        while not event.done:
-            now = time.monotonic()
-            if now > looked + _LOOK:
-                looked = now
-                try:
+        looked = time.monotonic()
+        try:
+            while (status := runtime.eventQuery(event.ptr)) != 0:
+                if status != _NOT_READY:
+                    runtime.check_status(status)
+                if time.monotonic() > looked + _LOOK:
                     self.ranks.check()
-                except BaseException:
-                    self.abort()
-                    raise
-            if now > start + _SPIN:
-                time.sleep(0)
+                    self._comm.check_async_error()
+                    looked = time.monotonic()
+                time.sleep(0)  # ranks may be threads that share one interpreter
+        except BaseException:
+            self.abort()
+            raise
 
     def abort(self) -> None:
-        """End what the device waits for."""
-        if not self.failed:
-            self.failed = True
-            self._comm.abort()
+        """End what the device waits for, and would for ever; once."""
+        self._end()
+
+
+def _check_devices(ranks: Ranks) -> None:
+    there = bool(nccl.available)
+    if not ranks.min(int(there)):
+        raise EngineUnavailable(
+            "engine='gpu' on several ranks needs NCCL, which is missing "
+            + ("on another rank" if there else "here")
+            + ": install nvidia-nccl-cu13, or use ranks=1"
+        )
+    own = f"{socket.gethostname()} {runtime.deviceGetPCIBusId(cupy.cuda.Device().id)}"
+    every = ranks.all_gather_bytes(own.encode())
+    twice = [name for name, times in Counter(every).items() if times > 1]
+    if twice:
+        same = [rank for rank, name in enumerate(every) if name == twice[0]]
+        raise EngineUnavailable(
+            f"ranks {same} have the same GPU, and every rank needs one of its own: start a "
+            "worker for each GPU, as dask_cuda.LocalCUDACluster does, or use fewer ranks"
+        )
 
 
 def _stream() -> int:
@@ -142,29 +147,51 @@ def _stream() -> int:
     return pointer
 
 
-def _watched(ranks: Ranks, make: Any) -> Any:
-    """What a call gives that waits for all ranks; raises when one of them is lost meanwhile.
+def _connected(ranks: Ranks, name: bytes) -> Any:
+    """A communicator that is connected to all peers; raises when one of them is lost meanwhile.
 
-    The call cannot be ended from outside: its thread is left behind then.
+    NCCL connects at the first message, in a call that cannot be ended from outside, so the first
+    ones are sent here, in a thread that is left behind if it comes to that.
     """
     made: list[Any] = []
+    failed: list[BaseException] = []
     device = cupy.cuda.Device().id
 
     def work() -> None:
-        with cupy.cuda.Device(device):
-            try:
-                made.append(make())
-            except BaseException as error:
-                made.append(error)
+        try:
+            with cupy.cuda.Device(device):
+                made.append(nccl.NcclCommunicator(ranks.size, name, ranks.rank))
+                _greet(made[0], ranks)
+        except BaseException as error:
+            failed.append(error)
 
     thread = threading.Thread(target=work, name="graph-nccl", daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(_LOOK)
-        ranks.check()
-    (found,) = made
-    if isinstance(found, BaseException):
+    try:
+        while thread.is_alive():
+            thread.join(_LOOK)
+            ranks.check()
+    except BaseException:
+        for communicator in made:
+            communicator.abort()
+        raise
+    if failed:
         raise EngineUnavailable(
-            f"NCCL cannot connect the GPU of rank {ranks.rank} to the others: {found}"
-        ) from found
-    return found
+            f"NCCL cannot connect the GPU of rank {ranks.rank} to the others: {failed[0]}"
+        ) from failed[0]
+    return made[0]
+
+
+def _greet(communicator: Any, ranks: Ranks) -> None:
+    """One message of each kind that there will be."""
+    stream, byte = cupy.cuda.Stream(non_blocking=True), nccl.NCCL_UINT8
+    with stream:
+        own, every = cupy.zeros(1, np.uint8), cupy.zeros(ranks.size, np.uint8)
+    communicator.allGather(own.data.ptr, every.data.ptr, 1, byte, stream.ptr)
+    nccl.groupStart()
+    for peer in range(ranks.size):
+        if peer != ranks.rank:
+            communicator.send(own.data.ptr, 1, byte, peer, stream.ptr)
+            communicator.recv(every.data.ptr + peer, 1, byte, peer, stream.ptr)
+    nccl.groupEnd()
+    stream.synchronize()

@@ -13,11 +13,12 @@ extern "C" __global__ void arrived(Run run, VALUE *told, const uint8 *late, uint
         VALUE now = first_field(run)[v], was = told[v - owned];
         bool reached = HAS_REACHED && late[v] && !told_late[v - owned];
         bool same = now == was || (now != now && was != was); // NaN is told once
-        if ((same && !reached) || !sends_next(run, v, was, now))
+        if (same && !reached)
             continue;
         told[v - owned] = now;
         if (reached)
             told_late[v - owned] = 1;
-        list[atomic_add(number, (uint64)1)] = (ID)v;
+        if (sends_next(run, v, was, now))
+            list[atomic_add(number, (uint64)1)] = (ID)v;
     }
 }

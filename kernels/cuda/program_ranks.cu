@@ -6,7 +6,8 @@
 //           tell_one, an all-gather, hear_one.
 // Encoding  every rank puts the same numbers together in the same order, so all of them come to the
 //           same bits, and stop in the same superstep.
-// Macros    as program.cu. AGGREGATES: how many.
+// Macros    as program.cu, but that CHECKS_JOINED says of sums of integers whether they are watched
+//           for overflow. AGGREGATES: how many.
 
 #include "program_steps.cuh"
 
@@ -43,7 +44,7 @@ __device__ Aggregate joined_as(const Told *every, int64 size, int64 which) {
             total.shadow += own.real;
     }
     // As where the blocks of one rank are put together.
-    if (Sum::SHADOWED && CHECKS_AGGREGATES)
+    if (Sum::SHADOWED && CHECKS_JOINED)
         total.bad |= !(fabs((double)total.value - total.shadow) <= 4611686018427387904.0);
     Aggregate made;
     total.keep(made);

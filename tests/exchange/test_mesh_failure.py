@@ -181,6 +181,20 @@ def test_a_stopped_rank_is_lost_after_the_idle_timeout(nbytes, folder):
         assert isinstance(error, RankLost | RanksAborted)
 
 
+def test_a_stopped_rank_is_seen_by_checks():
+    """As by a rank that waits for its GPU, and takes no steps."""
+    with Team(3, rank_cases.checks, idle_timeout=1.0) as team:
+        time.sleep(1.5)  # meanwhile all give signs of life
+        stopped = team.signal(1, signal.SIGSTOP)
+        for rank in (0, 2):
+            _, error, seen = team.hear(rank)
+            assert isinstance(error, RankLost)
+            assert error.rank == 1
+            assert "silent for 1." in str(error)
+            assert 0.5 < seen - stopped < 3
+        team.signal(1, signal.SIGCONT)
+
+
 def test_a_rank_that_is_lost_between_steps_is_seen_by_a_check():
     def work(ranks):
         ranks.barrier()

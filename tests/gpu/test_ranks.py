@@ -16,6 +16,7 @@ from rank_runs import made_view, on_one, put_together, same
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.engine import cpu, device_ranks, driver
+from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
@@ -131,19 +132,34 @@ def test_searches_and_components(size, way):
 
 def test_a_rank_that_raises_ends_the_others():
     """They wait for its GPU, and would do so for ever."""
-    view = grid(40).view()
 
     def work(share):
+        border = border_of(share)
         if share.ranks.rank == 1:
-            device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
             raise ZeroDivisionError("here")
-        while True:
-            device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+        border.refresh([cupy.zeros(share.num_vertices)])
+        border.link.settle()
 
     start = time.monotonic()
     with pytest.raises(ZeroDivisionError, match="here"):
-        on_gpus(cut(view, 2, "blocks"), work)
+        on_gpus(cut(grid(40).view(), 2, "blocks"), work)
     assert time.monotonic() - start < 60
+
+
+def test_gpus_are_connected_anew_after_a_loss():
+    view = grid(40).view()
+    expected = on_one(HOPS, view, sources=[0])["hops"]
+
+    def work(share):
+        first = border_of(share)
+        if share.ranks.rank == 1:
+            first.link.abort()
+        state = device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+        assert border_of(share) is not first
+        return state["hops"]
+
+    parts = cut(view, 2, "blocks")
+    np.testing.assert_array_equal(parts.whole(on_gpus(parts, work)), expected)
 
 
 # -- graphs of frames -----------------------------------------------------------------------------
@@ -168,10 +184,10 @@ def test_methods_of_frames(size):
         ("degree", {}),
     ):
         found = getattr(several, name)(**arguments)
-        assert dg.last_report().ranks == size
+        assert dg.last_report().attrs["ranks"] == size
         pd.testing.assert_frame_equal(found, getattr(one, name)(**arguments))
     ranks = several.pagerank()
-    assert dg.last_report().ranks == size
+    assert dg.last_report().attrs["ranks"] == size
     pd.testing.assert_frame_equal(ranks, one.pagerank(), rtol=1e-6)
 
 

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 PROGRAM = VertexProgram(
-    state={"level": Field("int32", initial=None, at_source=0)},
+    state={"level": Field("int32", initial=-1, at_source=0)},
     compute=lambda superstep: superstep,
     combine="any",
+    apply=lambda level, message, received: message if received and level < 0 else level,
+    bound=lambda num_vertices: num_vertices,
 )
 
 
@@ -49,6 +51,5 @@ def bfs(
         exact_supersteps=True,
         report=report,
     )
-    assert state.reached is not None
-    level: np.ndarray = np.where(state.reached, state["level"], np.int32(-1))
+    level: np.ndarray = state["level"]
     return level

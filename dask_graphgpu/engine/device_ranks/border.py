@@ -14,6 +14,7 @@ from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.cuda_build import Kernel
 
 _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
@@ -39,6 +40,7 @@ class DeviceBorder:
         self._vertices = cupy.asarray(np.concatenate(border.sends))
         self.nbytes = int(self._vertices.size)
         self._packed: list[Any] = []
+        self._kernels = {size: self._kernel(value) for size, value in _VALUES.items()}
 
     def refresh(self, arrays: Sequence[Any]) -> None:
         """Queue that own vertices' values are copied to where they are ghosts; collective.
@@ -61,7 +63,10 @@ class DeviceBorder:
         self.link.swap(pairs)
 
     def _pack(self, array: Any, values: Any) -> None:
-        ids = self._vertices.dtype
-        types = integer_types(ids, ids) | {"VALUE": _VALUES[array.dtype.itemsize]}
-        kernel = cuda("ranks", defines=types).kernel("pack")
+        kernel = self._kernels[array.dtype.itemsize]
         launch.flat(kernel, values.size, (self._vertices, np.uint64(values.size), array, values))
+
+    def _kernel(self, value: str) -> Kernel:
+        ids = self._vertices.dtype
+        kernel = cuda("ranks", defines=integer_types(ids, ids) | {"VALUE": value}).kernel("pack")
+        return launch.loaded(kernel)

@@ -34,6 +34,7 @@ class RankInPlace:
         self._told_late = arrays.reached[owned:].copy()
         self._arrived = cupy.empty(arrays.n - owned, arrays.view.id_dtype)
         self._number = cupy.zeros(1, np.uint64)
+        self._kernel = launch.loaded(arrays.module("near_far_ranks").kernel("arrived"))
 
     def run(self) -> State:
         """Run until no value improves on any rank."""
@@ -45,6 +46,8 @@ class RankInPlace:
         while self._ranks.sum(number):
             if number:
                 near_far.improve(arrays, places, number, self.cutoff, None, ordered, self.report)
+            # Not earlier: to allocate waits for devices, and a peer's may wait for this one.
+            self._ranks.barrier()
             self._refresh()
             exchanges += 1
             places = self._senders()
@@ -62,10 +65,9 @@ class RankInPlace:
         """The ghosts that were told something better, and send it on."""
         arrays = self.arrays
         self._number.fill(0)
-        kernel = arrays.module("near_far_ranks").kernel("arrived")
         told = self._told, arrays.reached, self._told_late
         launch.flat(
-            kernel,
+            self._kernel,
             self._told.size,
             (arrays.run("send"), *told, self._arrived, self._number),
         )

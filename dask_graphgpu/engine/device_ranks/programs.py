@@ -36,7 +36,9 @@ def run(
     -----
     A program in supersteps exchanges once in each, without a look at the device. A monotone one runs
     on each GPU until nothing improves there before it exchanges; with targets it goes on to the end.
-    With ``graphgpu.local-convergence`` set to False it runs in supersteps.
+    With ``graphgpu.local-convergence`` set to False it runs in supersteps. Values that it improves
+    before the others have been heard may be larger than any on one rank, so integers may overflow
+    that do not there.
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
@@ -48,11 +50,17 @@ def run(
     from dask_graphgpu.engine.gpu.synchronous import every_sends
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
+    from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.errors import InvalidArgument
+    from dask_graphgpu.errors import InvalidArgument, NotConverged
 
     if keeper is not None:
         raise InvalidArgument("checkpoint= is of the CPU engine; leave it out, or use engine='cpu'")
+    if is_forced():
+        raise InvalidArgument(
+            "graphgpu.filter, fusion, combine and gather are of one GPU, and this graph is on "
+            f"{view.ranks.size} ranks; leave them 'auto', or use ranks=1"
+        )
     whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
     binding = Binding(replace(program, edges="out"), toward, constants or {})
@@ -63,10 +71,19 @@ def run(
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
     border = border_of(whole)
-    if program.in_place and not in_steps:
-        arrays = RankArrays(binding, whole.ranks, places, every=False)
-        return RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
-    every = every_sends(binding, places)
-    arrays = RankArrays(binding, whole.ranks, places, every=every)
-    engine = RankSynchronous(arrays, whole.ranks, border, report)
-    return engine.run(max_supersteps, exact_supersteps)
+    in_place = program.in_place and not in_steps
+    try:
+        every = not in_place and every_sends(binding, places)
+        arrays = RankArrays(binding, whole.ranks, places, every=every)
+        if in_place:
+            state = RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
+        else:
+            engine = RankSynchronous(arrays, whole.ranks, border, report)
+            state = engine.run(max_supersteps, exact_supersteps)
+        whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer still receives
+    except NotConverged:  # on all ranks alike
+        raise
+    except BaseException:
+        border.link.abort()
+        raise
+    return state

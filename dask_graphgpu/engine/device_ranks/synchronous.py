@@ -12,9 +12,8 @@ import numpy as np
 from dask_graphgpu.engine.cuda.glue import KINDS
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
-from dask_graphgpu.engine.gpu import fused
+from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.report import Report
@@ -30,7 +29,12 @@ class RankSynchronous(Synchronous):
     After `apply` what compute reads of a sender goes to the ghosts, with who is active; counts and
     aggregates are gathered on the device of every rank, which puts them together as all others do.
     So no rank asks its device how a superstep went, and all of them queue the same ones.
+
+    What waits for a device, as to allocate and to load may do, is done before anything is queued that
+    waits for other ranks: they may be threads of one process.
     """
+
+    most_ahead = 2  # each that is queued behind the last one sends the border in vain
 
     def __init__(
         self, arrays: RankArrays, ranks: Ranks, border: DeviceBorder, report: Report
@@ -45,15 +49,7 @@ class RankSynchronous(Synchronous):
         self._told = cupy.zeros(words, np.int64)
         self._every = cupy.zeros((ranks.size, words), np.int64)
         self._descriptions = cupy.asarray(self._described())
-
-    def _schedule(self) -> tuple[str, str]:
-        kind, fusion = super()._schedule()
-        if kind != "auto" or fusion not in ("auto", "none"):
-            raise InvalidArgument(
-                f"graphgpu.filter is {kind!r} and graphgpu.fusion {fusion!r}: they are of one GPU, "
-                f"and this graph is on {self._ranks.size} ranks; leave them 'auto', or use ranks=1"
-            )
-        return kind, fusion
+        self._prepared: Callable[[], None] | None = None
 
     def _described(self) -> np.ndarray:
         """Description of program_ranks.cu of each aggregate."""
@@ -72,6 +68,17 @@ class RankSynchronous(Synchronous):
         active, edges = self._ranks.scalars(super()._first_frontier()).sum(axis=0).tolist()
         return active, edges
 
+    def _first(self) -> None:
+        self._prepared = self._steps(self._stops_on_device)
+        super()._first()
+
+    def _steps(self, stops: bool) -> Callable[[], None]:
+        step, self._prepared = self._prepared, None
+        if step is None:
+            step = super()._steps(stops)
+            self._ranks.barrier()
+        return step
+
     def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
         control = super()._queue(step, limit)
         self._link.settle()  # supersteps that are queued behind the last one wait for the peers too
@@ -88,9 +95,18 @@ class RankSynchronous(Synchronous):
 
     def _end(self, name: str, run: Any, *args: Any) -> Callable[[], None]:
         """A launch of one block of program_ranks.cu."""
-        number = str(len(self.program.aggregates))
-        kernel = self.arrays.module("program_ranks", {"AGGREGATES": number}).kernel(name)
+        defines = {
+            "AGGREGATES": str(len(self.program.aggregates)),
+            # What a part of a sum leaves, the whole may come back to.
+            "CHECKS_AGGREGATES": "0",
+            "CHECKS_JOINED": str(int(not self.program.wraps)),
+        }
+        kernel = launch.loaded(self.arrays.module("program_ranks", defines).kernel(name))
         return partial(kernel.function(cooperative=False), (1,), (256,), (run, *args))
+
+    def _launch(self, name: str, *args: Any, **more: Any) -> Callable[[], None]:
+        launch.loaded(self.arrays.module("program").kernel(name))
+        return super()._launch(name, *args, **more)
 
     def _gather(self) -> None:
         self._link.all_gather(self._told, self._every)

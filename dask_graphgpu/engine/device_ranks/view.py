@@ -43,6 +43,8 @@ def border_of(whole: RankView) -> DeviceBorder:
         made = _of_borders.get(whole.border)
     there = made is not None and not made.link.failed
     if not whole.ranks.min(int(there)):
+        if made is not None:
+            made.link.abort()
         made = DeviceBorder(DeviceLink(whole.ranks), whole.border)
         with _lock:
             _of_borders[whole.border] = made

@@ -230,7 +230,8 @@ class Arrays:
         out = cupy.empty(self.n, dtype)
         which = self.lowered.wrappers.starts.index(role)
         kernel = self.module("program").kernel("start_fields")
-        launch.flat(kernel, self.n, (self.run("send"), np.int64(which), out))
+        run = self.run("send" if self.binding.has_send else "gather")  # it reads no edges
+        launch.flat(kernel, self.n, (run, np.int64(which), out))
         if self.binding.checks(dtype) and int(self.control[CONTROL.index("bad")]):
             raise overflow(self.program, role)
         storage = self.lowered.glue.storage(dtype)

@@ -90,6 +90,12 @@ def _allow(function: Any, shared: int) -> None:
         function.max_dynamic_shared_size_bytes = shared
 
 
+def loaded(kernel: Kernel) -> Kernel:
+    """The kernel, loaded on the current device: a first launch would wait for what the device does."""
+    _ = kernel.function(cooperative=False).kernel
+    return kernel
+
+
 def num_multiprocessors() -> int:
     """Multiprocessors of the current device."""
     count: int = cupy.cuda.Device().attributes["MultiProcessorCount"]

@@ -37,9 +37,6 @@ from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
 
-# Supersteps that are queued before the host looks at how far the device has come, at most.
-_AHEAD = 8
-
 # Of program.cuh: blocks of kernels that take aggregates, at most; rows of the log, and its words.
 _BLOCKS, _LOG, _LOG_WORDS = 2048, 1024, 5
 _VERTICES_OF_BLOCK = 1024
@@ -70,7 +67,11 @@ class Synchronous:
     ----------
     overflows : int
         Supersteps, after a run, in which a bin of a filter was full.
+    most_ahead : int
+        Supersteps that are queued before the host looks at how far the device has come, at most.
     """
+
+    most_ahead = 8
 
     def __init__(self, arrays: Arrays, report: Report) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
@@ -90,6 +91,7 @@ class Synchronous:
         number = len(self.program.aggregates)
         self.partials = cupy.empty(max(1, number) * _BLOCKS * 4, np.int64)
         self.log = cupy.empty(_LOG * _LOG_WORDS, np.int64)
+        self._words = [cupyx.empty_pinned(len(CONTROL), np.int64) for _ in range(2)]
         if self.stages.alone_after:  # they read the old state and the new one
             arrays.new = {name: column.copy() for name, column in arrays.new.items()}
 
@@ -224,14 +226,14 @@ class Synchronous:
 
     def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
         """Queue supersteps in batches; the next batch while the device is at work on the last."""
-        words = [cupyx.empty_pinned(len(CONTROL), np.int64) for _ in range(2)]
+        words = self._words
         looks: deque[tuple[Any, Any]] = deque()
         queued, ahead = 0, 1
         while True:
             more = ahead if limit is None else min(ahead, limit - queued)
             for _ in range(more):
                 step()
-            queued, ahead = queued + more, min(2 * ahead, _AHEAD)
+            queued, ahead = queued + more, min(2 * ahead, self.most_ahead)
             if more:
                 looks.append((cupy.cuda.Event(disable_timing=True), words[0]))
                 words.reverse()  # the other one may be waited for
