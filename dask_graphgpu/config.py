@@ -14,6 +14,8 @@ DEFAULTS: dict[str, Any] = {
     # How the next active vertices are found: auto | batch | strided | online | ballot | jit | atomic.
     "filter": "auto",
     "filter-bins": 64,  # vertices that a thread records with online and jit before its bin overflows
+    # Of the list of edges that filter "batch" writes: just-enough | fixed | maximum | fused (none).
+    "allocation": "just-enough",
     "combine": "auto",  # of messages to a vertex: auto (in registers where it can be) | atomic
     "gather": "rows",  # of sums that are pulled: rows | shards (in shared memory)
     "replication": "auto",  # copies of a shard's sums: auto (by its degrees) | 1 | 2 | 4 | 8 | 16 | 32

@@ -69,6 +69,7 @@ class Report:
 
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
+    ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
     """
 
     algorithm: str
@@ -78,6 +79,7 @@ class Report:
     ranks: int = 1
     split: tuple[Split, ...] = ()
     limit: int | None = None
+    memory: int | None = None
 
     def advance(
         self,
@@ -116,6 +118,7 @@ class Report:
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
+        frame.attrs["memory"] = self.memory
         frame.attrs["split"] = [{**asdict(split), "seconds": split.seconds} for split in self.split]
         return frame
 

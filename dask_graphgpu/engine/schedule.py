@@ -15,6 +15,7 @@ FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit", "atomic")
 FUSIONS = ("auto", "none", "selective", "all")
 COMBINES = ("auto", "atomic")
 GATHERS = ("rows", "shards")
+ALLOCATIONS = ("just-enough", "fixed", "maximum", "fused")
 REPLICATIONS = (1, 2, 4, 8, 16, 32)
 
 # Longer than any row that is in one list.
@@ -42,6 +43,11 @@ def configured_combine() -> str:
 def configured_gather() -> str:
     """``graphgpu.gather``, how sums are pulled; InvalidArgument if there is no such way."""
     return _one_of("gather", config.get("gather"), GATHERS)
+
+
+def configured_allocation() -> str:
+    """``graphgpu.allocation``, of lists of edges; InvalidArgument if there is no such way."""
+    return _one_of("allocation", config.get("allocation"), ALLOCATIONS)
 
 
 def configured_replication() -> int | None:

@@ -40,7 +40,15 @@ struct Filter {
     uint64 *counts; // of each block
     ID *batch;
     OFFSET *batch_first; // of each vertex: where its edges stand in `batch`
+    uint64 batch_room;   // edges that `batch` has room for
 };
+
+// Whether the edges of this superstep do not fit: the host makes more room before it.
+__device__ __forceinline__ bool lacks_room(const RunControl *control, const Filter &filter) {
+    if (!FILTERED || filter.kind != FILTER_BATCH || control->direction != BY_PUSH)
+        return false;
+    return (uint64)(control->ready ? control->batched : control->active_edges) > filter.batch_room;
+}
 
 constexpr ID NO_VERTEX = ~(ID)0;
 

@@ -153,7 +153,7 @@ __device__ __forceinline__ void supersteps(const Run &gather, const Run &send, c
     RunControl *control = gather.control;
     for (int64 i = 0; i < fused.most; i++) {
         bool by_push = control->direction == BY_PUSH;
-        if (control->done || !(by_push ? PUSHES : PULLS))
+        if (control->done || !(by_push ? PUSHES : PULLS) || lacks_room(control, filter))
             return;
         const Run &run = PULLS ? gather : send;
         aggregates_alone(run, fused, fused.alone, fused.alone_before);

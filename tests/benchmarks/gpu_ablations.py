@@ -30,7 +30,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
-from dask_graphgpu.engine.schedule import COMBINES, FILTERS, FUSIONS, REPLICATIONS
+from dask_graphgpu.engine.schedule import ALLOCATIONS, COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.program import Field, VertexProgram
@@ -76,8 +76,11 @@ class Case:
     def run(self) -> tuple[int, int]:
         """Once; supersteps, and those in which a bin overflowed."""
         every = every_sends(self.binding, self.sources)
-        made = Synchronous(Arrays(self.binding, self.sources, every=every), Report(self.name))
-        return made.run(self.limit, self.exact).supersteps, made.overflows
+        report = Report(self.name)
+        made = Synchronous(Arrays(self.binding, self.sources, every=every), report)
+        state = made.run(self.limit, self.exact)
+        self.memory = report.memory or 0
+        return state.supersteps, made.overflows
 
 
 def cases(view: Any, weighted: Any, first: int) -> dict[str, Case]:
@@ -200,6 +203,21 @@ def atomics(found: dict[str, Case], _: Any) -> None:
     table("Combining without atomics, and by one an edge", runs, ways)
 
 
+def allocation(found: dict[str, Case], _: Any) -> None:
+    """The list of edges that filter batch writes: its memory, and what looking costs."""
+    runs = {name: found[name].run for name in ("bfs", "sssp", "components")}
+    ways = {kind: {"filter": "batch", "allocation": kind} for kind in ALLOCATIONS}
+    table("Allocation, filter batch", runs, ways)
+    print("\n| MB beside the graph | " + " | ".join(ways) + " |\n|" + " --- |" * (1 + len(ways)))
+    for name, run in runs.items():
+        held = []
+        for given in ways.values():
+            with dask.config.set({f"graphgpu.{key}": value for key, value in given.items()}):
+                run()
+            held.append(f"{found[name].memory / 1e6:,.1f}")
+        print(f"| {name} | " + " | ".join(held) + " |", flush=True)
+
+
 def gathers(found: dict[str, Case], _: Any) -> None:
     """Sums in registers by rows, and in shared memory by shards with copies."""
     copies = ("auto", *REPLICATIONS)
@@ -244,7 +262,10 @@ def pages(case: Case) -> list[float]:
     return times
 
 
-TABLES = {made.__name__: made for made in (filters, fusion, worklists, direction, atomics, gathers)}
+TABLES = {
+    made.__name__: made
+    for made in (filters, fusion, worklists, direction, atomics, allocation, gathers)
+}
 
 
 def measure(graph: DeviceGraph, tables: list[str]) -> None:

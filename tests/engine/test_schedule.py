@@ -53,6 +53,7 @@ def test_separators(given, expected):
         ("filter", schedule.configured_filter, ["best", None, 3]),
         ("fusion", schedule.configured_fusion, ["some", None]),
         ("combine", schedule.configured_combine, ["never", None]),
+        ("allocation", schedule.configured_allocation, ["enough", None]),
         ("gather", schedule.configured_gather, ["auto", None]),
         ("replication", schedule.configured_replication, [0, 3, 64, "1", True, None]),
         ("filter-bins", schedule.configured_bins, [0, -1, 2**20, "64", True, 1.5]),

@@ -247,3 +247,33 @@ def test_what_cannot_be_forced_is_told():
         forced = {f"graphgpu.{name}": value for name, value in settings.items()}
         with dask.config.set(forced), pytest.raises(InvalidArgument, match=reason):
             ran(gpu, program, view, **arguments)
+
+
+@pytest.mark.parametrize("fusion", FUSED)
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_list_of_edges_is_as_long_as_it_needs_to_be(name, fusion):
+    view = VIEWS[name].view()
+    expected = ran(cpu, SSSP, view, sources=[0], max_supersteps=500)
+    room, memory = {}, {}
+    for kind in ("just-enough", "fixed", "maximum", "fused"):
+        forced = {"filter": "batch", "fusion": fusion, "allocation": kind, "direction": "push"}
+        report = Report("test")
+        with dask.config.set({"graphgpu": forced}):
+            run = Synchronous(Arrays(Binding(SSSP, view, {}), np.array([0])), report)
+            same(run.run(500, False), expected)
+        room[kind], memory[kind] = run._kept.room, report.memory
+    assert room["maximum"] == view.num_edges
+    assert 0 < room["fixed"] <= room["just-enough"] <= room["maximum"]
+    assert room["fused"] == 0
+    assert memory["fixed"] <= memory["just-enough"] <= memory["maximum"]
+    if name == "grid":
+        assert room["just-enough"] < view.num_edges / 2
+
+
+def test_room_is_made_for_a_run_that_needs_more_than_those_before():
+    view = VIEWS["grid"].view()
+    forced = {"filter": "batch", "allocation": "fixed", "direction": "push"}
+    with dask.config.set({"graphgpu": forced}):
+        for limit in (1, 3, 500):
+            few = {"sources": [0], "max_supersteps": limit, "exact_supersteps": limit < 500}
+            same(ran(gpu, SSSP, view, **few), ran(cpu, SSSP, view, **few))

@@ -23,6 +23,7 @@ from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
+    configured_allocation,
     configured_combine,
     configured_filter,
     configured_fusion,
@@ -116,6 +117,8 @@ class Synchronous:
     def _schedule(self) -> tuple[str, str]:
         """The filter and the fusion that are asked for; InvalidArgument where they cannot be."""
         kind, fusion = configured_filter(), configured_fusion()
+        if kind == "batch" and configured_allocation() == "fused":
+            kind, fusion = "jit", "all"  # nothing is written between advance and filter
         if kind != "auto" and (reason := self._not_filtered(kind)):
             raise InvalidArgument(f"graphgpu.filter is {kind!r}, which cannot be used: {reason}.")
         if configured_combine() == "atomic" and self.binding.shadowed("sum"):
@@ -188,11 +191,17 @@ class Synchronous:
             self._first()
             on_device = self._stops_on_device
             step = self._steps(on_device)
-            control = self._queue(step, limit) if on_device else self._asked(step)
+            if not on_device:
+                control = self._asked(step, control)
+            elif self._grows:
+                control = self._with_room(step, control)
+            else:
+                control = self._queue(step, limit)
             self._raise_overflow(control)
         self.overflows = control["overflows"]
         aggregates = self.arrays.last_aggregates() if control["completed"] else {}
         self._report(control)
+        self.report.memory = self._nbytes()
         if control["num_active"] and not control["stopped"] and not exact and may_end(self.program):
             raise not_converged(control["completed"], control["num_active"], aggregates)
         state = self.arrays.result(control["completed"])
@@ -263,9 +272,10 @@ class Synchronous:
         self.marked = cupy.zeros(self.arrays.n, np.uint8)
         return True
 
-    def _asked(self, step: Callable[[], None]) -> dict[str, int]:
+    def _asked(self, step: Callable[[], None], control: dict[str, int]) -> dict[str, int]:
         """Superstep by superstep: ``stop`` is asked on the host."""
         while True:
+            self._make_room(control)
             step()
             control = self._looked()
             if control["bad"]:
@@ -278,6 +288,47 @@ class Synchronous:
             control["stopped"] = int(bool(self.program.stop(**arguments)))
             if control["stopped"] or control["done"]:
                 return control
+
+    @property
+    def _grows(self) -> bool:
+        """Whether the list of edges may be shorter than a superstep needs."""
+        return self.filter == "batch" and configured_allocation() != "maximum"
+
+    def _with_room(self, step: Callable[[], None], control: dict[str, int]) -> dict[str, int]:
+        """Look after each superstep, or launch, whether the next one's edges fit, and make room."""
+        while True:
+            self._make_room(control)
+            step()
+            control = self._looked()
+            if control["done"]:
+                return control
+
+    def _make_room(self, control: dict[str, int]) -> None:
+        if not self._grows or DIRECTIONS[control["direction"]] != "push":
+            return
+        ready = control["chunks"] >> 32  # the upper half of that word
+        self._kept.make_room(control["batched" if ready else "active_edges"])
+        self._needed["most"] = max(self._needed.get("most", 0), self._kept.room)
+
+    @property
+    def _needed(self) -> dict[str, int]:
+        """How long the list of edges was that runs on these rows have needed."""
+        needed: dict[str, int] = self.arrays.edge_view.made("edges of a superstep", dict)
+        return needed
+
+    def _nbytes(self) -> int:
+        """Of device memory that this run holds beside the graph."""
+        arrays = self.arrays
+        held = [
+            *arrays.state.values(), arrays.active, arrays.reached, self.messages, self.received,
+            self.marked, self._emitted, self.partials, self.log, *getattr(self, "lists", ()),
+        ]  # fmt: skip
+        if self.stages.alone_after:
+            held += arrays.new.values()
+        if hasattr(self, "row_values"):
+            held.append(self.row_values)
+        filters = self._kept.nbytes if hasattr(self, "_kept") else 0
+        return sum((int(array.nbytes) for array in held), filters)
 
     def _looked(self) -> dict[str, int]:
         """What the device says now."""
@@ -486,7 +537,14 @@ class Synchronous:
     def _filter_lists(self, blocks: int) -> Any:
         """Struct Filter of program_filter.cuh; ``blocks``: of the largest launch that pushes."""
         edges = self.arrays.edges("send" if "push" in (self.dense, self.sparse) else "gather")
-        self._kept = Filter(self.filter, edges, blocks=blocks, threads=_THREADS)
+        room = {"maximum": edges.num_edges, "fixed": self._needed.get("most", 0)}
+        self._kept = Filter(
+            self.filter,
+            edges,
+            blocks=blocks,
+            threads=_THREADS,
+            room=room.get(configured_allocation(), 0),
+        )
         return self._kept.struct
 
     # -- what the device says --------------------------------------------------------------------
