@@ -75,6 +75,7 @@ ALLOWED["steps"] = {"checkpoint"}
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["job"] |= {"preflight", "steps"}
+ALLOWED["networkx_backend"] = {"errors", "graph"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "steps"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"

@@ -1,0 +1,198 @@
+"""The backend of NetworkX: the same answers by the same calls."""
+
+import inspect
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from engines import on_one_cpu
+
+import dask_graphgpu.networkx_backend as backend
+from _dask_graphgpu_networkx import FUNCTIONS, get_info
+
+pytestmark = on_one_cpu
+
+if "graphgpu" not in nx.utils.backends.backends:
+    pytest.skip("installed before it had a backend: pip install -e .", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def no_note_on_kept_graphs():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Note: conversions to backend graphs", UserWarning)
+        yield
+
+
+def test_every_function_has_the_signature_of_networkx():
+    assert set(FUNCTIONS) == set(backend._FUNCTIONS) == set(get_info()["functions"])
+    for name in FUNCTIONS:
+        ours, theirs = (
+            inspect.signature(f) for f in (getattr(backend, name), getattr(nx, name).orig_func)
+        )
+        assert [(p.name, p.default) for p in ours.parameters.values()] == [
+            (p.name, p.default) for p in theirs.parameters.values()
+        ], name
+
+
+def mixed(kind, seed):
+    """A graph with self-loops, parts apart, weights on some edges, and nodes of several types."""
+    rng = np.random.default_rng(seed)
+    names = ["a", 3, (1, 2), None.__class__, 2.5, "b", frozenset("c"), -1, "3", *range(10, 22)]
+    graph = kind()
+    graph.add_nodes_from(names)
+    for _ in range(45):
+        u, v = (names[i] for i in rng.integers(len(names) - 2, size=2))
+        graph.add_edge(u, v, **({"cost": int(rng.integers(1, 9))} if rng.random() < 0.8 else {}))
+    return graph
+
+
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+CALLS = {
+    "pagerank": [{}, {"weight": "cost", "alpha": 0.7}, {"weight": None}],
+    "betweenness_centrality": [{}, {"weight": "cost"}, {"k": 4, "seed": 1}, {"endpoints": True}],
+    "edge_betweenness_centrality": [
+        {},
+        {"weight": "cost", "normalized": False},
+        {"k": 4, "seed": 1},
+    ],
+    "single_source_shortest_path_length": [{"source": "a"}, {"source": (1, 2), "cutoff": 2}],
+    "single_source_dijkstra_path_length": [{"source": 3}, {"source": "a", "weight": "cost"}],
+    "descendants": [{"source": "b"}],
+    "node_connected_component": [{"n": "b"}],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_answers_are_those_of_networkx(kind, name):
+    function = getattr(nx, name)
+    for seed, given in enumerate(CALLS.get(name, [{}])):
+        graph = mixed(kind, seed)
+        if name == "core_number":
+            graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        before = backend.calls[name]
+        runs = backend.can_run(name, (graph,), given) is True
+        try:
+            wanted = function(graph, **given, backend="networkx")
+            wanted = list(wanted) if inspect.isgenerator(wanted) else wanted
+        except nx.NetworkXNotImplemented:
+            assert not runs
+            continue
+        if not runs:
+            continue
+        found = function(graph, **given, backend="graphgpu")
+        assert backend.calls[name] == before + 1
+        if isinstance(wanted, dict):
+            assert found.keys() == wanted.keys()
+            assert all(type(value) in (int, float) for value in found.values())
+            for key, value in wanted.items():
+                assert found[key] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
+        elif isinstance(wanted, list):
+            assert iter(found) is found
+            assert set(map(frozenset, found)) == set(map(frozenset, wanted))
+        else:
+            assert type(found) is type(wanted)
+            assert found == wanted
+    assert backend.calls[name] > 0 or kind is not nx.Graph or "directed" in backend._KINDS[name]
+
+
+def weighted(*values):
+    graph = nx.path_graph(len(values) + 1)
+    for i, value in enumerate(values):
+        graph[i][i + 1]["weight"] = value
+    return graph
+
+
+class OfAnotherKind(nx.Graph):
+    """Has its edges from somewhere else, for all that is known."""
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "given", "words"),
+    [
+        ("pagerank", OfAnotherKind([(0, 1)]), {}, "a OfAnotherKind may"),
+        ("pagerank", nx.Graph(), {}, "no nodes"),
+        ("pagerank", nx.path_graph(3), {"personalization": {0: 1}}, "all nodes alike"),
+        ("pagerank", weighted(1, -1), {}, "numbers from 0"),
+        ("pagerank", weighted(1, "x"), {}, "numbers from 0"),
+        ("pagerank", weighted(1, float("nan")), {}, "numbers from 0"),
+        ("pagerank", weighted(1), {"unknown": 1}, "unknown"),
+        ("betweenness_centrality", weighted(1, 0), {"weight": "weight"}, "above 0"),
+        ("betweenness_centrality", weighted(1), {"weight": lambda *_: 1}, "an attribute"),
+        ("betweenness_centrality", weighted(1), {"k": 3}, "number of sources"),
+        ("edge_betweenness_centrality", nx.MultiGraph([(0, 1)]), {}, "simple"),
+        ("connected_components", nx.DiGraph([(0, 1)]), {}, "undirected"),
+        ("strongly_connected_components", nx.Graph([(0, 1)]), {}, "directed"),
+        ("core_number", nx.Graph([(0, 0)]), {}, "self-loops"),
+        ("triangles", nx.path_graph(3), {"nodes": [0]}, "all nodes alike"),
+        ("descendants", nx.path_graph(3), {"source": 7}, "not in the graph"),
+        ("descendants", nx.path_graph(3), {"source": []}, "not in the graph"),
+        ("single_source_shortest_path_length", nx.path_graph(3), {"source": 0, "cutoff": -1}, "cutoff"),
+    ],
+)  # fmt: skip
+def test_what_is_left_to_networkx(name, graph, given, words):
+    reason = backend.can_run(name, (graph,), given)
+    assert isinstance(reason, str)
+    assert words in reason
+
+
+def test_views_are_converted_as_they_look():
+    graph = nx.path_graph(6)
+    view = nx.subgraph_view(graph, filter_edge=lambda u, v: {u, v} != {2, 3})
+    found = nx.connected_components(view, backend="graphgpu")
+    assert sorted(map(sorted, found)) == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_and_back(kind):
+    graph = mixed(kind, 5)
+    nx.set_edge_attributes(graph, 1, "cost")
+    converted = backend.convert_from_nx(graph, edge_attrs={"cost": 1})
+    assert list(converted) == list(graph)
+    assert nx.utils.graphs_equal(backend.convert_to_nx(converted), graph)
+    found = (
+        nx.is_connected(converted) if not graph.is_directed() else nx.is_weakly_connected(converted)
+    )
+    assert found is False
+    assert backend.convert_to_nx(7) == 7
+
+
+def test_a_rank_that_does_not_converge_and_a_sum_that_does_not_fit():
+    graph = nx.gnp_random_graph(30, 0.2, seed=1)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        nx.pagerank(graph, max_iter=1, tol=1e-12, backend="graphgpu")
+    far = weighted(1.0, 1e-300)
+    with pytest.raises(NotImplementedError, match="betweenness_centrality"):
+        nx.betweenness_centrality(far, weight="weight", backend="graphgpu")
+    with nx.config(backend_priority=["graphgpu"], fallback_to_nx=True):
+        assert nx.betweenness_centrality(graph) == pytest.approx(
+            nx.betweenness_centrality(graph, backend="networkx")
+        )
+
+
+def test_importing_networkx_imports_nothing_of_ours():
+    code = (
+        "import sys, networkx; print([m for m in sys.modules if m.startswith(('dask', 'pandas'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_networkx_own_tests_of_components_and_cores():
+    script = Path(__file__).parents[1] / "networkx_own_tests.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "components", "tests.test_core"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = dict(
+        line.split()
+        for line in done.stdout.splitlines()
+        if line.split()[:1] and line.split()[0] in FUNCTIONS
+    )
+    for name in ("connected_components", "strongly_connected_components", "core_number"):
+        assert int(counts[name]) > 0
