@@ -17,6 +17,9 @@ DEFAULTS: dict[str, Any] = {
     # Of the list of edges that filter "batch" writes: just-enough | fixed | maximum | fused (none).
     "allocation": "just-enough",
     "combine": "auto",  # of messages to a vertex: auto (in registers where it can be) | atomic
+    # Where all vertices send in all supersteps: changes of a smaller part of a value are not sent,
+    # and few changes are pushed; None: everything is sent.
+    "tail": None,
     "gather": "rows",  # of sums that are pulled: rows | shards (in shared memory)
     "replication": "auto",  # copies of a shard's sums: auto (by its degrees) | 1 | 2 | 4 | 8 | 16 | 32
     "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all

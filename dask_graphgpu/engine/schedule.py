@@ -50,6 +50,20 @@ def configured_allocation() -> str:
     return _one_of("allocation", config.get("allocation"), ALLOCATIONS)
 
 
+def configured_tail() -> float | None:
+    """``graphgpu.tail``, a part of a value; None: nothing waits. InvalidArgument outside [0, 1)."""
+    given = config.get("tail")
+    if given is None:
+        return None
+    number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not number or not 0 <= given < 1:
+        raise InvalidArgument(
+            f"graphgpu.tail is {given!r}: give None, or the part of a value, as 1e-9, of which a "
+            "change is not sent."
+        )
+    return float(given)
+
+
 def configured_replication() -> int | None:
     """``graphgpu.replication``, copies of a shard's sums; None: by the shard's degrees."""
     given = config.get("replication")
@@ -90,7 +104,8 @@ def configured_separators(auto: tuple[int, int]) -> tuple[int, int]:
 def is_forced() -> bool:
     """Whether something is asked for that only runs in supersteps have."""
     ways = (configured_filter, configured_fusion, configured_combine)
-    return any(configured() != "auto" for configured in ways) or configured_gather() == "shards"
+    forced = any(configured() != "auto" for configured in ways)
+    return forced or configured_gather() == "shards" or configured_tail() is not None
 
 
 def macros() -> dict[str, str]:
@@ -99,6 +114,7 @@ def macros() -> dict[str, str]:
         "FILTERED": configured_filter() != "auto",
         "ATOMIC": configured_combine() == "atomic",
         "SHARDS": configured_gather() == "shards",
+        "TAIL": configured_tail() is not None,
     }
     return {name: str(int(value)) for name, value in asked.items()}
 

@@ -19,7 +19,8 @@
 //           edges, which is in `emitted`. NEEDS_RECEIVED. SUM_CHECKED: integer sums are watched for
 //           overflow. MESSAGE_LEAST, MESSAGE_MOST: range of a sum, CHECKS_AGGREGATES. FILTERED,
 //           FILTERABLE: see program_filter.cuh. ATOMIC: every edge combines by an atomic.
-//           SHARDS: pull_shards takes the place of pull and join.
+//           SHARDS: pull_shards takes the place of pull and join. TAIL: changes may be pushed:
+//           find_changes choose_tail list_active push_changes before pull, settle after it.
 
 #include "program_pull.cuh"
 #include "program_push.cuh"
@@ -102,6 +103,10 @@ extern "C" __global__ void PULL_BOUNDS join_some(Run run, Pull pull,
 
 #if SHARDS
 #include "program_shards.cuh"
+#endif
+
+#if TAIL
+#include "program_tail.cuh"
 #endif
 
 // Marks the rows that `pull_some` is to look at.

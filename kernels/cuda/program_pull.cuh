@@ -320,7 +320,7 @@ __device__ __forceinline__ void pull_from_all(const Run &run, const Pull &pull,
                                               const MESSAGE *emitted, MESSAGE *messages,
                                               uint8 *received) {
     const RunControl *control = run.control;
-    if (control->done ||
+    if (control->done || (TAIL && control->direction == BY_PUSH) ||
         (!EVERY && (control->direction != BY_PULL || control->num_active != run.graph_vertices)))
         return;
     pull_rows<false, JOINS>(run, pull, emitted, nullptr, nullptr, messages, received);

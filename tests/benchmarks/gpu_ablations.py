@@ -218,6 +218,15 @@ def allocation(found: dict[str, Case], _: Any) -> None:
         print(f"| {name} | " + " | ".join(held) + " |", flush=True)
 
 
+def tail(found: dict[str, Case], _: Any) -> None:
+    """Changes that wait, and supersteps that push them, of a long run of PageRank."""
+    case = found["pagerank"]
+    case.limit = 100
+    ways = {str(part): {"tail": part} for part in (None, 0.0, 1e-9, 1e-7, 1e-5, 1e-3)}
+    table("Tail of PageRank, 100 supersteps", {"pagerank": case.run}, ways)
+    case.limit = 10
+
+
 def gathers(found: dict[str, Case], _: Any) -> None:
     """Sums in registers by rows, and in shared memory by shards with copies."""
     copies = ("auto", *REPLICATIONS)
@@ -264,7 +273,7 @@ def pages(case: Case) -> list[float]:
 
 TABLES = {
     made.__name__: made
-    for made in (filters, fusion, worklists, direction, atomics, allocation, gathers)
+    for made in (filters, fusion, worklists, direction, atomics, allocation, tail, gathers)
 }
 
 

@@ -30,6 +30,7 @@ def test_defaults_force_nothing():
         ("filter", "jit", "FILTERED"),
         ("combine", "atomic", "ATOMIC"),
         ("gather", "shards", "SHARDS"),
+        ("tail", 1e-9, "TAIL"),
     ],
 )
 def test_what_is_forced_is_compiled_in(name, value, macro):
@@ -54,6 +55,7 @@ def test_separators(given, expected):
         ("fusion", schedule.configured_fusion, ["some", None]),
         ("combine", schedule.configured_combine, ["never", None]),
         ("allocation", schedule.configured_allocation, ["enough", None]),
+        ("tail", schedule.configured_tail, [1, -0.1, "off", True]),
         ("gather", schedule.configured_gather, ["auto", None]),
         ("replication", schedule.configured_replication, [0, 3, 64, "1", True, None]),
         ("filter-bins", schedule.configured_bins, [0, -1, 2**20, "64", True, 1.5]),

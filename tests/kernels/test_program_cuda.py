@@ -92,6 +92,7 @@ WAYS = [
     ("program", "ATOMIC", ("delta", "sssp", "power float32", "reached")),
     ("program_fused", "ATOMIC", ("delta", "sssp", "power float32", "reached")),
     ("program", "SHARDS", ("delta", "power float32", "everything")),
+    ("program", "TAIL", ("power float32", "beliefs")),
 ]
 
 

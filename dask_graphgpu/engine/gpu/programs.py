@@ -45,8 +45,8 @@ def run(
     )
     if program.in_place and not in_steps and is_forced():
         raise InvalidArgument(
-            "graphgpu.filter, graphgpu.fusion, graphgpu.combine and graphgpu.gather are of "
-            "supersteps: a run with a cutoff has none."
+            "graphgpu.filter, graphgpu.fusion, graphgpu.combine, graphgpu.gather and graphgpu.tail "
+            "are of supersteps: a run with a cutoff has none."
         )
     if program.in_place and not in_steps:
         from dask_graphgpu.engine.gpu import near_far

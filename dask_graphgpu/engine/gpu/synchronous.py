@@ -30,6 +30,7 @@ from dask_graphgpu.engine.schedule import (
     configured_gather,
     configured_replication,
     configured_separators,
+    configured_tail,
     needs_all_vertices,
 )
 from dask_graphgpu.engine.state import Binding, State
@@ -81,6 +82,7 @@ class Synchronous:
         self.dense, self.sparse = self._directions()
         self.filter, self.fusion = self._schedule()
         self.in_shards = self._gathers_in_shards()
+        self.tail = self._pushed_tail()
         n, self.num_edges = arrays.n, self.binding.graph_edges
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
@@ -151,6 +153,25 @@ class Synchronous:
         if reason is not None:
             raise InvalidArgument(f"graphgpu.gather is 'shards', which cannot be used: {reason}.")
         return True
+
+    def _pushed_tail(self) -> float | None:
+        """The part of a value of which a change waits; None: all send. InvalidArgument."""
+        tail, reason = configured_tail(), None
+        if tail is None:
+            return None
+        if not self.every:
+            reason = "not all vertices send in every superstep"
+        elif self.binding.message.kind != "f" or not self.binding.source_only:
+            reason = "it is for floats that a vertex sends along all its edges alike"
+        elif self.in_shards or configured_combine() != "auto":
+            reason = "graphgpu.gather and graphgpu.combine leave no sums to add changes to"
+        elif self.fusion in ("selective", "all"):
+            reason = "with graphgpu.fusion directions are not chosen by changes"
+        elif self.binding.view.graph_vertices != self.binding.view.num_vertices:
+            reason = "it is of one GPU, and the graph is on several"
+        if reason is not None:
+            raise InvalidArgument(f"graphgpu.tail is {tail!r}, which cannot be used: {reason}.")
+        return tail
 
     def _not_filtered(self, kind: str) -> str | None:
         """Why a filter cannot be used; None if it can."""
@@ -325,8 +346,7 @@ class Synchronous:
         ]  # fmt: skip
         if self.stages.alone_after:
             held += arrays.new.values()
-        if hasattr(self, "row_values"):
-            held.append(self.row_values)
+        held += [getattr(self, name) for name in ("row_values", "sent") if hasattr(self, name)]
         filters = self._kept.nbytes if hasattr(self, "_kept") else 0
         return sum((int(array.nbytes) for array in held), filters)
 
@@ -395,6 +415,8 @@ class Synchronous:
                 steps.append(self._launch("push", blocks, send, lists, self.emitted_or_none, *into))
             if "notify-pull" in both:
                 steps.append(self._launch("notify", blocks, send, lists, self.marked))
+        if self.tail is not None:
+            steps += self._tail_steps(vertices)
         if self.in_shards:
             given = (self.shards.struct(), self.emitted_or_none, arrays.active, *into)
             size = {"threads": SHARD_THREADS, "shared": shared_bytes()}
@@ -410,6 +432,9 @@ class Synchronous:
                 if of_joins:
                     join = f"join_{name}"
                     steps.append(self._launch(join, of_joins, *given, threads=PULL_THREADS))
+        if self.tail is not None:
+            settled = (self.emitted_or_none, arrays.active, self.sent)
+            steps.append(self._launch("settle", vertices, run, *settled))
         applied = (self.messages, self.received, arrays.reached, arrays.active, self.partials)
         if notes:
             steps += [
@@ -486,6 +511,22 @@ class Synchronous:
     @property
     def emitted_or_none(self) -> Any:
         return self.emitted if self.binding.source_only else self._emitted
+
+    def _tail_steps(self, vertices: int) -> list[Callable[[], None]]:
+        """What finds and pushes changes, where these are few."""
+        arrays, send = self.arrays, self.arrays.run("send")
+        blocks, emitted = launch.num_multiprocessors() * 8, self.emitted_or_none
+        self.sent = cupy.zeros(arrays.n, self.messages.dtype)
+        lists, kept = self._push_lists(), self._filter_lists(blocks)
+        changes = (emitted, self.sent)
+        return [
+            self._launch(
+                "find_changes", self.blocks, send, *changes, arrays.active, np.float64(self.tail)
+            ),
+            self._launch("choose_tail", 1, send, np.int64(self.num_edges)),
+            self._launch("list_active", vertices, send, lists, kept, arrays.active),
+            self._launch("push_changes", blocks, send, lists, *changes, self.messages),
+        ]
 
     @cached_property
     def shards(self) -> Shards:
