@@ -34,6 +34,13 @@ class BenchmarkGraph:
         src, dst = self.arrays("src", "dst")
         return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
 
+    def starts_of(self, algorithm: str) -> int | list[int]:
+        """What an algorithm starts from: of betweenness the 16 smallest ids with out-edges."""
+        if algorithm != "betweenness":
+            return self.source()
+        found: list[int] = np.unique(self.arrays("src")[0])[:16].tolist()
+        return found
+
 
 def rmat(scale: int, edge_factor: int, folder: Path) -> BenchmarkGraph:
     """Undirected R-MAT with a, b, c = .57, .19, .19, without repeats and loops, weights 1 to 64."""

@@ -33,6 +33,8 @@ CALLS: dict[str, Callable[[Graph, int], Any]] = {
     "components": lambda g, source: g.weakly_connected_components(),
     "strong components": lambda g, source: g.strongly_connected_components(),
     "core numbers": lambda g, source: g.core_number(),
+    "spanning forest": lambda g, source: g.minimum_spanning_forest(),
+    "betweenness": lambda g, source: g.betweenness_centrality(source),
     "triangles": lambda g, source: g.triangle_count(),
     "louvain": lambda g, source: g.louvain(weighted=False),
     "leiden": lambda g, source: g.leiden(weighted=False),
@@ -63,6 +65,8 @@ class Ours:
             "components": (algorithms.WeaklyConnectedComponents(), False),
             "strong components": (algorithms.StronglyConnectedComponents(), False),
             "core numbers": (algorithms.CoreNumber(), False),
+            "spanning forest": (algorithms.MinimumSpanningForest(), True),
+            "betweenness": (algorithms.BetweennessCentrality(), False),
             "triangles": (algorithms.TriangleCount(), False),
             "louvain": (algorithms.Louvain(weighted=False), False),
             "leiden": (algorithms.Leiden(weighted=False), False),
@@ -72,10 +76,10 @@ class Ours:
     def _lazy(self) -> Graph:
         return dd.read_parquet(self._graph.path).graph(directed=self._graph.directed)
 
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         """A run on the built graph; gives the answer in the order of the ids."""
         task, weight = self._run[algorithm]
-        if hasattr(task, "source"):
+        if hasattr(task, "source") or hasattr(task, "sources"):
             task = type(task)(source)
         view = self._built.view(task.rule, weight)
         schema = self._lazy()._input.schema

@@ -33,7 +33,7 @@ def test_tables_have_a_row_for_every_algorithm(tmp_path):
         row for graph in (rmat(6, 8, tmp_path), grid(5, tmp_path)) for row in compare(graph, peers)
     ]
     assert [row.algorithm for row in rows[: len(CALLS)]] == list(CALLS)
-    assert len(rows) == 2 * len(CALLS) - 1
+    assert len(rows) == 2 * len(CALLS) - 2  # a grid has too many shortest paths
     for lines in (list(table(rows)), list(every_peer(rows, peers)), list(calls(peers))):
         assert all(line.count("|") >= lines[0].count("|") for line in lines[2:])
     assert {flag for row in rows for flag in meets(row)} <= {"yes", "no", "-"}
@@ -66,6 +66,8 @@ def plain(algorithm, values):
         _, first, label = np.unique(values, return_index=True, return_inverse=True)
         return first[label]
     values = np.asarray(values, float)
+    if algorithm == "spanning forest":
+        return np.sort(values)  # of edges in any order
     return np.where((values > 0) & (values < 1e300), values, 0)
 
 
@@ -82,8 +84,8 @@ def plain(algorithm, values):
 )
 def test_both_sides_compute_the_same(tmp_path, make, algorithm, peer):
     graph = make(tmp_path)
-    ours = plain(algorithm, Ours(graph).kernel(algorithm, graph.source())())
-    theirs = PEERS[peer](graph).kernel(algorithm, graph.source())()
+    ours = plain(algorithm, Ours(graph).kernel(algorithm, graph.starts_of(algorithm))())
+    theirs = PEERS[peer](graph).kernel(algorithm, graph.starts_of(algorithm))()
     if (algorithm, peer) == ("bfs", "SciPy"):  # gives the order of the search
         ours, theirs = (ours > 0).sum() + 1, len(theirs)
     np.testing.assert_allclose(ours, plain(algorithm, theirs), rtol=1e-4)

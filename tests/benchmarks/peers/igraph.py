@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import igraph
 import numpy as np
@@ -23,6 +23,7 @@ class IGraph(Peer):
         "bfs": "G.distances(source, mode='out')",
         "sssp": "G.distances(source, weights=weight, mode='out')",
         "components": "G.connected_components(mode='weak').membership, its cache emptied before",
+        "betweenness": "G.betweenness(directed=..., sources=...), then scaled to be an estimate of all",
         "strong components": "the same with mode='strong'",
         "triangles": "G.as_undirected().simplify().transitivity_local_undirected(mode='zero'), times pairs",
         "louvain": "G.as_undirected('each').community_multilevel().membership",
@@ -30,7 +31,7 @@ class IGraph(Peer):
         "core numbers": "G.as_undirected().simplify().coreness()",
     }
 
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         if algorithm == "sssp":
             src, dst, weight = self.weighted_ends
             weighted, lengths = self._of(src, dst), weight.astype(float).tolist()
@@ -52,12 +53,23 @@ class IGraph(Peer):
         if algorithm == "core numbers":
             return lambda: np.array(simple.coreness())
 
+        if algorithm == "betweenness":
+            return lambda: self._estimate(graph, source)
+
         def components() -> np.ndarray:
             getattr(graph, "__invalidate_cache")()  # it remembers the components of the last call
             kind = "strong" if algorithm == "strong components" else "weak"
             return np.array(graph.connected_components(mode=kind).membership)
 
         return components
+
+    def _estimate(self, graph: igraph.Graph, sources: list[int]) -> np.ndarray:
+        """The mean over pairs that can be counted for a vertex, a source being in fewer."""
+        sums = np.array(graph.betweenness(directed=self.directed, sources=sources))
+        counted = np.full(len(sums), len(sources))
+        counted[sources] -= 1
+        ways = 1 if self.directed else 2  # it counts undirected pairs once
+        return sums * ways / (counted * (len(sums) - 2))
 
     @cached_property
     def _plain(self) -> igraph.Graph:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from graphs import BenchmarkGraph
 
-WEIGHTED = ("sssp", "sswp")
+WEIGHTED = ("sssp", "sswp", "spanning forest")
 
 
 class Peer:

@@ -24,6 +24,7 @@ class SciPy(Peer):
         "pagerank": "50 times A.T.tocsr() @ (x / degree) in float64, dangling rank spread",
         "pagerank float32": "the same in float32",
         "components": "csgraph.connected_components(A, connection='weak')",
+        "spanning forest": "csgraph.minimum_spanning_tree(A)",
         "strong components": "csgraph.connected_components(A, connection='strong')",
     }
 
@@ -37,6 +38,8 @@ class SciPy(Peer):
             return lambda: csgraph.breadth_first_order(matrix, source)[0]
         if algorithm == "sssp":
             return lambda: csgraph.dijkstra(matrix, indices=source)
+        if algorithm == "spanning forest":
+            return lambda: csgraph.minimum_spanning_tree(matrix).data
         kind = "strong" if algorithm == "strong components" else "weak"
         return lambda: csgraph.connected_components(matrix, connection=kind)[1]
 
