@@ -214,7 +214,7 @@ def test_sums_are_the_same_bits_every_time():
 
 
 def test_the_host_looks_now_and_then_only(monkeypatch):
-    monkeypatch.setattr(synchronous, "_AHEAD", 3)
+    monkeypatch.setattr(synchronous.Synchronous, "most_ahead", 3)
     power = pagerank.power_program("float64", weighted=False, personal=False)
     view = graph(directed=False).view()
     for tolerance in (1e-2, 1e-6, 1e-10):
