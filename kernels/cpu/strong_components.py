@@ -89,15 +89,7 @@ def pivot(lo, hi, done, forward, backward):
 
 @jit
 def reach(lo, hi, source, sides, done, found, queues):
-    """Mark whom `source` reaches along the rows ``sides[lo]`` to ``sides[hi - 1]``, each on its own.
-
-    Several sides in one call: the later only among those that the first has found.
-
-    Returns
-    -------
-    int
-        Edges read.
-    """
+    """Mark whom `source` reaches along the rows of a side, for each of a block of sides; returns the edges read."""
     read = 0
     for side in range(lo, hi):
         offsets, neighbours = sides[side]
@@ -112,7 +104,7 @@ def reach(lo, hi, source, sides, done, found, queues):
             read += stop - start
             for e in range(start, stop):
                 v = neighbours[e]
-                if mark[v] == 0 and done[v] == 0 and (side == lo or found[lo][v]):
+                if mark[v] == 0 and done[v] == 0:
                     mark[v] = 1
                     queue[tail] = v
                     tail += 1

@@ -38,8 +38,9 @@ def test_label_is_the_smallest_member(graph):
     number=st.sampled_from([1, 2, 4]),
     into=st.booleans(),
     sweeps=st.sampled_from([0, 1, 32]),
+    long_rows=st.sampled_from([0, 2, 100]),
 )
-def test_every_way(graph, number, into, sweeps):
+def test_every_way(graph, number, into, sweeps, long_rows):
     simple = sorted({(u, v) for u, v, *_ in graph.edges})
     graph = type(graph)(graph.n, simple, True, None, graph.rank, graph.ids)
     report = Report("scc")
@@ -47,6 +48,7 @@ def test_every_way(graph, number, into, sweeps):
         on_threads(number),
         mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
         mock.patch("dask_graphgpu.engine.cpu.strong_components.MOST_SWEEPS", sweeps),
+        mock.patch("dask_graphgpu.engine.cpu.strong_components.LONG_ROWS", long_rows),
     ):
         label = cpu.strong_components(graph.view(into=into), report)
     assert label.dtype == graph.ids
@@ -54,6 +56,7 @@ def test_every_way(graph, number, into, sweeps):
     ways = [advance.direction for advance in report.advances]
     assert ways[0] == "trim"
     assert number == 4 or "colour" not in ways
+    assert "forward-backward" not in ways or (number > 1 and len(simple) >= long_rows * graph.n)
 
 
 def scipy_labels(graph):

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 # through with it before the others have begun.
 LARGE_REST = 64
 
+# Edges of a vertex in the mean from which two searches side by side are quicker than a depth-first one, which pays for
+# vertices more than for edges.
+LONG_ROWS = 4
+
 # Threads that make up for reading edges several times, which colouring does and a depth-first search does not.
 MANY_THREADS = 4
 
@@ -56,15 +60,17 @@ def strong_components(view: View, report: Report) -> np.ndarray:
     Notes
     -----
     Vertices that nothing leads to, or that lead nowhere, are components of their own and are taken away one after
-    another [2]_. Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_: mostly the
-    largest one. What is then left is coloured [3]_ while it is large and there are many threads, else searched
-    depth-first [5]_. This order is that of [4]_. O(V + E); needs both directions of the edges.
+    another [2]_. Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_: mostly
+    the largest one; two threads search both ways at once, where rows are long. What is then left is coloured [3]_
+    while it is large and there are many threads, else searched depth-first [5]_. This order is that of [4]_. O(V +
+    E); needs both directions of the edges.
     """
     if not view.directed:
         return components(view, report)
     left = _Left(view, report)
     left.trim()
-    left.both_ways()
+    if left.has_long_rows():
+        left.both_ways()
     colourings = 0
     while left.is_large() and colourings < MOST_COLOURINGS and left.colour():
         colourings += 1
@@ -95,12 +101,16 @@ class _Left:
             settled, read = settled + some, read + edges
         self._note("trim", settled, read, start)
 
+    def has_long_rows(self) -> bool:
+        """Whether searches both ways pay: on two threads, and where there are many edges."""
+        edges = self.out.num_edges
+        large = self.count > 0 and edges > 2 * threads.LITTLE_WORK
+        return large and num_threads() > 1 and edges >= LONG_ROWS * self.n
+
     def both_ways(self) -> None:
         """Settle the component of the vertex with the most edges; the two searches run side by side."""
         from dask_graphgpu.kernels.cpu import strong_components as kernels
 
-        if not self.count:
-            return
         start = time.perf_counter()
         degrees = self.out.degrees, self.into.degrees
         best: list[tuple[int, int]] = for_blocks(
@@ -109,9 +119,8 @@ class _Left:
         source = max(best, key=lambda each: each[1])[0]
         found = tuple(np.zeros(self.n, np.uint8) for _ in range(2))
         queues = tuple(np.empty(self.n, self.label.dtype) for _ in range(2))
-        bounds = np.array([0, 2] if num_threads() == 1 or self._is_little() else [0, 1, 2])
         sides = (_arrays(self.out), _arrays(self.into))
-        read = sum(for_blocks(kernels.reach, bounds, source, sides, self.done, found, queues))
+        read = sum(for_blocks(kernels.reach, np.arange(3), source, sides, self.done, found, queues))
         counts = for_blocks(
             kernels.settle_both, even_blocks(self.n), source, found, self.done, self.label
         )
@@ -164,9 +173,6 @@ class _Left:
             *_arrays(self.out), self.done, self.label, index, place, path, opened
         )
         self._note("depth-first", self.count, read, start)
-
-    def _is_little(self) -> bool:
-        return self.out.num_edges + self.n < 2 * threads.LITTLE_WORK
 
     def _note(self, way: str, settled: int, read: int, start: float, supersteps: int = 1) -> None:
         self.report.advance(
