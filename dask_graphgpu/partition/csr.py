@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -55,7 +55,7 @@ class Coo:
     """A run of edges as (row, neighbour) pairs with what they carry; arrays of one length.
 
     Both ends are codes; ``table`` says which vertex a code is, so that a graph that is being built
-    does not hold its edges twice.
+    does not hold its edges twice. An empty one: codes are vertices.
     """
 
     rows: np.ndarray
@@ -79,17 +79,17 @@ def from_edges(
 ) -> Adjacency:
     """Rows by source of one edge list; ids are 0 .. num_vertices - 1 of any integer type."""
     dtype = np.uint64 if num_vertices > 2**32 or source.dtype == np.uint64 else np.uint32
-    itself = np.arange(num_vertices, dtype=dtype)
-    coo = Coo(source.astype(dtype), destination.astype(dtype), itself, columns or {})
+    coo = Coo(source.astype(dtype), destination.astype(dtype), np.empty(0, dtype), columns or {})
     return from_coo(num_vertices, [coo], dtype)
 
 
 def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = False) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
-    Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted. Cost: each edge
-    is moved about five times, four of them in the cache; less where the edges come in order. Extra
-    memory is a key an edge (4 bytes while there are fewer than some million vertices, else 8).
+    Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted where it is.
+    Cost: each edge is moved about five times, four of them in the cache; less where the edges come in
+    order. Extra memory is a key an edge (4 bytes while there are fewer than some million vertices,
+    else 8); what the edges carry goes before their keys come, and they before rows do.
 
     Parameters
     ----------
@@ -98,7 +98,9 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
     """
     from dask_graphgpu.kernels.cpu import row_sort
 
+    kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
+    runs.clear()
 
     def count(block: int, shift: Any, counts: np.ndarray) -> None:
         for coo in blocks[block]:
@@ -118,15 +120,18 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
                 0, *coo.ends(), both, sort.shift, sort.bits, sort.bucket, sort.first, cursor,
                 keys, column, carried,
             )  # fmt: skip
+        # What is not needed any more is given back: the column, in the end all.
+        if name is None:
+            blocks[block].clear()
+        elif not len(keys):
+            for coo in blocks[block]:
+                del coo.columns[name]
 
-    kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     sort = RowSort.plan(num_vertices, len(blocks), count, deal)
-
-    def end() -> None:
-        runs.clear()
-        blocks.clear()
-
-    return _sorted(sort, dtype, kinds, end)
+    columns, last = _without_last(sort, kinds)
+    carried = None if last is None else sort.deal_column(last, kinds[last])
+    keys, none = sort.deal_all(None, np.uint8)
+    return _sorted(sort, (keys, none if carried is None else carried), dtype, columns, last)
 
 
 def mirrored(runs: Sequence[Coo]) -> bool:
@@ -163,7 +168,10 @@ def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
 def transpose(adjacency: Adjacency) -> Adjacency:
     """Turn CSR into CSC or back; rows come out in order. Cost: O(V + E), each edge moved twice."""
     kinds = {name: column.dtype for name, column in adjacency.columns.items()}
-    return _sorted(_turned(adjacency), adjacency.neighbours.dtype, kinds)
+    sort = _turned(adjacency)
+    columns, last = _without_last(sort, kinds)
+    dealt = sort.deal_all(last, None if last is None else kinds[last])
+    return _sorted(sort, dealt, adjacency.neighbours.dtype, columns, last)
 
 
 def transpose_column(adjacency: Adjacency, column: np.ndarray) -> np.ndarray:
@@ -202,26 +210,27 @@ def _turned(adjacency: Adjacency) -> RowSort:
     return RowSort.plan(adjacency.num_vertices, blocks, count, deal)
 
 
+def _without_last(
+    sort: RowSort, kinds: dict[str, np.dtype[Any]]
+) -> tuple[dict[str, np.ndarray], str | None]:
+    """The columns but for the last, each by a sort of its own; the last is carried beside the neighbours."""
+    if not kinds:
+        return {}, None
+    *others, last = kinds
+    made = {name: sort.sort(sort.deal_all(name, kinds[name]), None)[2] for name in others}
+    return made, last
+
+
 def _sorted(
     sort: RowSort,
+    dealt: tuple[np.ndarray, np.ndarray],
     dtype: Any,
-    kinds: dict[str, np.dtype[Any]],
-    end: Callable[[], None] = lambda: None,
+    columns: dict[str, np.ndarray],
+    last: str | None,
 ) -> Adjacency:
-    """Rows with their columns. ``end`` is called once the edges are not needed any more.
-
-    The last column is carried beside the neighbours, any other by a sort of its own.
-    """
-    columns: dict[str, np.ndarray] = {}
-    *others, last = kinds or [""]
-    for name in others:
-        columns[name] = sort.sort(sort.deal_all(name, kinds[name]), None)[2]
-    dealt = sort.deal_all(last if kinds else None, kinds.get(last))
-    end()
+    """Rows with their columns; the one that is carried is ``last``, None if there is none."""
     offsets, neighbours, column = sort.sort(dealt, dtype)
-    if kinds:
-        columns[last] = column
-    return Adjacency(offsets, neighbours, columns)
+    return Adjacency(offsets, neighbours, columns | ({} if last is None else {last: column}))
 
 
 def _bits(column: np.ndarray) -> np.ndarray:

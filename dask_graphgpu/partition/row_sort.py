@@ -87,9 +87,16 @@ class RowSort:
 
     def deal_all(self, name: str | None, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
         """Keys in buckets, and the column ``name`` beside them (empty for None)."""
-        keys = np.empty(self.num_edges, self.key)
         carried = np.empty(0 if name is None else self.num_edges, dtype)
+        return self._dealt(np.empty(self.num_edges, self.key), name, carried)
 
+    def deal_column(self, name: str, dtype: Any) -> np.ndarray:
+        """The column in buckets without the keys, which are to be dealt after it."""
+        return self._dealt(np.empty(0, self.key), name, np.empty(self.num_edges, dtype))[1]
+
+    def _dealt(
+        self, keys: np.ndarray, name: str | None, carried: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         def deal(block: int) -> None:
             self.deal(block, self, self.cursors[block].copy(), keys, name, carried)
 
@@ -99,20 +106,25 @@ class RowSort:
     def sort(
         self, dealt: tuple[np.ndarray, np.ndarray], dtype: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Offsets, neighbours of a dtype (None: not wanted, empty) and the column."""
+        """Offsets, neighbours of a dtype (None: not wanted, empty) and the column.
+
+        In the memory of what was dealt, as far as types are the same.
+        """
         from dask_graphgpu.kernels.cpu import row_sort
 
         keys, carried = dealt
         offsets = np.zeros(self.num_vertices + 1, np.int64)
-        neighbours = np.empty(0 if dtype is None else self.num_edges, dtype or np.uint32)
-        column = np.empty_like(carried)
+        if dtype is None:
+            neighbours = np.empty(0, np.uint32)
+        else:
+            neighbours = keys if keys.dtype == dtype else np.empty(self.num_edges, dtype)
         buckets = np.arange(len(self.starts), dtype=np.int64)
         for_blocks(
             row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, carried,
-            offsets, neighbours, column,
+            offsets, neighbours, carried,
         )  # fmt: skip
         offsets[-1] = self.num_edges
-        return offsets, neighbours, column
+        return offsets, neighbours, carried
 
 
 def each(function: Callable[[int], None], number: int) -> None:

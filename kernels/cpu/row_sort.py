@@ -22,12 +22,18 @@ _DIGIT = 11
 
 
 @jit
+def _vertex(table, code):
+    """The vertex of a code; an empty table: codes are vertices."""
+    return np.uint64(table[code]) if table.size else np.uint64(code)
+
+
+@jit
 def count_edges(lo, hi, table, rows, neighbours, both, shift, counts):
     """Count the edges of each group; ``both``: each edge but a loop both ways."""
     for i in range(lo, hi):
-        counts[np.uint64(table[rows[i]]) >> shift] += 1
+        counts[_vertex(table, rows[i]) >> shift] += 1
         if both and rows[i] != neighbours[i]:
-            counts[np.uint64(table[neighbours[i]]) >> shift] += 1
+            counts[_vertex(table, neighbours[i]) >> shift] += 1
 
 
 @jit
@@ -41,21 +47,26 @@ def count_turned(lo, hi, neighbours, shift, counts):
 def deal_edges(
     lo, hi, table, rows, neighbours, both, shift, bits, bucket, first, cursor, keys, column, carried
 ):
-    """Write the keys of edges, and what they carry, into the next free places of their buckets."""
+    """Write the keys of edges, and what they carry, into the next free places of their buckets.
+
+    ``keys`` and ``column`` may be empty, where only the other is wanted.
+    """
     for i in range(lo, hi):
-        u = np.uint64(table[rows[i]])
-        v = np.uint64(table[neighbours[i]])
+        u = _vertex(table, rows[i])
+        v = _vertex(table, neighbours[i])
         b = bucket[u >> shift]
         place = cursor[b]
         cursor[b] = place + 1
-        keys[place] = ((u - first[b]) << bits) | v
+        if keys.size:
+            keys[place] = ((u - first[b]) << bits) | v
         if column.size:
             carried[place] = column[i]
         if both and u != v:
             b = bucket[v >> shift]
             place = cursor[b]
             cursor[b] = place + 1
-            keys[place] = ((v - first[b]) << bits) | u
+            if keys.size:
+                keys[place] = ((v - first[b]) << bits) | u
             if column.size:
                 carried[place] = column[i]
 
@@ -100,8 +111,9 @@ def _pass(keys, carried, low, mask, counts, new_keys, new_carried):
 def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours, column):
     """Sort the buckets ``lo..hi`` into rows, and say where each row starts.
 
-    ``neighbours`` may be empty where only the column is wanted. Edges that come in order, by
-    row or by neighbour, save the passes that would bring them into it.
+    ``neighbours`` may be empty where only the column is wanted, and it and ``column`` may be the
+    memory of the keys and of what they carry. Edges that come in order, by row or by neighbour, save
+    the passes that would bring them into it.
     """
     mask = (_ONE << bits) - _ONE
     passes = (np.int64(bits) + _DIGIT - 1) // _DIGIT
@@ -134,6 +146,9 @@ def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours
                 _pass(here, with_it, low, digit, counts, other, beside)
                 here, other = other, here
                 with_it, beside = beside, with_it
+        if not sorted_keys and (sorted_neighbours or passes % 2 == 0):
+            # They stand where the sorted ones go.
+            here, with_it = here.copy(), with_it.copy()
         for i in range(here.size):
             key = np.uint64(here[i])
             if sorted_keys:

@@ -84,17 +84,22 @@ def build(
     )
     runs, vertex_runs = _cast(numbered.runs, agreed), numbered.vertices
     ways = _ways(ranks, runs, tables, layout, balanced, agreed)
-    ids = RankIds(numbered.homes, numbered.ids, numbered.splits, places)
+    known = numbered.homes, numbered.ids, numbered.splits
     bounds = places.bounds.astype(here.dtype)
     del numbered, here, owners
     entries = shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
+    kept = tables if agreed.num_vertex_rows else None
+    del tables
     local = localize(ranks, places, entries, duplication == "all")
     columns = VertexColumns()
-    if agreed.num_vertex_rows:
+    if kept is not None:
         columns = vertex_columns(
-            ranks, vertex_runs, tables, bounds, len(local.numbers), agreed.vertex_columns
+            ranks, vertex_runs, kept, bounds, len(local.numbers), agreed.vertex_columns
         )
-    del tables, vertex_runs
+    del kept, vertex_runs
+    # The same numbers stand there.
+    places = replace(places, own=local.numbers[: local.border.num_owned])
+    ids = RankIds(*known, places)
     into = _rows(entries, local.numbers)
     out = _rows(entries, local.numbers) if entries else into
     shares = Shares.of(ranks, local, out, into)
@@ -152,8 +157,7 @@ def _is_mirrored(ranks: Ranks, runs: list[Run], tables: Tables, names: list[str]
 
 def _rows(entries: list[Entries], numbers: np.ndarray) -> Adjacency:
     """Rows over all local vertices of the last of ``entries``, which goes half-way."""
-    itself = np.arange(len(numbers), dtype=numbers.dtype)
     last = entries.pop()
-    runs = [Coo(last.rows, last.neighbours, itself, last.columns)]
+    runs = [Coo(last.rows, last.neighbours, np.empty(0, numbers.dtype), last.columns)]
     del last
     return from_coo(len(numbers), runs, numbers.dtype)

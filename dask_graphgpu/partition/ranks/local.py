@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.shuffle import Entries
+
+_WORDS = 1 << 14  # of a bitmap that are looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +49,15 @@ def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: 
     ghosts = _Ghosts.of(ranks.rank, places.bounds, ways, everything)
     for entries in ways:
         ghosts.to_local(entries.neighbours)
-    found = ghosts.places().astype(dtype)
+    found = ghosts.places(dtype)
     cuts = np.searchsorted(found, places.bounds.astype(np.uint64))
-    wanted = np.split(found, cuts[1:-1])
-    sends = ranks.all_to_all(
-        [part - dtype.type(first) for part, first in zip(wanted, places.bounds[:-1], strict=True)]
-    )
+    for part, first in zip(np.split(found, cuts[1:-1]), places.bounds[:-1], strict=True):
+        part -= dtype.type(first)
+    sends = ranks.all_to_all(np.split(found, cuts[1:-1]))
     border = Border(ranks, len(places.own), len(places.own) + cuts, sends)
-    numbers = np.concatenate([places.own, np.empty(len(found), dtype)])
+    del found
+    numbers = np.empty(len(places.own) + ghosts.number, dtype)
+    numbers[: len(places.own)] = places.own
     border.refresh([numbers])
     return Local(border, numbers)
 
@@ -62,13 +66,15 @@ def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: 
 class _Ghosts:
     """The ghosts of a rank, as a bitmap over places.
 
-    ``first`` and ``last`` are the rank's own places, ``before`` the ghosts in the words before each.
+    ``first`` and ``last`` are the rank's own places, ``before`` the ghosts in the words before each,
+    ``number`` all of them.
     """
 
     first: np.uint64
     last: np.uint64
     words: np.ndarray
     before: np.ndarray
+    number: int
 
     @classmethod
     def of(
@@ -90,7 +96,7 @@ class _Ghosts:
         counts = np.empty(len(words), np.int64)
         for_blocks(shuffle.count_words, even_blocks(len(words)), words, counts)
         before = np.cumsum(counts) - counts
-        return cls(first, last, words, before)
+        return cls(first, last, words, before, int(counts.sum()))
 
     def to_local(self, places: np.ndarray) -> None:
         """Replace places by local ids."""
@@ -99,8 +105,13 @@ class _Ghosts:
         given = self.first, self.last, self.words, self.before
         for_blocks(shuffle.to_local, even_blocks(len(places)), places, *given)
 
-    def places(self) -> np.ndarray:
-        """The places of the ghosts, ascending, int64."""
-        bits = np.unpackbits(self.words.astype("<u8", copy=False).view(np.uint8), bitorder="little")
-        found: np.ndarray = np.flatnonzero(bits)
+    def places(self, dtype: np.dtype[Any]) -> np.ndarray:
+        """The places of the ghosts, ascending."""
+        found = np.empty(self.number, dtype)
+        upto = 0
+        for lo in range(0, len(self.words), _WORDS):  # a byte a vertex is not to outweigh the edges
+            words = self.words[lo : lo + _WORDS].astype("<u8", copy=False)
+            here = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            found[upto : upto + len(here)] = here + 64 * lo
+            upto += len(here)
         return found
