@@ -103,7 +103,7 @@ WAYS = [
         for source, way, cases in WAYS
         for arch in ARCHITECTURES
         for case in cases
-        if arch == ARCHITECTURES[0] or case in ("delta", "sssp")
+        if arch == ARCHITECTURES[0] or case in cases[:2]
     ],
     indirect=["architecture"],
 )
