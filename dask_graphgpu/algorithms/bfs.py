@@ -53,7 +53,7 @@ class BFS(ShortestPaths):
     -----
     Cost: at most one look at every edge, O(V + E); weights are not read. On the CPU, on one rank,
     up to 64 sources are searched from in one sweep, which on graphs of small diameter costs a few
-    times what one does.
+    times what one does; where vertices have few edges, side by side.
     """
 
     rule = "one"

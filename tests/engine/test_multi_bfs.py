@@ -19,6 +19,8 @@ from dask_graphgpu.report import Report
 
 pytestmark = of_the_cpu_engine
 
+LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
+
 
 @settings(max_examples=150)
 @given(
@@ -28,14 +30,15 @@ pytestmark = of_the_cpu_engine
     into=st.booleans(),
     little=st.sampled_from([0, 1, 1 << 14]),
     direction=st.sampled_from([None, "push", "pull"]),
+    long_rows=st.sampled_from([0, 100]),
 )
-def test_every_way(graph, data, number, into, little, direction):
+def test_every_way(graph, data, number, into, little, direction, long_rows):
     vertex = st.integers(0, graph.n - 1)
     sources = np.array(data.draw(st.lists(vertex, min_size=1, max_size=64)))
     cutoff = data.draw(st.one_of(st.none(), st.integers(0, 5)))
     report = Report("bfs")
     how = {"direction": direction} if direction else {}
-    with on_threads(number, little_work=max(little, 1), **how):
+    with on_threads(number, little_work=max(little, 1), **how), mock.patch(LONG_ROWS, long_rows):
         level = cpu.multi_bfs(
             graph.view(into=into), sources, cutoff=cutoff, targets=None, report=report
         )
@@ -56,7 +59,7 @@ def test_shapes(shape, directed, number):
     graph = SHAPES[shape](directed=directed)
     view = graph.view(into=True)
     sources = np.random.default_rng(1).integers(graph.n, size=64)
-    with on_threads(number, little_work=200):
+    with on_threads(number, little_work=200), mock.patch(LONG_ROWS, 0):
         level = cpu.multi_bfs(view, sources, cutoff=None, targets=None, report=Report("bfs"))
         for source, found in zip(sources[:9], level, strict=False):
             one = cpu.bfs(view, int(source), cutoff=None, targets=None, report=Report("bfs"))
@@ -75,12 +78,14 @@ def test_edges_are_read_for_many_searches_at_once():
     assert read[1] < read[0] / 4
 
 
-def test_ends_when_targets_are_reached():
+@pytest.mark.parametrize(("long_rows", "steps"), [(0, 50), (4, 50 + 20)])
+def test_ends_when_targets_are_reached(long_rows, steps):
     view = SHAPES["path"]().view()
     sources, report = np.array([0, 40]), Report("bfs")
-    level = cpu.multi_bfs(view, sources, cutoff=None, targets=np.array([50, 20]), report=report)
+    with mock.patch(LONG_ROWS, long_rows):
+        level = cpu.multi_bfs(view, sources, cutoff=None, targets=np.array([50, 20]), report=report)
     assert level[:, [50, 20]].tolist() == [[50, 20], [10, 20]]
-    assert sum(a.supersteps for a in report.advances) == 50
+    assert sum(a.supersteps for a in report.advances) == steps
 
 
 @on_one_cpu

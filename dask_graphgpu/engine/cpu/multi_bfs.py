@@ -9,21 +9,31 @@ References
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL
+from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.kernels.cpu import threads
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import (
+    alone,
+    edge_blocks,
+    even_blocks,
+    for_blocks,
+    num_threads,
+)
+from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
 
 # Searches of one sweep: the bits of a word.
 AT_ONCE = 64
+
+# Edges of a vertex in the mean from which searches meet often enough for one sweep.
+LONG_ROWS = 4
 
 # Part of the edges from which a frontier is pulled: a pull reads about all of them, and in order.
 PULLED_PART = 0.25
@@ -59,10 +69,13 @@ def multi_bfs(
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
-    level [1]_: on graphs of small diameter for most of them. On deep graphs searches rarely meet, and this costs as
-    much as one after another. Levels of few edges are pushed on one thread, others on all threads, or pulled while they
-    hold a large part of the edges and the view has its in-edges. 24 bytes a vertex, and 4 for each source.
+    level [1]_: on graphs of small diameter for most of them. Where rows are short graphs are deep and searches rarely
+    meet: then each is one thread's, several side by side. Levels of few edges are pushed on one thread, others on all
+    threads, or pulled while they hold a large part of the edges and the view has its in-edges. 24 bytes a vertex, and
+    4 for each source.
     """
+    if view.num_edges < LONG_ROWS * view.num_vertices:
+        return _side_by_side(view, sources, cutoff, targets, report)
     sweep = _Sweep(view, sources, cutoff, targets, report)
     direction = configured_direction()
     limit = LARGE_LEVEL * threads.LITTLE_WORK
@@ -80,6 +93,29 @@ def multi_bfs(
         else:
             sweep.push_small_levels(ahead)
     return sweep.level
+
+
+def _side_by_side(
+    view: View,
+    sources: np.ndarray,
+    cutoff: int | None,
+    targets: np.ndarray | None,
+    report: Report,
+) -> np.ndarray:
+    """What `multi_bfs` gives, by a search from each source."""
+    level = np.empty((len(sources), view.num_vertices), np.int32)
+    reports = [Report(report.algorithm) for _ in sources]
+
+    def one(lo: int, hi: int) -> None:
+        with alone():
+            level[lo] = bfs(
+                view, int(sources[lo]), cutoff=cutoff, targets=targets, report=reports[lo]
+            )
+
+    for_blocks(one, np.arange(len(sources) + 1))
+    for advance in (advance for each in reports for advance in each.advances):
+        report.advance(**asdict(advance))
+    return level
 
 
 class _Sweep:
