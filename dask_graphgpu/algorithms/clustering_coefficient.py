@@ -24,8 +24,8 @@ class ClusteringCoefficient(Algorithm):
 
     A vertex with d neighbours, those of in- and out-edges together, has d (d - 1) ordered pairs of
     them: the coefficient is the part of these that are edges. In an undirected graph an edge is two
-    such pairs, which gives 2 T / (d (d - 1)) over T triangles [1]_; a directed graph counts each
-    direction by itself, as LDBC's LCC [2]_. Repeated edges and self-loops mean nothing.
+    such pairs, which gives 2 T / (d (d - 1)) over T triangles (Watts, Strogatz); a directed graph
+    counts each direction by itself, as LDBC's LCC. Repeated edges and self-loops mean nothing.
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """What NetworkX reads of its backends when it is imported.
 
-Apart from the package, which would have Dask and pandas imported with every ``import networkx``.
+Installed as ``_dask_graphgpu_networkx``: as a part of the package it would have Dask and pandas
+imported with every ``import networkx``.
 """
 
 from typing import Any
