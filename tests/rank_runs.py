@@ -5,6 +5,7 @@ import pytest
 from made_graphs import random_small
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.report import Report
 
 
@@ -18,7 +19,7 @@ def put_together(parts, states):
     for state in states:
         assert state.aggregates == first.aggregates
         assert state.supersteps == first.supersteps
-    whole = type(first)()
+    whole = State()
     whole |= {name: parts.whole([state[name] for state in states]) for name in first}
     if first.reached is not None:
         whole.reached = parts.whole([state.reached for state in states])
