@@ -25,6 +25,11 @@ DEFAULTS: dict[str, Any] = {
     "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off
     "threads": None,  # threads of the CPU engine; None: what this process may use
+    # Bytes (a whole number, or text such as "4GB") or a fraction (0.5) of the machine's memory that a
+    # graph may take on the CPU engine; edges that do not fit lie in pages on disk. None: no limit.
+    "host-memory-limit": None,
+    "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
+    "page-bytes": "4MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
     # Of graphs by layers: layers with fewer edges are run together by one thread; None: 524288.
     "layer-edges": None,

@@ -45,6 +45,14 @@ class OutOfDeviceMemory(GraphError, MemoryError):
     """The GPU has too little memory left: free some, or use the CPU engine."""
 
 
+class LimitTooSmall(GraphError, MemoryError):
+    """What has to stay in memory needs more than ``graphgpu.host-memory-limit`` allows."""
+
+
+class SpillError(GraphError, OSError):
+    """Pages of a graph cannot be written to or read from disk; the message names file and page."""
+
+
 class UnreadableParquet(GraphError, OSError):
     """A Parquet file cannot be read; the message names it."""
 

@@ -53,6 +53,8 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         _check_place(algorithm, "ranks")
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
         return lazy.run(*held, job, given)
+    if graph.limits(needs) is not None:
+        engines.check_paged(engine, algorithm.engine_functions())
     partition = graph.partition(needs)
     frames = {
         name: vertex_chunks_of(each, graph.lazy or is_dask_collection(each.frame))
@@ -91,7 +93,8 @@ def execute(
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
-        run = Run(engines.load(engine), view, partition.ids, schema, report, given)
+        module = engines.load_paged() if partition.paged else engines.load(engine)
+        run = Run(module, view, partition.ids, schema, report, given)
         if keeping is not None:
             ids = partition.ids
             run.keeper = keeping.keeper(call_of(name, algorithm), ids, ids.rank, len(ids))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from dask.base import is_dask_collection
 from dask.delayed import delayed
 
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.frames import on_device
@@ -19,6 +21,8 @@ from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.paged import limits as paged_limits
+from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
 
 
@@ -59,10 +63,12 @@ def ingest(
     vertex_ids: Sequence[str],
     layout: Layout,
     needs: Needs,
+    limits: Limits | None = None,
 ) -> Any:
     """The partition of a graph; a Delayed one of Dask frames.
 
-    Equal arguments give equal keys, so results computed together share one partition.
+    Equal arguments give equal keys, so results computed together share one partition. With
+    ``limits`` its edges go to disk.
     """
     # Layers are found along the edges.
     layout = replace(layout, by="source" if layout.layered else needs.by)
@@ -75,6 +81,13 @@ def ingest(
         else vertex_chunks_of(ValueFrame.of(vertices, vertex_ids, needs.vertex_columns), lazy)
     )
     found = parquet.pieces(edges) if is_dask_collection(edges) else None
+    if limits is not None:
+        # Programs pull, from rows by destination.
+        layout = replace(layout, by="destination")
+        whole = edges if found is None else tuple(edges.columns)
+        token = edges._name if is_dask_collection(edges) else None
+        build_pages: Any = delayed(_to_pages, pure=True) if lazy else _to_pages
+        return build_pages(found, whole, schema, carried, vertex_chunks, layout, limits, token)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
         return delayed(_from_parquet, pure=True)(
@@ -131,6 +144,70 @@ def _from_parquet(
     return build(read_parquet_edges(found, columns, schema, carried), vertices, layout)
 
 
+def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) -> Limits | None:
+    """The limits of a graph that has to go to disk to keep them; None: it may be in memory.
+
+    Told by the rows in Parquet footers, or of a pandas frame; nothing is read.
+
+    Raises
+    ------
+    InvalidArgument
+        There is a limit, and only computing the frame would tell its rows.
+    """
+    limits = paged_limits.configured()
+    if limits is None or schema.on_device:
+        return None
+    edges = edge_frame(frame, schema, needs)
+    if is_dask_collection(edges):
+        found = parquet.pieces(edges)
+        if found is None:
+            raise InvalidArgument(
+                "graphgpu.host-memory-limit is set, and the edge frame is computed, so nobody knows "
+                "how large it is: write it with .to_parquet() and give "
+                "dd.read_parquet(...).graph(), or set the limit to null"
+            )
+        rows = parquet.num_rows(found)
+    else:
+        rows = len(edges)
+    carried = 8 * (int(needs.weight) + len(needs.edge_columns))
+    size = paged_limits.in_memory_bytes(rows, carried, directed=schema.directed)
+    return limits if size > limits.memory else None
+
+
+def _to_pages(
+    found: list[parquet.Piece] | None,
+    whole: Any,
+    schema: EdgeSchema,
+    carried: tuple[str, ...],
+    vertices: list[VertexChunk],
+    layout: Layout,
+    limits: Limits,
+    token: str | None,
+) -> Partition:
+    """Build the partition on disk, of Parquet files (``whole`` has the columns) or a pandas frame."""
+    from dask_graphgpu.partition.paged.build import build as build_pages
+
+    def chunks() -> Iterator[EdgeChunk]:
+        if found is None:
+            size = limits.run_length
+            for lo in range(0, len(whole), size):
+                where = f"rows {lo} to {min(lo + size, len(whole))}"
+                yield read_edges(whole.iloc[lo : lo + size], schema, carried, where)
+            return
+        for piece in found:
+            for frame, where in parquet.read_pieces(piece, whole, _strings(schema)):
+                yield read_edges(frame, schema, carried, where)
+                pa.default_memory_pool().release_unused()
+
+    return build_pages(chunks, vertices, layout, limits)
+
+
+def _strings(schema: EdgeSchema) -> list[str]:
+    """Id columns that hold strings."""
+    ids = (*schema.source, *schema.destination)
+    return [name for name, dtype in schema.dtypes if name in ids and not is_integer(dtype)]
+
+
 def read_parquet_edges(
     found: list[parquet.Piece],
     columns: tuple[str, ...],
@@ -138,11 +215,7 @@ def read_parquet_edges(
     carried: tuple[str, ...],
 ) -> list[EdgeChunk]:
     """Edges of Parquet files, read on the threads; ``columns`` are those of the frame."""
-    strings = [
-        name
-        for name, dtype in schema.dtypes
-        if name in (*schema.source, *schema.destination) and not is_integer(dtype)
-    ]
+    strings = _strings(schema)
     pieces = parquet.split(found, 2 * num_threads())
 
     def read(lo: int, hi: int) -> list[EdgeChunk]:

@@ -19,11 +19,12 @@ from dask_graphgpu.errors import (
     InvalidEdges,
     InvalidVertices,
 )
-from dask_graphgpu.ingest import Needs, edge_frame, ingest
+from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.store.plan import Plan, exact_plan, plan_on_ranks, planned
+from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.store.plan import Plan, exact_plan, on_disk, plan_on_ranks, planned
 from dask_graphgpu.store.source import stated
 
 
@@ -51,6 +52,9 @@ class Input(Protocol):
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         """How it is spread over ranks, and its shares, Delayed when lazy; None: it is on one."""
+
+    def limits(self, needs: Needs) -> Limits | None:
+        """Of a graph on one rank whose edges have to be on disk; None: they are in memory."""
 
     def partition(self, needs: Needs) -> Any:
         """The partition, Delayed when lazy, with at least what is needed; of a graph on one rank."""
@@ -122,8 +126,12 @@ class Frames:
             self.partitioner,
         )
 
+    def limits(self, needs: Needs) -> Limits | None:
+        return beyond_memory(self.edges, self.schema, self.layout, needs)
+
     def partition(self, needs: Needs) -> Any:
-        return ingest(self.edges, self.schema, self.vertices, self.vertex_ids, self.layout, needs)
+        given = self.edges, self.schema, self.vertices, self.vertex_ids, self.layout
+        return ingest(*given, needs, self.limits(needs))
 
     def built(
         self, columns: tuple[str, ...], engine: str, ranks: int | str
@@ -139,9 +147,12 @@ class Frames:
         source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
         spread = self._spread(needs, engine)
         made = self.partition(needs) if spread is None else self._shares(needs, spread)
+        limits = self.limits(needs) if spread is None else None
         kept = persist(made)[0] if self.lazy else made
         about = needs, self.npartitions, source, self.schema, self.layout
-        return Built(kept, *about) if spread is None else BuiltOnRanks(kept, *about, spread)
+        if spread is None:
+            return Built(kept, *about, limits)
+        return BuiltOnRanks(kept, *about, spread)
 
     def plan(self, engine: str) -> Plan:
         needs = Needs(weight=self.schema.weight is not None)
@@ -149,7 +160,8 @@ class Frames:
         plan = planned(frames, self.schema, self.layout, engine)
         spread = self._spread(needs, engine)
         if spread is None:
-            return plan
+            limits = self.limits(needs)
+            return plan if limits is None else on_disk(plan, limits, _carried(needs))
         return replace(plan, ranks=spread.ranks or num_workers(), why_ranks=spread.why)
 
     def _vertex_frames(self) -> list[Any]:
@@ -188,7 +200,12 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class Built(_Kept):
-    """On one rank: a partition in memory, of a worker or mapped from a folder."""
+    """On one rank: a partition of this process or a worker, in memory, mapped, or in pages on disk."""
+
+    beyond: Limits | None = None
+
+    def limits(self, needs: Needs) -> Limits | None:
+        return self.beyond
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         return None
@@ -225,6 +242,9 @@ class BuiltOnRanks(_Kept):
             )
         return self.spread, self.held
 
+    def limits(self, needs: Needs) -> Limits | None:
+        return None
+
     def partition(self, needs: Needs) -> Any:
         raise self._on_several()
 
@@ -254,6 +274,11 @@ class BuiltOnRanks(_Kept):
             "the graph is built on several ranks, where it stays: saved is, and built on another "
             "number of ranks, the graph of its frame"
         )
+
+
+def _carried(needs: Needs) -> int:
+    """Columns that an edge carries."""
+    return int(needs.weight) + len(needs.edge_columns)
 
 
 def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout) -> None:

@@ -70,6 +70,7 @@ class Report:
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
     ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
+    ``disk_bytes``: what was read of edges that lie on disk.
     """
 
     algorithm: str
@@ -80,6 +81,7 @@ class Report:
     split: tuple[Split, ...] = ()
     limit: int | None = None
     memory: int | None = None
+    disk_bytes: int = 0
 
     def advance(
         self,
@@ -119,6 +121,7 @@ class Report:
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
         frame.attrs["memory"] = self.memory
+        frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["split"] = [{**asdict(split), "seconds": split.seconds} for split in self.split]
         return frame
 
@@ -143,7 +146,8 @@ def last_report() -> pd.DataFrame:
         One row for each time the engine advanced: ``superstep`` (number of the first one in it),
         ``direction``, ``supersteps`` (how many it ran before it came back), ``frontier`` (active
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
-        and ``seconds``. ``attrs["algorithm"]`` names the method.
+        and ``seconds``. ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
+        was read of edges that lie in pages on disk.
 
     Raises
     ------

@@ -78,6 +78,32 @@ def check_layout(name: str, on_device: bool, *, layered: bool) -> None:
         )
 
 
+def check_paged(name: str, functions: Sequence[str]) -> None:
+    """Raise unless an engine runs these functions on a graph whose edges lie on disk.
+
+    Raises
+    ------
+    EngineUnavailable
+    """
+    if name not in ("auto", "cpu"):
+        raise EngineUnavailable(
+            f"engine={name!r} works in memory, and the graph needs more than "
+            "graphgpu.host-memory-limit: use engine='cpu', or raise the limit"
+        )
+    missing = [function for function in functions if not hasattr(load_paged(), function)]
+    if missing:
+        raise EngineUnavailable(
+            f"the graph needs more than graphgpu.host-memory-limit, and this method, which takes "
+            f"{', '.join(missing)}, does not run on edges in pages on disk: raise the limit, or set "
+            "it to null"
+        )
+
+
+def load_paged() -> ModuleType:
+    """The module that runs on a graph whose edges lie on disk."""
+    return importlib.import_module("dask_graphgpu.engine.paged")
+
+
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))

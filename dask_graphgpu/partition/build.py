@@ -60,7 +60,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     balanced = bool(np.array_equal(*numbering.ends))
     del numbering
     runs = [_coo(chunk, table, layout.by) for chunk, table in zip(edges, tables, strict=False)]
-    given = _vertex_columns(vertices, tables[len(edges) :], num_vertices)
+    given = vertex_columns(vertices, tables[len(edges) :], num_vertices)
     dtype = tables[0].dtype
     if not runs:  # vertices only
         none = np.empty(0, dtype)
@@ -232,7 +232,7 @@ def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices
     return has_locality(near, sampled)
 
 
-def _vertex_columns(
+def vertex_columns(
     chunks: list[VertexChunk], tables: list[np.ndarray], num_vertices: int
 ) -> VertexColumns:
     """The vertices frame's columns in dense order, with how many vertices have no value."""

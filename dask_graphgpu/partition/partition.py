@@ -137,6 +137,7 @@ class Partition:
         The layer of each vertex, of a layered graph.
     """
 
+    paged: ClassVar[bool] = False  # whether the edges lie in pages on disk
     rows_kind: ClassVar[type[Rows]] = Rows
 
     def __init__(

@@ -111,14 +111,19 @@ def sum_rows(adjacency: Adjacency) -> np.ndarray:
 
 def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
     """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
+    assert adjacency.weight is not None
+    sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
+    add_neighbours(adjacency, sums)
+    return sums
+
+
+def add_neighbours(adjacency: Adjacency, sums: np.ndarray) -> None:
+    """Add to ``sums`` the weight of the edges in which each vertex is the neighbour."""
     from dask_graphgpu.kernels.cpu import csr
 
     weight = adjacency.weight
-    assert weight is not None
-    sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
     bad = csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
     _refuse_overflow([bad], "a vertex's")
-    return sums
 
 
 def add_at(sums: np.ndarray, index: np.ndarray, values: Any) -> None:

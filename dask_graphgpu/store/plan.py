@@ -11,6 +11,8 @@ from dask.base import is_dask_collection
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.ranks.partition import RankPartition
 
@@ -108,6 +110,10 @@ class Plan:
         Of a layered graph, where ``exact``; None: edges are rows only.
     layout : str
         "rows" or "layered".
+    disk_bytes : int or None
+        Of edges in pages on disk, about unless ``exact``; None: all are in memory.
+    directories : tuple of str
+        Where the pages are.
     """
 
     columns: str
@@ -126,6 +132,8 @@ class Plan:
     shares: tuple[RankShare, ...] = ()
     layers: Layers | None = None
     layout: str = "rows"
+    disk_bytes: int | None = None
+    directories: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -141,6 +149,10 @@ class Plan:
         ]
         if self.layout == "layered":
             lines.append(("layers", str(self.layers or "found when built")))
+        if self.disk_bytes is not None:
+            about = "" if self.exact else "about "
+            where = ", ".join(self.directories)
+            lines.insert(-1, ("disk", f"{about}{self.disk_bytes:,} bytes in pages in {where}"))
         lines += [(f"rank {i}", str(share)) for i, share in enumerate(self.shares)]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
 
@@ -176,6 +188,12 @@ def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: s
     return _plan(schema, layout, engine, layout.order, rows, vertices, None, exact=False)
 
 
+def on_disk(plan: Plan, limits: Limits, columns: int) -> Plan:
+    """The plan of a graph whose edges, with so many columns, go to disk when it is built."""
+    rows = (plan.rows or 0) * (1 if plan.directed else 2)
+    return replace(plan, disk_bytes=rows * (4 + 8 * columns), directories=limits.directories)
+
+
 def _num_rows(frame: Any) -> int | None:
     """Rows of a frame; None when only computing it would tell."""
     if not is_dask_collection(frame):
@@ -197,6 +215,10 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         exact=True,
     )
     plan = replace(plan, layers=Layers.of(partition))
+    if isinstance(partition, PagedPartition):
+        return replace(
+            plan, disk_bytes=partition.disk_bytes, directories=tuple(partition.folder_paths)
+        )
     origin = partition.origin
     return plan if origin is None else replace(plan, path=origin.path)
 

@@ -7,6 +7,8 @@ parent : id of each vertex's parent in its tree, never larger than the vertex; a
     more. Reads that others may be changing are `atomic_load`, else the compiler could keep a value in a register.
 """
 
+import numpy as np
+
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import (
     atomic_compare_exchange,
@@ -72,6 +74,16 @@ def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
                 link(parent, v, neighbours[e])
             read += max(stop - start, 0)
     return read
+
+
+@jit
+def link_edges(lo, hi, offsets, neighbours, parent):
+    """Link both ends of the edges lo..hi, whatever rows they are in."""
+    v = np.searchsorted(offsets, lo, side="right") - 1
+    for e in range(lo, hi):
+        while offsets[v + 1] <= e:
+            v += 1
+        link(parent, v, neighbours[e])
 
 
 @jit

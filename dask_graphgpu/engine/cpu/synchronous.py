@@ -19,6 +19,7 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report
 
 # Share of the edges that active vertices send over, f, up to which those are told who have to pull.
@@ -136,14 +137,20 @@ class Synchronous:
             marked = self._all_marked if not every else np.empty(0, np.uint8)
         else:
             marked, every = self._notified(), False
-        parts, into = self._parts, (self.messages, self.received, *self._partial)
-        results = arrays.run(
-            "gather_all" if every else "gather_some", parts.blocks, edges, parts.rows, parts.edges,
-            edges.offsets.view(np.uint64), edges.neighbours, self.emitted, arrays.active, marked,
-            *into,
-        )  # fmt: skip
-        folded = arrays.lowered.kernel("fold")(parts.rows, *into)
+        into = (self.messages, self.received, *self._partial)
+        results = self._over_parts("gather_all" if every else "gather_some", edges, marked, into)
+        folded = arrays.lowered.kernel("fold")(self._parts.rows, *into)
         return sum(read for _, read in results), any(bad for bad, _ in results) or bool(folded)
+
+    def _over_parts(
+        self, kernel: str, edges: Adjacency, marked: np.ndarray, into: tuple[np.ndarray, ...]
+    ) -> list[tuple[bool, int]]:
+        """Run a gather over all parts: whether something was bad, and edges read, of each block."""
+        parts, arrays = self._parts, self.arrays
+        return arrays.run(
+            kernel, parts.blocks, edges, parts.rows, parts.edges, edges.offsets.view(np.uint64),
+            edges.neighbours, self.emitted, arrays.active, marked, *into,
+        )  # fmt: skip
 
     def _push(self) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.send

@@ -1,0 +1,56 @@
+"""Weakly connected components over pages: every edge is linked, in one pass.
+
+References
+----------
+.. [1] Sutton, Ben-Nun, Barak. Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+
+def components(view: View, report: Report) -> np.ndarray:
+    """Component of every vertex, the direction of edges ignored, as `engine.cpu.components`.
+
+    Notes
+    -----
+    Neighbours sampled first, which save most edges in memory, would be a pass of their own here:
+    the trees are linked along all edges as they come by.
+    """
+    from dask_graphgpu.engine.cpu.components import smallest_members
+    from dask_graphgpu.engine.paged.synchronous import page_groups
+    from dask_graphgpu.kernels.cpu import components as kernels
+    from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+    from dask_graphgpu.partition.paged.rows import PagedView
+    from dask_graphgpu.partition.paged.window import Window, even_spans
+
+    assert isinstance(view, PagedView)
+    start = time.perf_counter()
+    rows = view.rows.adjacency(view.rows.by, ())
+    n, m = rows.num_vertices, rows.num_edges
+    parent = np.arange(n, dtype=rows.neighbours.dtype)
+    needed = 3 * parent.nbytes + rows.offsets.nbytes + rows.counts.nbytes
+    rows.limits.require(needed + rows.limits.window_bytes(1), "weakly_connected_components")
+    cuts = np.append(np.arange(0, m, page_groups(rows)), m)
+    window = Window({"neighbours": rows.arrays["neighbours"]})
+    for i, held in enumerate(window.over(even_spans(cuts))):
+        blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
+        for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent)
+    blocks = even_blocks(n)
+    for_blocks(kernels.compress, blocks, parent)
+    report.disk_bytes += window.read_bytes
+    report.advance(
+        "link", supersteps=1, frontier=n, edges=m, bytes=2 * m * parent.itemsize + 3 * parent.nbytes,
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+    if view.user_rank is None:
+        return parent
+    return smallest_members(parent, view.user_rank, blocks)

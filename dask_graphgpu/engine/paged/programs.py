@@ -1,0 +1,91 @@
+"""Vertex programs over pages: in supersteps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.errors import EngineUnavailable
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: View,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+    keeper: Keeper | None = None,
+) -> State:
+    """Run a vertex program, compiled; as `engine.cpu.run`, always in supersteps.
+
+    ``targets`` do not end a run earlier.
+
+    Raises
+    ------
+    EngineUnavailable
+        ``cutoff``, or ``graphgpu.direction`` "push".
+    LimitTooSmall
+        The program's values need more memory than there may be.
+    SpillError
+        Pages cannot be read or written.
+    """
+    # No Numba before a run.
+    from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.keeping import Keeping, begun
+    from dask_graphgpu.engine.loop import run_supersteps
+    from dask_graphgpu.engine.lower import lower
+    from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
+    from dask_graphgpu.engine.state import Binding
+
+    if cutoff is not None:
+        raise EngineUnavailable(
+            "cutoff= is of runs in place, and the edges of this graph lie in pages on disk, where "
+            "programs run in supersteps: leave it out, or raise graphgpu.host-memory-limit"
+        )
+    if configured_direction() == "push":
+        raise EngineUnavailable(
+            "graphgpu.direction is 'push', and the edges of this graph lie in pages on disk, which "
+            "are pulled: use 'auto', 'pull' or 'notify-pull', or raise graphgpu.host-memory-limit"
+        )
+    binding = Binding(program, view, constants or {})
+    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    _check_memory(binding)
+    arrays = Arrays(binding, lower(binding), places)
+    kept = None
+    if keeper is not None:
+        kept = begun(keeper, program, binding, arrays.state, False, cutoff)
+    engine = PagedSynchronous(arrays, report)
+    keeping = None if keeper is None else Keeping(engine, keeper, kept)
+    return run_supersteps(
+        binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
+    )
+
+
+def _check_memory(binding: Binding) -> None:
+    """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
+    from dask_graphgpu.partition.paged.rows import PagedRows
+
+    rows = binding.view.rows
+    assert isinstance(rows, PagedRows)
+    state = sum(dtype.itemsize for dtype in binding.dtypes.values())
+    state += sum(binding.dtypes[name].itemsize for name in binding.program.changing)
+    # Messages, what is sent, marks, degrees, offsets and counts of the rows.
+    vertex = state + 2 * binding.message.itemsize + 4 + 3 * 8
+    columns = 1 + len(binding.edges.columns)
+    window = rows.limits.window_bytes(columns)
+    n = binding.view.num_vertices
+    rows.limits.require(n * vertex + window, f"the program on {n:,} vertices")

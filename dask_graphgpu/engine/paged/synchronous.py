@@ -1,0 +1,162 @@
+"""Supersteps over pages: pull, page after page; notify-pull reads those pages only that matter."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.parts import PART
+from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.kernels.cpu import frontier
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.window import Window
+from dask_graphgpu.report import Report
+
+# Passes over all edges that notify-pull would have saved before rows are turned over for it: to
+# turn them over writes and reads every edge twice.
+TURN = 4
+
+# Pages that are read one by one to measure how much slower that is than one after the other.
+SAMPLES = 4
+
+
+class PagedSynchronous(Synchronous):
+    """Steps for the superstep loop, on edges that lie on disk.
+
+    Parts are those of the edges in memory, and each is gathered in one go, so that sums are the same
+    bit for bit.
+    """
+
+    def __init__(self, arrays: Arrays, report: Report) -> None:
+        super().__init__(arrays, report)
+        self._slower: float | None = None
+
+    def direction(self) -> str:
+        if self.forced != "auto":
+            return self.forced
+        share = self.active_edges / max(self.binding.graph_edges, 1)
+        if share > 1 / 2 or share > 1 / (2 * self._random_cost()):
+            return "pull"
+        if not self.binding.has_send:
+            edges = self.binding.graph_edges
+            if self.binding.view.note_missed(edges) < TURN * edges:
+                return "pull"
+        return "notify-pull"
+
+    def _over_parts(
+        self, kernel: str, edges: Adjacency, marked: np.ndarray, into: tuple[np.ndarray, ...]
+    ) -> list[tuple[bool, int]]:
+        assert isinstance(edges, PagedAdjacency)
+        parts, arrays, groups = self._parts, self.arrays, self._groups
+        spans = np.stack([parts.edges[groups[:-1]], parts.edges[groups[1:]]], 1).astype(np.int64)
+        if kernel == "gather_some":
+            spans = self._needed(spans, marked)
+        results: list[tuple[bool, int]] = []
+        for i, held in enumerate(self._window.over(spans)):
+            within = edges.among(held)
+            blocks = even_blocks(int(groups[i + 1] - groups[i]), work=PART) + groups[i]
+            results += arrays.run(
+                kernel, blocks, within, parts.rows, parts.edges, edges.offsets.view(np.uint64),
+                within.neighbours, self.emitted, arrays.active, marked, *into,
+            )  # fmt: skip
+        self._note(self._window)
+        return results
+
+    def _needed(self, spans: np.ndarray, marked: np.ndarray) -> np.ndarray:
+        """The spans, empty where no row is marked: the kernel reads no edge of such a row."""
+        upto = np.append(0, np.cumsum(marked, dtype=np.int64))
+        rows, groups = self._parts.rows.astype(np.int64), self._groups
+        told = upto[rows[groups[1:]] + 1] > upto[rows[groups[:-1]]]
+        chosen: np.ndarray = np.where(told[:, None], spans, spans[:, :1])
+        return chosen
+
+    def _notified(self) -> np.ndarray:
+        edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
+        assert isinstance(edges, PagedAdjacency)
+        active, ends, total = self._frontier()
+        if not total:
+            return marked
+        # Neighbouring rows that begin in one page are read together.
+        first, last = edges.offsets[active], edges.offsets[active + active.dtype.type(1)]
+        page = first // page_groups(edges)
+        starts = np.flatnonzero(np.append(True, page[1:] != page[:-1]))
+        stops = np.append(starts[1:], len(active))
+        spans = np.stack([first[starts], last[stops - 1]], 1)
+        upto = np.append(0, ends.astype(np.int64))
+        window = self._notices
+        for i, held in enumerate(window.over(spans)):
+            lo, hi = int(upto[starts[i]]), int(upto[stops[i]])
+            for_blocks(
+                frontier.notify, even_blocks(hi - lo) + lo, active, ends,
+                edges.offsets.view(np.uint64), held["neighbours"], marked,
+            )  # fmt: skip
+        self._note(window)
+        return marked
+
+    def _note(self, window: Window) -> None:
+        """Add to the report what was read since the last time."""
+        self.report.disk_bytes += window.read_bytes - self._noted.get(id(window), 0)
+        self._noted[id(window)] = window.read_bytes
+
+    @cached_property
+    def _noted(self) -> dict[int, int]:
+        return {}
+
+    def _random_cost(self) -> float:
+        """How many times as long a page takes by itself as in a pass: Garaph's k, measured once."""
+        if self._slower is None:
+            edges = self.binding.gather
+            assert isinstance(edges, PagedAdjacency)
+            size, total = page_groups(edges), edges.num_edges
+            pages = -(-total // size)
+            if pages <= 2 * SAMPLES:
+                return 1.0
+            window = Window({"neighbours": edges.arrays["neighbours"]})
+            scattered = np.random.default_rng(0).choice(pages, SAMPLES, replace=False) * size
+            in_order = np.arange(SAMPLES) * size
+            began = time.perf_counter()
+            for first in scattered.tolist():
+                _pass(window, np.array([[first, min(first + 1, total)]]))
+            between = time.perf_counter()
+            _pass(window, np.stack([in_order, in_order + size], 1))
+            ended = time.perf_counter()
+            self._slower = max((between - began) / max(ended - between, 1e-9), 1.0)
+            self._note(window)
+        return self._slower
+
+    @cached_property
+    def _groups(self) -> np.ndarray:
+        """Bounds of groups of parts that come to about a page."""
+        edges: Any = self.binding.gather
+        size = max(page_groups(edges) // PART, 1)
+        return np.append(np.arange(0, len(self._parts), size), len(self._parts))
+
+    @cached_property
+    def _window(self) -> Window:
+        edges = self.binding.gather
+        assert isinstance(edges, PagedAdjacency)
+        named = self.arrays.lowered.arguments["gather_some"]
+        read = {name.replace("column_", "column ", 1) for name in named} | {"neighbours"}
+        return Window({name: array for name, array in edges.arrays.items() if name in read})
+
+    @cached_property
+    def _notices(self) -> Window:
+        edges = self.binding.send
+        assert isinstance(edges, PagedAdjacency)
+        return Window({"neighbours": edges.arrays["neighbours"]})
+
+
+def page_groups(rows: PagedAdjacency) -> int:
+    """Neighbours in a page."""
+    return max(rows.limits.page_bytes // rows.neighbours.dtype.itemsize, 1)
+
+
+def _pass(window: Window, spans: np.ndarray) -> None:
+    for _ in window.over(spans):
+        pass

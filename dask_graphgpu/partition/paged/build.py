@@ -1,0 +1,260 @@
+"""Chunks of edges, read twice, become rows on disk; only the ids are in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.partition.build import NO_VERTEX, dense_dtype, vertex_columns
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.csr import Coo, mirror_sum
+from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
+from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.paged.folder import SpillFolder
+from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.rows import PagedPartition
+from dask_graphgpu.partition.paged.sort import Edges, sorted_rows
+from dask_graphgpu.partition.partition import VertexColumns
+
+# Integers are looked up in a table over their range where that is at most this many times the ids.
+_SPARSE = 8
+
+# Bytes of a row of a chunk: two ids, their codes and a number, as frame and as arrays.
+_CHUNK = 40
+
+# Arrays over the vertices while edges are sorted: offsets, lengths, degrees and a sort's own.
+_SORTING = 40
+
+
+def build(
+    chunks: Callable[[], Iterator[EdgeChunk]],
+    vertices: Sequence[VertexChunk],
+    layout: Layout,
+    limits: Limits,
+) -> PagedPartition:
+    """Number the vertices, then sort the edges into rows on disk.
+
+    Parameters
+    ----------
+    chunks : function that gives all chunks of edges, small ones, each time it is called
+
+    Raises
+    ------
+    InvalidEdges
+        Types disagree, or there is no edge and no vertex at all.
+    InvalidArgument
+        ``order="degree"``: vertices are numbered before their degrees are known.
+    LimitTooSmall, SpillError
+    """
+    if layout.order == "degree":
+        raise InvalidArgument(
+            "order='degree' of a graph beyond graphgpu.host-memory-limit, whose vertices are in the "
+            "order of their ids: use order='input' or 'auto', or raise the limit"
+        )
+    vertices = [chunk for chunk in vertices if len(chunk)]
+    known = _Known(limits)
+    for vertex in vertices:
+        known.add(vertex.names, [vertex.vertex])
+    for chunk in chunks():
+        known.add_edges(chunk)
+    ids = known.finish()
+    num_vertices = len(ids[0])
+    dtype = np.dtype(dense_dtype(num_vertices))
+    finder = _Finder(ids, dtype)
+    given = _values(vertices, finder, num_vertices)
+    held = finder.nbytes + num_vertices * _SORTING + sum(c.nbytes for c in given.columns.values())
+    row_group = known.largest * _CHUNK
+    floor = held + limits.window_bytes(1 + len(known.kinds)) + row_group + limits.memory // 8
+    limits.require(
+        floor,
+        f"a graph of {num_vertices:,} vertices, {row_group:,} of it for its largest row group or run of "
+        "rows,",
+    )
+    folder = SpillFolder(limits.directories)
+
+    def edges() -> Iterator[Edges]:
+        for chunk in chunks():
+            for lo in range(0, len(chunk), limits.run_length):
+                run = slice(lo, lo + limits.run_length)
+                ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
+                source, destination = ends if layout.by == "source" else ends[::-1]
+                yield (
+                    source,
+                    destination,
+                    {
+                        name: chunk.columns[name][run].astype(kind, copy=False)
+                        for name, kind in known.kinds.items()
+                    },
+                )
+
+    both = not layout.directed and not _mirrored(edges(), num_vertices, dtype)
+    number = known.rows * (2 if both else 1)
+    dealt = _both(edges()) if both else edges()
+    rows = sorted_rows(
+        dealt,
+        num_vertices,
+        number,
+        dtype,
+        known.kinds,
+        folder,
+        limits,
+        (limits.memory - floor) // 2,
+    )
+    return PagedPartition(VertexIds(ids, None), rows, layout, given, known.rows)
+
+
+class _Known:
+    """The ids, types and number of rows of chunks that come and go."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._tables: list[Names] = []
+        self._pending = self._united = 0
+        self.rows = self.largest = 0
+        self.kinds: dict[str, np.dtype[Any]] = {}
+
+    def add_edges(self, chunk: EdgeChunk) -> None:
+        if not len(chunk):
+            if not self.kinds:
+                self.kinds = {name: column.dtype for name, column in chunk.columns.items()}
+            return
+        for name, column in chunk.columns.items():
+            kind = column.dtype if not self.rows else np.result_type(self.kinds[name], column)
+            if kind == np.uint64:
+                if column.max() > np.iinfo(np.int64).max:
+                    raise InvalidEdges(f"column {name!r} holds values beyond int64; give floats")
+                kind = np.dtype(np.int64)
+            self.kinds[name] = kind
+        self.rows += len(chunk)
+        self.largest = max(self.largest, len(chunk))
+        self.add(chunk.names, [chunk.source, chunk.destination])
+
+    def add(self, names: Names, codes: list[np.ndarray]) -> None:
+        if names.first is None:
+            found = names
+        else:
+            present = np.zeros(names.size, bool)
+            for code in codes:
+                present[code] = True
+            ids = shift_range(present, names.first, names.types[0])
+            found = Names(names.types, len(ids), table=(ids,))
+        self._tables.append(found)
+        self._pending += found.size
+        if self._pending > max(2 * self._united, 1 << 16):
+            self._unite()
+
+    def finish(self) -> list[pa.Array]:
+        if not self._tables:
+            raise InvalidEdges(NO_VERTEX)
+        self._unite()
+        assert self._tables[0].table is not None
+        return list(self._tables[0].table)
+
+    def _unite(self) -> None:
+        kinds = [names.types for names in self._tables]
+        types = tuple(
+            common_type(list(each), "the partitions") for each in zip(*kinds, strict=True)
+        )
+        tables = [_cast(names, types) for names in self._tables]
+        if len(types) == 1 and pa.types.is_integer(types[0]):
+            values = [np.asarray(names.table[0]) for names in tables if names.table is not None]
+            columns = [pa.array(np.unique(np.concatenate(values)), types[0])]
+        else:
+            columns = unite(tables)[0]
+        size = len(columns[0])
+        self._limits.require(
+            3 * sum(column.nbytes for column in columns) + size * _SORTING,
+            f"a graph of at least {size:,} vertices",
+        )
+        self._tables = [Names(types, size, table=tuple(columns))]
+        self._united, self._pending = size, 0
+
+
+class _Finder:
+    """From ids to dense ids."""
+
+    def __init__(self, ids: list[pa.Array], dtype: np.dtype[Any]) -> None:
+        self._ids, self._dtype, self._base = ids, dtype, None
+        self._types = tuple(column.type for column in ids)
+        self._vertices = VertexIds(ids, None)
+        self._values: np.ndarray | None = None
+        if len(ids) == 1 and pa.types.is_integer(ids[0].type) and len(ids[0]):
+            self._values = np.asarray(ids[0])
+            self._first = int(self._values[0])
+            span = int(self._values[-1]) - self._first + 1
+            if span <= _SPARSE * len(self._values):
+                self._base = np.zeros(span, dtype)
+                self._base[_offsets(self._values, self._first)] = np.arange(
+                    len(self._values), dtype=dtype
+                )
+
+    @property
+    def nbytes(self) -> int:
+        base = 0 if self._base is None else self._base.nbytes
+        return base + sum(int(column.nbytes) for column in self._ids)
+
+    def dense(self, names: Names, *codes: np.ndarray) -> list[np.ndarray]:
+        """Dense ids of some codes."""
+        if self._base is not None and names.first is not None:
+            start = names.first - self._first
+            # The ends of a chunk's range occur in it, so they are in the table's range.
+            window = self._base[start : start + names.size]
+            return [window[code] for code in codes]
+        names, wanted = names.as_table(codes)
+        names = _cast(names, self._types)
+        assert names.table is not None
+        if self._values is not None:
+            rows = np.searchsorted(self._values, np.asarray(names.table[0]))
+        else:
+            rows, _ = self._vertices.find_rows(names.table)
+        table = rows.astype(self._dtype)
+        return [table[code] for code in wanted]
+
+
+def _offsets(values: np.ndarray, first: int) -> np.ndarray:
+    """Distances of ascending integers from the first, without a look at the sign."""
+    away: np.ndarray = (values - values.dtype.type(first)).astype(np.uint64)
+    return away
+
+
+def _cast(names: Names, types: tuple[pa.DataType, ...]) -> Names:
+    if names.types == types:
+        return names
+    assert names.table is not None
+    table = tuple(column.cast(kind) for column, kind in zip(names.table, types, strict=True))
+    return replace(names, types=types, table=table)
+
+
+def _values(vertices: list[VertexChunk], finder: _Finder, num_vertices: int) -> VertexColumns:
+    """Columns of the vertices frame, whose rows are codes into tables of dense ids."""
+    tables, chunks = [], []
+    for chunk in vertices:
+        (rows,) = finder.dense(chunk.names, chunk.vertex)
+        chunks.append(replace(chunk, vertex=np.arange(len(rows), dtype=np.uint32)))
+        tables.append(rows)
+    return vertex_columns(chunks, tables, num_vertices)
+
+
+def _mirrored(edges: Iterator[Edges], num_vertices: int, dtype: np.dtype[Any]) -> bool:
+    """Whether every edge stands in both directions, as often and with the same columns."""
+    itself = np.arange(num_vertices, dtype=dtype)
+    sums: dict[str | None, np.ndarray] = {}
+    for rows, neighbours, columns in edges:
+        names: list[str | None] = [*columns]
+        for name in names or [None]:
+            more = mirror_sum([Coo(rows, neighbours, itself, columns)], name)
+            sums[name] = sums.get(name, np.zeros(1, np.uint64)) + more  # arrays may wrap
+    return all(int(each[0]) == 0 for each in sums.values())
+
+
+def _both(edges: Iterator[Edges]) -> Iterator[Edges]:
+    """Every edge in both directions, a self-loop once."""
+    for rows, neighbours, columns in edges:
+        yield rows, neighbours, columns
+        other = rows != neighbours
+        yield neighbours[other], rows[other], {n: column[other] for n, column in columns.items()}

@@ -1,0 +1,98 @@
+"""Folders for the pages of one graph, gone when it is, and swept where their process was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from dask_graphgpu.errors import SpillError
+
+_PREFIX, _LOCK = "graphgpu-", ".lock"
+
+
+class SpillFolder:
+    """A new folder in each of some directories, and a thread for each that reads there.
+
+    A file beside the folder is locked for as long as this process lives, so that whoever comes next
+    can tell what a killed process left behind, whatever has its number by then.
+
+    Attributes
+    ----------
+    paths : list of str
+    readers : list of executors with one thread
+    """
+
+    def __init__(self, directories: Sequence[str]) -> None:
+        self.paths: list[str] = []
+        locks: list[tuple[str, int]] = []
+        self._end = weakref.finalize(self, _remove, os.getpid(), self.paths, locks)
+        for directory in directories:
+            try:
+                os.makedirs(directory, exist_ok=True)
+                sweep(directory)
+                lock, held = _locked(directory)
+                locks.append((lock, held))
+                self.paths.append(lock.removesuffix(_LOCK))
+                os.mkdir(self.paths[-1])
+            except OSError as error:
+                self.remove()
+                raise SpillError(
+                    f"cannot keep pages in {directory}: {error.strerror}; name folders that can be "
+                    "written in graphgpu.spill-directories"
+                ) from error
+        self.readers = [ThreadPoolExecutor(1, "graphgpu-pages") for _ in self.paths]
+
+    def remove(self) -> None:
+        """Delete the folders now."""
+        self._end()
+
+
+def sweep(directory: str) -> None:
+    """Delete what processes that are gone have left in a directory."""
+    for name in os.listdir(directory):
+        if not (name.startswith(_PREFIX) and name.endswith(_LOCK)):
+            continue
+        lock = os.path.join(directory, name)
+        try:
+            held = os.open(lock, os.O_RDWR)
+        except OSError:  # its owner, or another sweeper, was faster; or it is another user's
+            continue
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # its owner lives
+            os.close(held)
+            continue
+        _delete(lock, held)
+
+
+def _locked(directory: str) -> tuple[str, int]:
+    """A new file, locked, whose name less its ending is free for a folder."""
+    while True:
+        held, path = tempfile.mkstemp(_LOCK, _PREFIX, directory)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        os.write(held, f"{os.getpid()}\n".encode())
+        if os.path.exists(path):  # nobody swept it before it was locked
+            return path, held
+        os.close(held)
+
+
+def _remove(owner: int, paths: list[str], locks: list[tuple[str, int]]) -> None:
+    if os.getpid() != owner:
+        return  # a forked child, whose parent still reads them
+    for lock, held in locks:
+        _delete(lock, held)
+    locks.clear()
+    paths.clear()
+
+
+def _delete(lock: str, held: int) -> None:
+    shutil.rmtree(lock.removesuffix(_LOCK), ignore_errors=True)
+    # The lock goes last: a folder without one would stay for ever.
+    if os.path.exists(lock):
+        os.unlink(lock)
+    os.close(held)

@@ -1,0 +1,120 @@
+"""How much memory a graph may take, and where its edges go when they need more."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+from dask.utils import parse_bytes
+
+from dask_graphgpu import config
+from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
+
+# Pages that are read or waiting beside the one that is worked on, for each directory.
+AHEAD = 2
+
+# Built in memory, an edge has codes of both ends, the key that it is sorted by and its place in a
+# row, 4 bytes each; what it carries stands in the chunk and in the row.
+_BUILT = 16
+
+# Bytes of an edge that is on its way into a bucket of a sort: it is copied there, with its place.
+_IN_TRANSIT = 64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Settings of one graph, as they were when its method was called.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes that its arrays may take.
+    directories : tuple of str
+        Where pages are spread.
+    page_bytes : int
+    """
+
+    memory: int
+    directories: tuple[str, ...]
+    page_bytes: int
+
+    def window_bytes(self, arrays: int) -> int:
+        """Bytes of the pages of some arrays that are in memory at once during a pass."""
+        return arrays * (AHEAD * len(self.directories) + 3) * self.page_bytes
+
+    @property
+    def run_length(self) -> int:
+        """Edges that are dealt to buckets at a time: an eighth of the memory."""
+        return min(max(self.memory // (8 * _IN_TRANSIT), 1), 1 << 18)
+
+    def require(self, needed: int, what: str) -> None:
+        """Raise LimitTooSmall where so many bytes are not allowed."""
+        if needed > self.memory:
+            raise LimitTooSmall(
+                f"{what} needs {needed:,} bytes of memory, and graphgpu.host-memory-limit is "
+                f"{self.memory:,}: edges go to disk, what belongs to vertices does not; set it to "
+                "at least as much"
+            )
+
+
+def configured() -> Limits | None:
+    """The limits of Dask's configuration; None: there is none."""
+    given = config.get("host-memory-limit")
+    if given is None:
+        return None
+    page = _bytes("page-bytes", config.get("page-bytes"))
+    if page < mmap.PAGESIZE or page % mmap.PAGESIZE:
+        raise InvalidArgument(
+            f"graphgpu.page-bytes is {page:,}; allowed are multiples of {mmap.PAGESIZE}"
+        )
+    return Limits(_memory(given), _directories(config.get("spill-directories")), page)
+
+
+def in_memory_bytes(rows: int, carried: int, *, directed: bool) -> int:
+    """About what a graph takes that is built in memory: ``rows`` edges that carry so many bytes each."""
+    return rows * (_BUILT + 2 * carried) * (1 if directed else 2)
+
+
+def _memory(given: Any) -> int:
+    if isinstance(given, float):
+        if not 0 < given <= 1:
+            raise InvalidArgument(
+                f"graphgpu.host-memory-limit is {given!r}; allowed are a fraction above 0 and up to "
+                "1.0 of the machine's memory, bytes as a whole number, or text such as '4GB'"
+            )
+        return int(given * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return _bytes("host-memory-limit", given)
+
+
+def _bytes(name: str, given: Any) -> int:
+    try:
+        if isinstance(given, bool) or not isinstance(given, (int, str)):
+            raise ValueError
+        found = int(parse_bytes(given))
+        if found <= 0:
+            raise ValueError
+    except ValueError:
+        raise InvalidArgument(
+            f"graphgpu.{name} is {given!r}; give bytes as a whole number above 0 or as text such as "
+            "'4GB'"
+        ) from None
+    return found
+
+
+def _directories(given: Any) -> tuple[str, ...]:
+    if given is None:
+        root = dask.config.get("temporary-directory", default=None) or tempfile.gettempdir()
+        return (os.path.join(root, "graphgpu-pages"),)
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    if not isinstance(given, Sequence) or not given:
+        raise InvalidArgument(
+            f"graphgpu.spill-directories is {given!r}; give a list of folders, or null for one under "
+            "Dask's temporary-directory"
+        )
+    return tuple(os.path.abspath(os.fspath(each)) for each in given)
