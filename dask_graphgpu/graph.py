@@ -47,6 +47,7 @@ from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
+from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames, Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.schema import (
@@ -292,6 +293,12 @@ class Graph:
             raise InvalidArgument(
                 "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
                 "them with .to_pandas(), Dask's with .to_backend('pandas')"
+            )
+        needs = Needs(self._input.schema.weight is not None, _names(columns))
+        if self._input.limits(needs) is not None:
+            raise InvalidArgument(
+                "the graph needs more than graphgpu.host-memory-limit, and what is saved is built in "
+                "memory: raise the limit, or set it to null"
             )
         folder = saving.check_destination(path)
         made = self._input.built(_names(columns), self._on_engine(), 1)

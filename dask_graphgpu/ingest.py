@@ -199,7 +199,13 @@ def _to_pages(
                 yield read_edges(frame, schema, carried, where)
                 pa.default_memory_pool().release_unused()
 
-    return build_pages(chunks, vertices, layout, limits)
+    # What Arrow frees goes back to the system: its other pools keep more than a small limit allows.
+    pool = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        return build_pages(chunks, vertices, layout, limits)
+    finally:
+        pa.set_memory_pool(pool)
 
 
 def _strings(schema: EdgeSchema) -> list[str]:

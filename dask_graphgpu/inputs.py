@@ -115,6 +115,11 @@ class Frames:
         return choose(self.ranks, edges, engine, on_device=on_device, asked=self.asked)
 
     def _shares(self, needs: Needs, spread: Spread) -> Any:
+        if self.limits(needs) is not None:
+            raise EngineUnavailable(
+                "the graph needs more than graphgpu.host-memory-limit, which is kept on one rank: "
+                "use ranks=1, or set the limit to null"
+            )
         return lazy.build(
             self.edges,
             self.schema,

@@ -56,7 +56,10 @@ def pieces(frame: Any) -> list[Piece] | None:
         info = expr._dataset_info
         stored = set(info["physical_schema"].names)
         found = []
-        for part in expr._plan["parts"]:
+        parts = expr._plan["parts"]  # lists where small row groups of a file are put together
+        for part in (
+            each for some in parts for each in (some if isinstance(some, list) else [some])
+        ):
             for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
                 path, groups, _ = piece
                 groups = None if groups in (None, [None]) else tuple(groups)

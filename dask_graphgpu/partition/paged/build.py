@@ -142,11 +142,23 @@ class _Known:
             for code in codes:
                 present[code] = True
             ids = shift_range(present, names.first, names.types[0])
-            found = Names(names.types, len(ids), table=(ids,))
+            found = self._new(Names(names.types, len(ids), table=(ids,)))
         self._tables.append(found)
         self._pending += found.size
         if self._pending > max(2 * self._united, 1 << 16):
             self._unite()
+
+    def _new(self, names: Names) -> Names:
+        """Those of some integers that are not among the united ones."""
+        first = self._tables[0] if self._united else names
+        if first is names or first.types != names.types:
+            return names
+        assert first.table is not None
+        assert names.table is not None
+        held, values = np.asarray(first.table[0]), np.asarray(names.table[0])
+        place = np.minimum(np.searchsorted(held, values), len(held) - 1)
+        ids = pa.array(values[held[place] != values], names.types[0])
+        return Names(names.types, len(ids), table=(ids,))
 
     def finish(self) -> list[pa.Array]:
         if not self._tables:
@@ -163,7 +175,9 @@ class _Known:
         tables = [_cast(names, types) for names in self._tables]
         if len(types) == 1 and pa.types.is_integer(types[0]):
             values = [np.asarray(names.table[0]) for names in tables if names.table is not None]
-            columns = [pa.array(np.unique(np.concatenate(values)), types[0])]
+            # Sorted, not hashed: runs that ascend are merged.
+            every = np.sort(np.concatenate(values), kind="stable")
+            columns = [pa.array(every[np.append(True, every[1:] != every[:-1])], types[0])]
         else:
             columns = unite(tables)[0]
         size = len(columns[0])

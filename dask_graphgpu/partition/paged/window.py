@@ -69,6 +69,8 @@ class _Held:
         self._ahead = AHEAD * len(array.folder.paths)
         size = max(-(-array.nbytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
         self._space = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE)
+        # A huge page would hold memory for pages that are not there.
+        self._space.madvise(mmap.MADV_NOHUGEPAGE)
         self.values = np.frombuffer(self._space, array.dtype, len(array))
         self._bytes = memoryview(self._space)
         self._there: dict[int, Future[None]] = {}

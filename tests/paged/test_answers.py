@@ -1,0 +1,281 @@
+"""Methods on graphs that a limit of memory forces to disk: the answers are those of memory."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dask_graphgpu import Field, VertexProgram, last_report
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument, LimitTooSmall
+
+pytestmark = on_one_cpu
+
+ROWS, VERTICES = 60_000, 1000
+
+
+@pytest.fixture
+def limited(tmp_path):
+    """Settings under which the edges below lie on disk, in two folders, in small pages."""
+    return {
+        "graphgpu.host-memory-limit": "900kB",
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(tmp_path / "a"), str(tmp_path / "b")],
+    }
+
+
+@pytest.fixture(scope="module")
+def edges():
+    """Skewed random edges with repeats and self-loops, and weights."""
+    rng = np.random.default_rng(6)
+    source = (VERTICES * rng.random(ROWS) ** 3).astype(np.int64)
+    destination = rng.integers(0, VERTICES, ROWS)
+    return pd.DataFrame({"src": source, "dst": destination, "weight": rng.integers(1, 99, ROWS)})
+
+
+def same(method, limited, tmp_path, *, rtol=1e-12):
+    """The answer on disk, which is that in memory; and how many bytes were read for it."""
+    wanted = method()
+    with dask.config.set(limited):
+        found = method()
+    read = last_report().attrs["disk_bytes"]
+    pd.testing.assert_frame_equal(found, wanted, rtol=rtol, check_exact=rtol == 0)
+    assert read > 0
+    assert all(not list(folder.iterdir()) for folder in tmp_path.iterdir() if folder.is_dir())
+    return read
+
+
+def _itself(id):  # noqa: A002  as programs name it
+    return id
+
+
+FLOATS = {"dtype": "float64", "initial": 1.0}
+SUMMED = VertexProgram(
+    state={"x": Field(**FLOATS)},
+    compute=lambda source_x, edge_cost: source_x * edge_cost,
+    combine="sum",
+    apply=lambda message, x: 0.5 * x + 0.001 * message,
+)
+BACKWARDS = VertexProgram(
+    state={"least": Field(dtype="id", initial=_itself)},
+    compute=lambda source_least: source_least,
+    combine="min",
+    edges="in",
+)
+BOTH = VertexProgram(
+    state={"least": Field(dtype="id", initial=_itself)},
+    compute=lambda source_least: source_least,
+    combine="min",
+    edges="both",
+)
+
+METHODS = {
+    "pagerank": lambda graph: graph.pagerank(),
+    "pagerank delta": lambda graph: graph.pagerank(method="delta"),
+    "components": lambda graph: graph.weakly_connected_components(),
+    "bfs": lambda graph: graph.bfs(source=3),
+    "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
+    "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
+    "sssp": lambda graph: graph.sssp(source=3),
+    "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
+    "sswp": lambda graph: graph.sswp(source=3),
+    "backwards": lambda graph: graph.run(BACKWARDS),
+    "both": lambda graph: graph.run(BOTH),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_methods(edges, limited, tmp_path, name, directed):
+    rtol = 1e-12 if "pagerank" in name else 0
+    same(lambda: METHODS[name](edges.graph(directed=directed)), limited, tmp_path, rtol=rtol)
+
+
+@pytest.mark.parametrize("duplicates", ["min", "max", "sum", "keep"])
+def test_rules_for_repeats(edges, limited, tmp_path, duplicates):
+    graph = lambda: edges.graph(duplicates=duplicates)  # noqa: E731
+    same(lambda: graph().pagerank(), limited, tmp_path)
+    same(lambda: graph().sssp(source=3), limited, tmp_path, rtol=0)
+
+
+def test_sums_are_the_same_bit_for_bit(edges, limited, tmp_path):
+    graph = lambda: edges.graph(weight=None, order="input")  # noqa: E731
+    same(lambda: graph().pagerank(), limited, tmp_path, rtol=0)
+
+
+def test_edge_columns(edges, limited, tmp_path):
+    frame = edges.rename(columns={"weight": "cost"})
+    run = lambda: frame.graph(weight=None).run(SUMMED, max_supersteps=4)  # noqa: E731
+    same(run, limited, tmp_path)
+
+
+@pytest.mark.parametrize("direction", ["pull", "notify-pull"])
+def test_forced_directions(edges, limited, tmp_path, direction):
+    with dask.config.set({"graphgpu.direction": direction}):
+        same(lambda: edges.graph().sssp(source=3), limited, tmp_path, rtol=0)
+    assert set(last_report()["direction"]) == {direction}
+
+
+@pytest.mark.parametrize(
+    "ids", [lambda x: "v" + x.astype(str), lambda x: x * 10**14 - 5, lambda x: x.astype("uint8")]
+)
+def test_ids(edges, limited, tmp_path, ids):
+    frame = edges.assign(src=ids(edges["src"]), dst=ids(edges["dst"]))
+    same(lambda: frame.graph().weakly_connected_components(), limited, tmp_path, rtol=0)
+    same(lambda: frame.graph().pagerank(), limited, tmp_path)
+
+
+def test_several_id_columns(edges, limited, tmp_path):
+    frame = edges.assign(a=edges["src"] % 7, b=edges["dst"] % 7)
+    columns = {"source": ["src", "a"], "destination": ["dst", "b"]}
+    found = lambda: frame.graph(**columns).weakly_connected_components()  # noqa: E731
+    same(found, limited, tmp_path, rtol=0)
+
+
+def test_undirected_in_both_directions(edges, limited, tmp_path):
+    other = edges.rename(columns={"src": "dst", "dst": "src"})
+    frame = pd.concat([edges, other], ignore_index=True)
+    same(lambda: frame.graph(directed=False).pagerank(), limited, tmp_path)
+
+
+def test_vertices_frame(edges, limited, tmp_path):
+    vertices = pd.DataFrame({"vertex": np.arange(-5, VERTICES), "p": 1.0})
+    graph = lambda: edges.graph(vertices=vertices)  # noqa: E731
+    same(lambda: graph().pagerank(personalization="p"), limited, tmp_path)
+
+
+def test_a_path_reads_the_pages_that_it_needs(limited, tmp_path):
+    """The frontier of a path is one vertex: nearly all supersteps notify a page, and pull one."""
+    far = 60_000
+    frame = pd.DataFrame({"src": np.arange(far), "dst": np.arange(far) + 1})
+    frame = frame.iloc[::-1]
+    limits = limited | {"graphgpu.host-memory-limit": "4MB"}
+    frame = pd.concat([frame] * 5, ignore_index=True)
+    with dask.config.set({"graphgpu.direction": "notify-pull"}):
+        read = same(lambda: frame.graph().bfs(source=far - 50), limits, tmp_path, rtol=0)
+    supersteps = len(last_report())
+    assert supersteps >= 50
+    assert read < supersteps * 16 * 4096
+
+
+def test_parquet_and_persist(edges, limited, tmp_path):
+    folder = tmp_path.parent / f"{tmp_path.name}-edges"
+    dd.from_pandas(edges, npartitions=5).to_parquet(folder)
+    wanted = edges.graph().pagerank()
+    with dask.config.set(limited):
+        graph = dd.read_parquet(folder).graph()
+        plan = graph.explain()
+        assert plan.disk_bytes > 0
+        assert "bytes in pages in" in str(plan)
+        pd.testing.assert_frame_equal(
+            graph.pagerank().compute().reset_index(drop=True), wanted, check_dtype=False
+        )
+        kept = graph.persist()
+        exact = kept.explain()
+        assert exact.disk_bytes == ROWS * (4 + edges["weight"].astype("uint32").dtype.itemsize)
+        assert exact.bytes < 900_000
+        for _ in range(2):
+            found = kept.pagerank().compute().reset_index(drop=True)
+            pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+        assert list((tmp_path / "a").iterdir())
+        del kept, graph
+    assert not list((tmp_path / "a").iterdir())
+
+
+def test_small_graphs_stay_in_memory(edges, limited):
+    with dask.config.set(limited):
+        edges[:1000].graph().pagerank()
+        assert last_report().attrs["disk_bytes"] == 0
+        assert edges[:1000].graph().explain().disk_bytes is None
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.booleans())
+def test_random_graphs(tmp_path_factory, seed, vertices, directed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, vertices, (20_000, 2)), columns=["src", "dst"])
+    frame["weight"] = rng.random(len(frame))
+    limited = {
+        "graphgpu.host-memory-limit": 300_000,
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(tmp_path_factory.mktemp("pages"))],
+    }
+    source = int(frame["src"][0])
+    for run in (
+        lambda graph: graph.sssp(source=source),
+        lambda graph: graph.weakly_connected_components(),
+    ):
+        wanted = run(frame.graph(directed=directed))
+        with dask.config.set(limited):
+            found = run(frame.graph(directed=directed))
+        pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+        assert last_report().attrs["disk_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "error", "match"),
+    [
+        (lambda g: g.triangle_count(), EngineUnavailable, "does not run on edges in pages"),
+        (lambda g: g.core_number(), EngineUnavailable, "does not run on edges in pages"),
+        (lambda g: g.bfs(source=3, predecessor=True), EngineUnavailable, "predecessors"),
+        (lambda g: g.sssp(source=3, cutoff=9), EngineUnavailable, "cutoff"),
+        (lambda g: g.save("unused"), InvalidArgument, "built in memory"),
+    ],
+    ids=["triangles", "cores", "predecessor", "cutoff", "save"],
+)
+def test_what_does_not_run_says_so(edges, limited, method, error, match):
+    with dask.config.set(limited), pytest.raises(error, match=match):
+        method(edges.graph())
+
+
+def test_push_and_order_and_engine(edges, limited):
+    with dask.config.set(limited):
+        with (
+            dask.config.set({"graphgpu.direction": "push"}),
+            pytest.raises(EngineUnavailable, match="pulled"),
+        ):
+            edges.graph().pagerank()
+        with pytest.raises(InvalidArgument, match="order of their ids"):
+            edges.graph(order="degree").pagerank()
+        with pytest.raises(EngineUnavailable, match="works in memory"):
+            edges.graph(engine="interpreted").pagerank()
+
+
+def test_several_ranks_are_refused(edges, limited):
+    with dask.config.set(limited), pytest.raises(EngineUnavailable, match="ranks=1"):
+        edges.graph(ranks=2).pagerank()
+
+
+def test_computed_frames_are_refused(edges, limited):
+    frame = dd.from_pandas(edges, npartitions=2)
+    with dask.config.set(limited), pytest.raises(InvalidArgument, match="to_parquet"):
+        frame.graph().pagerank()
+
+
+def test_a_limit_too_small_for_the_vertices(limited):
+    frame = pd.DataFrame({"src": np.arange(50_000), "dst": np.arange(50_000) + 1})
+    with (
+        dask.config.set(limited | {"graphgpu.host-memory-limit": "300kB"}),
+        pytest.raises(LimitTooSmall, match=r"needs [\d,]+ bytes of memory, and .* is 300,000"),
+    ):
+        frame.graph().pagerank()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"host-memory-limit": "much"},
+        {"host-memory-limit": -1},
+        {"host-memory-limit": 1.5},
+        {"host-memory-limit": True},
+        {"page-bytes": 1000},
+        {"spill-directories": []},
+    ],
+)
+def test_bad_settings(edges, limited, settings):
+    changed = limited | {f"graphgpu.{name}": value for name, value in settings.items()}
+    with dask.config.set(changed), pytest.raises(InvalidArgument, match="graphgpu"):
+        edges.graph().pagerank()

@@ -1,0 +1,157 @@
+"""Pages on disk: what is written comes back, and what goes wrong is told by file and page."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+
+from dask_graphgpu.errors import EngineUnavailable, SpillError
+from dask_graphgpu.partition.paged.files import Writer
+from dask_graphgpu.partition.paged.folder import SpillFolder
+from dask_graphgpu.partition.paged.window import Window
+
+PAGE = 4096
+
+
+def written(folder, values):
+    writer = Writer(folder, "values", values.dtype, PAGE)
+    for part in np.array_split(values, 7):
+        writer.append(part)
+    return writer.close()
+
+
+def passed(array, spans):
+    """What stands in some spans, one after the other."""
+    window = Window({"values": array})
+    spans = np.array(spans, np.int64)
+    return [
+        held["values"][lo:hi].copy()
+        for (lo, hi), held in zip(spans, window.over(spans), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("directories", [1, 3])
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "float64"])
+@pytest.mark.parametrize("size", [0, 1, 5000, 100_001])
+def test_pages_come_back(tmp_path, directories, dtype, size):
+    values = np.random.default_rng(size).integers(0, 255, size).astype(dtype)
+    folder = SpillFolder([str(tmp_path / str(i)) for i in range(directories)])
+    array = written(folder, values)
+    assert (len(array), array.nbytes, array.dtype) == (size, values.nbytes, values.dtype)
+    cuts = np.unique(np.append(np.arange(0, size, 3333), size))
+    spans = list(pairwise(cuts)) or [(0, 0)]
+    np.testing.assert_array_equal(np.concatenate(passed(array, spans)), values)
+    if size > 50_000 and dtype != "uint8":
+        assert set(array.place[:, 0]) == set(range(directories))
+        few = [(1, 5), (70_000, 70_010), (70_010, 70_010), (99_000, size)]
+        for (lo, hi), found in zip(few, passed(array, few), strict=True):
+            np.testing.assert_array_equal(found, values[lo:hi])
+    with pytest.raises(EngineUnavailable, match="host-memory-limit"):
+        np.asarray(array)
+
+
+def test_only_the_pages_of_spans_are_read(tmp_path):
+    array = written(SpillFolder([str(tmp_path)]), np.arange(100_000, dtype=np.uint32))
+    window = Window({"values": array})
+    for _ in window.over(np.array([[10, 20], [50_000, 50_001]])):
+        pass
+    assert window.read_bytes == 2 * PAGE
+
+
+def test_a_flipped_bit_is_told(tmp_path):
+    array = written(SpillFolder([str(tmp_path)]), np.arange(10_000, dtype=np.uint32))
+    path, file = array.files[0]
+    byte = os.pread(file, 1, 5 * PAGE + 77)
+    os.pwrite(file, bytes([byte[0] ^ 8]), 5 * PAGE + 77)
+    assert passed(array, [(0, 5 * 1024)])
+    with pytest.raises(SpillError, match=f"page 5 of {path} is not what was written; the disk"):
+        passed(array, [(0, 10_000)])
+
+
+def test_a_page_that_cannot_be_read_is_told(tmp_path):
+    array = written(SpillFolder([str(tmp_path)]), np.arange(10_000, dtype=np.uint32))
+    path, file = array.files[0]
+    os.truncate(file, 3 * PAGE + 100)
+    with pytest.raises(SpillError, match=f"page 3 of {path} ends before it"):
+        passed(array, [(0, 10_000)])
+    os.close(file)
+    array.files.clear()
+    array.files.append((path, os.open(path, os.O_WRONLY)))
+    with pytest.raises(SpillError, match=f"page 0 of {path} cannot be read: .*Bad file"):
+        passed(array, [(0, 10)])
+
+
+def test_folders_go_with_what_they_hold(tmp_path):
+    array = written(SpillFolder([str(tmp_path)]), np.arange(10_000))
+    assert len(list(tmp_path.iterdir())) == 2
+    del array
+    assert not list(tmp_path.iterdir())
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SpillError, match="spill-directories"):
+        SpillFolder([str(tmp_path / "file" / "below")])
+
+
+CHILD = """
+import sys, time
+import numpy as np
+from dask_graphgpu.partition.paged.files import Writer
+from dask_graphgpu.partition.paged.folder import SpillFolder
+
+writer = Writer(SpillFolder([sys.argv[1]]), "values", "int64", 4096)
+writer.append(np.arange(100_000))
+print("written", flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_leaves_is_swept(tmp_path):
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with child:
+        assert child.stdout.readline() == "written\n"
+        theirs = set(tmp_path.iterdir())
+        assert len(theirs) == 2
+        first = SpillFolder([str(tmp_path)])
+        assert theirs < set(tmp_path.iterdir()), "what a living process has is left alone"
+        child.send_signal(signal.SIGKILL)
+    first.remove()
+    assert set(tmp_path.iterdir()) == theirs
+    second = SpillFolder([str(tmp_path)])
+    assert not theirs & set(tmp_path.iterdir())
+    second.remove()
+
+
+@on_one_cpu
+def test_full_disk(tmp_path):
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("may not mount a small file system here")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 500, (100_000, 2)), columns=["src", "dst"])
+    settings = {
+        "graphgpu.host-memory-limit": 800_000,
+        "graphgpu.page-bytes": PAGE,
+        "graphgpu.spill-directories": [str(tmp_path)],
+    }
+    try:
+        wanted = f"cannot write {tmp_path}/.*No space left on device; make room there"
+        with dask.config.set(settings), pytest.raises(SpillError, match=wanted):
+            frame.graph().pagerank()
+        assert not list(tmp_path.iterdir())
+    finally:
+        for _ in range(20):  # a frame of the error may hold a file for a moment
+            if not subprocess.run(["umount", str(tmp_path)], check=False).returncode:
+                break
+            time.sleep(0.1)
