@@ -24,16 +24,17 @@ import pyarrow.parquet as pq
 import dask_graphgpu
 
 _BLOCK = 4 << 20
+_DEGREE = 64
 
 
 def write_edges(path: Path, edges: int) -> None:
-    """Random edges, sixteen a vertex, in row groups that fit small limits."""
+    """Random edges, equally many a vertex, in row groups that fit small limits."""
     rng = np.random.default_rng(1)
     schema = pa.schema({"src": pa.int64(), "dst": pa.int64()})
     with pq.ParquetWriter(path, schema) as writer:
         for lo in range(0, edges, 1 << 20):
             rows = min(1 << 20, edges - lo)
-            ends = rng.integers(0, max(edges // 16, 2), (2, rows))
+            ends = rng.integers(0, max(edges // _DEGREE, 2), (2, rows))
             table = pa.table({"src": ends[0], "dst": ends[1]}, schema)
             writer.write_table(table, row_group_size=1 << 17)
 
@@ -64,7 +65,7 @@ def measure(path: Path, edges: int, directories: list[Path], iterations: int) ->
         directory.mkdir(parents=True, exist_ok=True)
     settings = {
         # A quarter of what the edges take on disk, but for what the vertices need at least.
-        "graphgpu.host-memory-limit": max(edges, 160 * (edges // 16) + 64_000_000),
+        "graphgpu.host-memory-limit": max(edges, 160 * (edges // _DEGREE) + 24_000_000),
         "graphgpu.page-bytes": 1 << 20,
         "graphgpu.spill-directories": [str(directory) for directory in directories],
     }

@@ -193,7 +193,7 @@ def test_small_graphs_stay_in_memory(edges, limited):
 
 
 @settings(max_examples=15)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.integers(20, 300), st.booleans())
 def test_random_graphs(tmp_path_factory, seed, vertices, directed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, vertices, (20_000, 2)), columns=["src", "dst"])
