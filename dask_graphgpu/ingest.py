@@ -171,7 +171,14 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
         rows = len(edges)
     carried = 8 * (int(needs.weight) + len(needs.edge_columns))
     size = paged_limits.in_memory_bytes(rows, carried, directed=schema.directed)
-    return limits if size > limits.memory else None
+    if size <= limits.memory:
+        return None
+    if layout.layered:
+        raise InvalidArgument(
+            "layout='layered' is of edges in memory, and the graph needs more than "
+            "graphgpu.host-memory-limit: use layout='rows', or raise the limit"
+        )
+    return limits
 
 
 def _to_pages(

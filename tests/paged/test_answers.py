@@ -1,5 +1,7 @@
 """Methods on graphs that a limit of memory forces to disk: the answers are those of memory."""
 
+import time
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -44,8 +46,18 @@ def same(method, limited, tmp_path, *, rtol=1e-12):
     read = last_report().attrs["disk_bytes"]
     pd.testing.assert_frame_equal(found, wanted, rtol=rtol, check_exact=rtol == 0)
     assert read > 0
-    assert all(not list(folder.iterdir()) for folder in tmp_path.iterdir() if folder.is_dir())
+    assert_swept(tmp_path)
     return read
+
+
+def assert_swept(tmp_path):
+    """Nothing is left. A thread that has read the last page may let go of it a moment later."""
+    for _ in range(100):
+        left = [each for folder in tmp_path.iterdir() for each in folder.iterdir()]
+        if not left:
+            return
+        time.sleep(0.02)
+    raise AssertionError(left)
 
 
 def _itself(id):  # noqa: A002  as programs name it
@@ -182,7 +194,7 @@ def test_parquet_and_persist(edges, limited, tmp_path):
             pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
         assert list((tmp_path / "a").iterdir())
         del kept, graph
-    assert not list((tmp_path / "a").iterdir())
+    assert_swept(tmp_path)
 
 
 def test_small_graphs_stay_in_memory(edges, limited):
@@ -193,7 +205,7 @@ def test_small_graphs_stay_in_memory(edges, limited):
 
 
 @settings(max_examples=15)
-@given(st.integers(0, 2**32 - 1), st.integers(20, 300), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.integers(50, 300), st.booleans())
 def test_random_graphs(tmp_path_factory, seed, vertices, directed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, vertices, (20_000, 2)), columns=["src", "dst"])
@@ -240,6 +252,8 @@ def test_push_and_order_and_engine(edges, limited):
             edges.graph().pagerank()
         with pytest.raises(InvalidArgument, match="order of their ids"):
             edges.graph(order="degree").pagerank()
+        with pytest.raises(InvalidArgument, match="layout='rows'"):
+            edges.graph(layout="layered").pagerank()
         with pytest.raises(EngineUnavailable, match="works in memory"):
             edges.graph(engine="interpreted").pagerank()
 
