@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import importlib
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -102,6 +103,10 @@ def execute(
         if run.keeper is not None:
             run.keeper.end()
     report.bare().publish()
+    if partition.paged:
+        # Objects of a run refer to each other: without this their pages would stay on disk a while.
+        del run, view
+        gc.collect()
     return table, partition.ids
 
 
