@@ -19,7 +19,7 @@ def test_every_setting_is_read():
     folders = [ROOT / "dask_graphgpu", ROOT / "kernels", ROOT / "io"]
     text = "".join(p.read_text() for folder in folders for p in folder.rglob("*.py"))
     read = set(re.findall(r'(?:config\.get|config\.chosen)\(\s*"(?:graphgpu\.)?([\w-]+)"', text))
-    assert read == set(DEFAULTS)
+    assert read - {"temporary-directory"} == set(DEFAULTS)  # that one is Dask's
 
 
 def test_order():
