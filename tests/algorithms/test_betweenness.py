@@ -20,7 +20,7 @@ pytestmark = on_one_cpu
 
 def positive(graph):
     """The same graph with weights from 1 on."""
-    edges = [(u, v, weight + 1) for u, v, weight in graph.edges]
+    edges = [(u, v, max(weight, 1)) for u, v, weight in graph.edges]
     return type(graph)(
         graph.n, edges, graph.directed, graph.weight, graph.kind, graph.ids, graph.cuts
     )
