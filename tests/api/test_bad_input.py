@@ -290,7 +290,7 @@ def test_weights_are_needed_for_paths():
 
 def test_an_unknown_method():
     with pytest.raises(
-        AttributeError, match="no graph method 'shortest'; there are .*, pagerank, "
+        AttributeError, match=r"no graph method 'shortest'; there are .*, pagerank, "
     ):
         GOOD.graph.shortest  # noqa: B018
 
