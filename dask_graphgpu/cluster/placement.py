@@ -48,7 +48,7 @@ def choose(
 
     "auto" is one rank where the graph fits a worker, or where nobody can tell: the estimate for a
     bare Parquet frame of Dask is compared to half of the memory of a worker. Else it is all workers.
-    With a GPU it is one: what fits it is not faster on several.
+    With a GPU it is one: where several are faster has not been measured.
 
     Parameters
     ----------
