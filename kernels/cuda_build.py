@@ -11,6 +11,7 @@ import hashlib
 import re
 import tempfile
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -210,6 +211,7 @@ class Module:
         self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
         self._file.write(code)
         self._file.flush()
+        weakref.finalize(self, self._file.close)
         self._functions: dict[tuple[str, bool], Any] = {}
         self._modules: dict[bool, Any] = {}
         self._kernels: dict[str, Kernel] = {}

@@ -109,6 +109,7 @@ def cell(run: Callable[[], Any], settings: dict[str, Any]) -> str:
     """Best and median milliseconds with settings, or why there are none."""
     with dask.config.set({f"graphgpu.{name}": value for name, value in settings.items()}):
         try:
+            run()  # compiles
             first = timed(run, long=SLOW / 1e3, repeats=REPEATS)
         except GraphError as error:
             return _reason(error)

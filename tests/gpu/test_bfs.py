@@ -121,15 +121,12 @@ def test_any_changes_of_direction(push_cost, vertex_cost, monkeypatch):
 
 @pytest.mark.parametrize("separators", [(1, 2), (2, 4), (1 << 20, 1 << 21), (4, 1 << 21)])
 @pytest.mark.usefixtures("solo")
-def test_any_separators_of_the_worklists(separators, monkeypatch):
-    from dask_graphgpu.engine.gpu import degree_lists
-
-    monkeypatch.setattr(degree_lists, "MEDIUM", separators[0])
-    monkeypatch.setattr(degree_lists, "LARGE", separators[1])
+def test_any_separators_of_the_worklists(separators):
     view = rmat(12).view()
     expected, _ = search(view, 7, engine=cpu)
-    for direction in DIRECTIONS[:3]:
-        assert (search(view, 7, direction)[0] == expected).all()
+    with dask.config.set({"graphgpu.worklists": list(separators)}):
+        for direction in DIRECTIONS[:3]:
+            assert (search(view, 7, direction)[0] == expected).all()
 
 
 def test_in_edges_are_made_once_searches_have_pushed_enough(monkeypatch):

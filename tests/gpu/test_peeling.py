@@ -2,6 +2,7 @@
 
 import importlib
 
+import dask
 import numpy as np
 import oracles
 import pytest
@@ -73,9 +74,8 @@ def test_cliques_with_tails():
 
 
 @pytest.mark.parametrize("separators", [(1, 2), (4, 64), (1 << 20, 1 << 21)])
-def test_any_separators_of_the_worklists(separators, monkeypatch):
-    lists = importlib.import_module("dask_graphgpu.engine.gpu.degree_lists")
-    monkeypatch.setattr(lists, "MEDIUM", separators[0])
-    monkeypatch.setattr(lists, "LARGE", separators[1])
+def test_any_separators_of_the_worklists(separators):
     view = rmat(12).view()
-    assert (gpu.core_numbers(view, Report("core")) == cpu.core_numbers(view, Report("core"))).all()
+    with dask.config.set({"graphgpu.worklists": list(separators)}):
+        found = gpu.core_numbers(view, Report("core"))
+    assert (found == cpu.core_numbers(view, Report("core"))).all()
