@@ -7,7 +7,6 @@ References
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -67,7 +66,7 @@ class ShortestPath(Algorithm):
     weighted: bool | None = None
 
     rule = "min"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "ranks")
 
     def __post_init__(self) -> None:
         as_python(self, "source", "target")
@@ -77,7 +76,7 @@ class ShortestPath(Algorithm):
                 raise InvalidArgument(f"{name}={value!r}; give one vertex id")
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("bfs", "run", "predecessors")
+        return ("bfs", "run", "predecessors", "path")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:
@@ -100,27 +99,30 @@ class ShortestPath(Algorithm):
             distance, reached = state["distance"], state.reached
         else:
             distance, reached = hops(run, source, None, targets)
-        if not reached[target]:
+        here = reached[run.rows_of(np.array([target]))[0]]
+        if not (here.any() if run.ranks is None else run.ranks.max(bool(here.any()))):
             raise NoPath(f"no path leads from {self.source!r} to {self.target!r}")
         before = run.engine.predecessors(
             run.view, source, distance, reached, hops=not weighted, report=run.report
         )
-        path = [target]
-        while path[-1] != source:
-            path.append(int(before[path[-1]]))
-        stops = np.array(path[::-1], run.view.out.neighbours.dtype)
-        table = {"edge source": Values(stops[:-1]), "edge destination": Values(stops[1:])}
+        ends, left, length = run.engine.path(run.view, source, target, before)
+        came, went = before[ends], run.dense(ends)
+        table = {"edge source": Values(came), "edge destination": Values(went)}
         if weighted:
-            table[str(run.schema.weight)] = Values(_weights(run, path[::-1]))
-        return table | {"distance": Values(distance[stops[1:]])}
+            table[str(run.schema.weight)] = Values(_weights(run, came, ends))
+        run.order(length - 1 - left, length)
+        return table | {"distance": Values(distance[ends])}
 
 
-def _weights(run: Run, path: list[int]) -> np.ndarray:
-    """Weights of the edges of a path."""
-    rows = run.view.out
+def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Weights of the edges from ``came``, dense ids, to ``ends``, where these are in arrays."""
+    # One rank may not have made its in-edges; of many, the one with the end has only these.
+    alone = run.ranks is None
+    rows, at, other = (run.view.out, came, ends) if alone else (run.view.into, ends, came)
     places = []
-    for u, v in itertools.pairwise(path):
-        start, stop = rows.offsets[u], rows.offsets[u + 1]
-        places.append(start + np.searchsorted(rows.neighbours[start:stop], v))  # rows ascend
+    for row, neighbour in zip(at.tolist(), other.tolist(), strict=True):
+        first, last = rows.offsets[row : row + 2].tolist()
+        is_it = run.dense(rows.neighbours[first:last]) == neighbour
+        places.append(first + int(is_it.argmax()))
     weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64)]
     return weights

@@ -4,14 +4,14 @@ import networkx as nx
 import oracles
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
 
-pytestmark = on_one_cpu
+pytestmark = of_the_cpu_engine
 
 
 @settings(max_examples=100)
@@ -20,12 +20,13 @@ pytestmark = on_one_cpu
     data=st.data(),
     weighted=st.booleans(),
     order=st.sampled_from(["input", "degree"]),
+    ranks=st.sampled_from([1, 1, 2, 3, 4]),
 )
-def test_path_is_one_and_the_shortest(graph, data, weighted, order):
+def test_path_is_one_and_the_shortest(graph, data, weighted, order, ranks):
     weighted = weighted and graph.weight is not None
     source, target = (data.draw(st.integers(0, graph.n - 1)) for _ in range(2))
     ends = graph.ids[source], graph.ids[target]
-    call = graph.graph(order=order).shortest_path(*ends, weighted=None if weighted else False)
+    call = graph.graph(order=order, ranks=ranks).shortest_path(*ends, weighted=None if weighted else False)
     edges = graph.edges if weighted else [edge[:2] for edge in graph.edges]
     wanted = oracles.dijkstra(graph.n, edges, source, directed=graph.directed)
     if target not in wanted:
@@ -58,6 +59,21 @@ def test_predecessors_are_those_of_sssp():
         assert path["source"].tolist() == before.loc[path["target"], "predecessor"].tolist()
         assert len(path) == nx.shortest_path_length(peer, 0, target)
         assert path["distance"].tolist() == list(range(1, len(path) + 1))
+
+
+@pytest.mark.parametrize("partitioner", ["balanced", "random"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_on_ranks_it_is_that_of_one(weighted, partitioner):
+    peer = nx.grid_2d_graph(40, 25)
+    edges = nx.to_pandas_edgelist(nx.convert_node_labels_to_integers(peer))
+    edges["weight"] = [1 + i * 7919 % 5 for i in range(len(edges))]
+    options = {"source": "source", "destination": "target", "directed": False}
+    wanted = edges.graph(**options, ranks=1).shortest_path(3, 990, weighted=weighted)
+    for ranks in (2, 3, 4):
+        graph = partitioned(edges, 3).graph(**options, ranks=ranks, partitioner=partitioner)
+        found = graph.shortest_path(3, 990, weighted=weighted)
+        assert found.npartitions == 3
+        pd.testing.assert_frame_equal(found.compute().reset_index(drop=True), wanted)
 
 
 def test_strings_and_several_id_columns():

@@ -25,6 +25,7 @@ CALLS = {
     "components": lambda g: g.weakly_connected_components(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
+    "path": lambda g: g.shortest_path(0, 200),
     "degree": lambda g: g.degree(),
     "heat": lambda g: g.heat_simulation(
         pd.DataFrame({"vertex": [0, 1], "heat": [1.0, 2.0]}), step=0.001, tolerance=1e-4

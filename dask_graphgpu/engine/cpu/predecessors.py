@@ -106,6 +106,27 @@ def predecessors(
     return predecessor
 
 
+def path(
+    view: View, source: int, target: int, predecessor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The vertices on the path that predecessors make, without the source.
+
+    Returns
+    -------
+    vertices : dense ids, from the source on
+    left : int64
+        How many edges of the path come after each.
+    length : int
+        Edges of the path.
+    """
+    found = []
+    while target != source:
+        found.append(target)
+        target = int(predecessor[target])
+    left = np.arange(len(found))
+    return np.array(found[::-1], predecessor.dtype), left[::-1], len(found)
+
+
 def _degrees(view: View) -> np.ndarray:
     """Edges at each vertex: of a directed view, in both directions."""
     from dask_graphgpu.kernels.cpu import predecessors as kernels

@@ -6,7 +6,7 @@ from dask_graphgpu.engine.ranks.hits import hits
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
 from dask_graphgpu.engine.ranks.path_counts import path_counts
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
-from dask_graphgpu.engine.ranks.predecessors import predecessors
+from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "hits",
     "k_core",
     "label_propagation",
+    "path",
     "path_counts",
     "predecessors",
     "run",

@@ -87,3 +87,38 @@ def predecessors(
         waiting = waiting[~found]
     numbers: np.ndarray = view.numbers[predecessor]
     return numbers
+
+
+def path(
+    view: RankView, source: int, target: int, predecessor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """As the CPU engine's `path`: local ids of the own vertices on it, in any order. Collective.
+
+    Ids and predecessors are numbers. An exchange each time that the path comes from another rank.
+    """
+    ranks, border, own = view.ranks, view.border, view.num_owned
+    before = view.places(predecessor[:own])[0]  # of a path all that come before are here
+    found: list[int] = []
+    left: list[int] = []
+    length, row = 0, -1
+    here = view.places(np.array([target]))[0]
+    if len(here) and here[0] < own:
+        row = int(here[0])
+    while True:
+        # Who has the vertex that comes next, and its place among those that are ghosts here.
+        owner, place, steps = -1, -1, 0
+        while 0 <= row < own and view.numbers[row] != source:
+            found.append(row)
+            left.append(length + steps)
+            steps += 1
+            row = int(before[row])
+        if row >= own:
+            owner = int(np.searchsorted(border.ghosts, row, side="right")) - 1
+            place = row - int(border.ghosts[owner])
+        every = ranks.scalars([owner, place, steps])
+        length += int(every[:, 2].sum())
+        teller = int(every[:, 0].argmax())
+        owner, place = every[teller, :2].tolist()
+        if owner < 0:
+            return np.array(found, np.int64), np.array(left, np.int64), length
+        row = int(border.sends[teller][place]) if owner == ranks.rank else -1
