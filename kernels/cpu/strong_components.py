@@ -71,6 +71,54 @@ def trim(offsets, neighbours, degree, done, queue):
 
 
 @jit
+def trim_more(
+    queue, tail, fallen, far_offsets, far, offsets, neighbours, owned, degree, done
+):  # fmt: skip
+    """On one of many ranks: take away own vertices that no edge is left to, one after another. One thread.
+
+    Parameters
+    ----------
+    queue, tail : own vertices that are taken away already, whose edges still count
+    fallen : ghosts that have been taken away elsewhere
+    far_offsets, far : rows of ghosts, the own vertices that they lead to
+    offsets, neighbours : rows of own vertices
+    degree : of own vertices, number of edges towards them without self-loops; counted down
+
+    Returns
+    -------
+    tuple
+        Vertices in the queue, edges read.
+    """
+    read = 0
+    for i in range(fallen.size):
+        u = fallen[i]
+        start, stop = far_offsets[u], far_offsets[u + _ONE]
+        read += stop - start
+        for e in range(start, stop):
+            v = far[e]
+            degree[v] -= 1
+            if degree[v] == 0 and done[v] == 0:
+                done[v] = 1
+                queue[tail] = v
+                tail += 1
+    head = 0
+    while head < tail:
+        u = queue[head]
+        head += 1
+        start, stop = offsets[u], offsets[u + _ONE]
+        read += stop - start
+        for e in range(start, stop):
+            v = neighbours[e]
+            if v < owned and v != u:
+                degree[v] -= 1
+                if degree[v] == 0 and done[v] == 0:
+                    done[v] = 1
+                    queue[tail] = v
+                    tail += 1
+    return tail, read
+
+
+@jit
 def pivot(lo, hi, done, forward, backward):
     """The vertex of a block that is left and has the most edges either way, and the product of both numbers.
 

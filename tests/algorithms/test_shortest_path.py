@@ -26,7 +26,9 @@ def test_path_is_one_and_the_shortest(graph, data, weighted, order, ranks):
     weighted = weighted and graph.weight is not None
     source, target = (data.draw(st.integers(0, graph.n - 1)) for _ in range(2))
     ends = graph.ids[source], graph.ids[target]
-    call = graph.graph(order=order, ranks=ranks).shortest_path(*ends, weighted=None if weighted else False)
+    call = graph.graph(order=order, ranks=ranks).shortest_path(
+        *ends, weighted=None if weighted else False
+    )
     edges = graph.edges if weighted else [edge[:2] for edge in graph.edges]
     wanted = oracles.dijkstra(graph.n, edges, source, directed=graph.directed)
     if target not in wanted:

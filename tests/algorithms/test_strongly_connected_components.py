@@ -8,7 +8,7 @@ import oracles
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from engines import of_the_cpu_engine, on_one_cpu
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_graphs import SHAPES, MadeGraph, path
@@ -16,12 +16,11 @@ from scipy.sparse import csgraph
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
-from dask_graphgpu import errors
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 
-@on_one_cpu
+@of_the_cpu_engine
 @settings(max_examples=60)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_label_is_the_smallest_member(graph):
@@ -120,7 +119,7 @@ def test_what_is_reported():
     assert (trim.direction, trim.frontier, trim.edges) == ("trim", n, n - 1)
 
 
-@on_one_cpu
+@of_the_cpu_engine
 def test_networkx_agrees():
     peer = nx.gnp_random_graph(300, 0.006, seed=4, directed=True)
     edges = nx.to_pandas_edgelist(peer)
@@ -132,14 +131,8 @@ def test_networkx_agrees():
     assert parts == set(map(frozenset, nx.strongly_connected_components(peer)))
 
 
-@on_one_cpu
+@of_the_cpu_engine
 def test_no_edges():
     edges = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
     found = edges.graph(vertices=pd.DataFrame({"vertex": [5, 3]})).strongly_connected_components()
     assert found.to_numpy().tolist() == [[3, 3], [5, 5]]
-
-
-def test_several_ranks_are_refused():
-    edges = pd.DataFrame({"src": [0], "dst": [1]})
-    with pytest.raises(errors.EngineUnavailable, match="strongly_connected_components does not"):
-        edges.graph(ranks=2, engine="cpu").strongly_connected_components()

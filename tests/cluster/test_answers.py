@@ -23,6 +23,7 @@ CALLS = {
     "pagerank": lambda g: g.pagerank(),
     "delta": lambda g: g.pagerank(method="delta"),
     "components": lambda g: g.weakly_connected_components(),
+    "strong components": lambda g: g.strongly_connected_components(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
     "path": lambda g: g.shortest_path(0, 200),

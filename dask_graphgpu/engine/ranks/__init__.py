@@ -8,6 +8,7 @@ from dask_graphgpu.engine.ranks.path_counts import path_counts
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
+from dask_graphgpu.engine.ranks.strong_components import strong_components
 
 __all__ = [
     "bfs",
@@ -20,4 +21,5 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "strong_components",
 ]

@@ -132,6 +132,33 @@ class RankView:
         view._known = self._once("of both", dict)
         return view
 
+    def reversed(self) -> RankView:
+        """Every edge the other way round, by rows, not by layers; shared."""
+        made = self._of(self.into, self.out, self.directed)
+        made.levels = None
+        return made
+
+    def within(self, parts: np.ndarray, left: np.ndarray) -> RankView:
+        """The edges between vertices of one part, both of them ``left``; by rows. Collective.
+
+        Parameters
+        ----------
+        parts, left : shape (num_local,)
+            Right for ghosts too.
+        """
+
+        def kept(rows: Adjacency) -> Adjacency:
+            source, neighbours = rowwise.row_ids(rows), rows.neighbours
+            chosen = (parts[source] == parts[neighbours]) & left[source] & left[neighbours]
+            before = csr.offsets_of(chosen)
+            return Adjacency(before[rows.offsets], neighbours[chosen])
+
+        out = kept(self.out)
+        made = self._of(out, kept(self.into) if self.directed else out, self.directed)
+        made.levels = None
+        made.graph_edges = int(self.ranks.sum(out.num_edges))
+        return made
+
     def toward(self, direction: str) -> TowardView:
         """The edges over which messages come to own vertices, as a view of one rank sees them.
 
