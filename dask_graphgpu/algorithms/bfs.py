@@ -51,9 +51,9 @@ class BFS(ShortestPaths):
 
     Notes
     -----
-    Cost: at most one look at every edge, O(V + E); weights are not read. On the CPU, on one rank,
-    up to 64 sources are searched from in one sweep, which on graphs of small diameter costs a few
-    times what one does; where vertices have few edges, side by side.
+    Cost: at most one look at every edge, O(V + E); weights are not read. On the CPU up to 64 sources
+    are searched from in one sweep, which on graphs of small diameter costs a few times what one
+    does; where vertices have few edges, side by side, or on several ranks one after another.
     """
 
     rule = "one"

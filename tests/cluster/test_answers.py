@@ -26,6 +26,7 @@ CALLS = {
     "strong components": lambda g: g.strongly_connected_components(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
+    "bfs from many": lambda g: g.bfs(list(range(70))),
     "path": lambda g: g.shortest_path(0, 200),
     "degree": lambda g: g.degree(),
     "heat": lambda g: g.heat_simulation(

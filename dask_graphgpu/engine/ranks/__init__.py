@@ -4,6 +4,7 @@ from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.hits import hits
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
+from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.path_counts import path_counts
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import path, predecessors
@@ -17,6 +18,7 @@ __all__ = [
     "hits",
     "k_core",
     "label_propagation",
+    "multi_bfs",
     "path",
     "path_counts",
     "predecessors",
