@@ -47,8 +47,11 @@ def multi_bfs(
     searches rarely meet: then one follows the other, by several levels an exchange.
     """
     if view.graph_edges < LONG_ROWS * view.graph_vertices or view.levels is not None:
-        each = {"cutoff": cutoff, "targets": targets, "report": report}
-        return np.stack([bfs(view, int(source), **each) for source in sources])
+        each = [
+            bfs(view, source, cutoff=cutoff, targets=targets, report=report)
+            for source in sources.tolist()
+        ]
+        return np.stack(each)
     sweep, forced = _Sweep(view, sources, targets, report), configured_direction()
     while sweep.goes_on(cutoff):
         large = sweep.ahead > PULLED_PART * view.graph_edges
