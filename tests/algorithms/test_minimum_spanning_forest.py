@@ -6,7 +6,7 @@ import oracles
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from engines import of_the_cpu_engine, on_one_cpu
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_graphs import SHAPES
@@ -18,16 +18,17 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 
-@on_one_cpu
+@of_the_cpu_engine
 @settings(max_examples=80)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "Int32", "float64"], kinds=KINDS),
     number=st.sampled_from([1, 3]),
     order=st.sampled_from(["input", "degree"]),
+    ranks=st.sampled_from([1, 1, 2, 3, 4]),
 )
-def test_forest_is_kruskals(graph, number, order):
+def test_forest_is_kruskals(graph, number, order, ranks):
     with on_threads(number):
-        found = graph.graph(order=order).minimum_spanning_forest().compute()
+        found = graph.graph(order=order, ranks=ranks).minimum_spanning_forest().compute()
     place = {id: v for v, id in enumerate(graph.ids)}
     ends = [[place[id] for id in found[name].tolist()] for name in ("src", "dst")]
     weights = found["weight"].tolist() if graph.weight else [1] * len(found)
@@ -63,7 +64,7 @@ def test_total_is_scipys(shape, kind, number):
     assert sum(a.frontier for a in report.advances) == len(low)
 
 
-@on_one_cpu
+@of_the_cpu_engine
 def test_networkx_and_several_id_columns():
     peer = nx.gnm_random_graph(200, 700, seed=1)
     for i, (u, v) in enumerate(peer.edges):
@@ -83,7 +84,7 @@ def test_networkx_and_several_id_columns():
     assert found.to_numpy().tolist() == [[1, "x", 1, "y"], [1, "x", 1, "z"]]
 
 
-@on_one_cpu
+@of_the_cpu_engine
 def test_loops_repeats_and_no_edges():
     edges = pd.DataFrame({"src": [2, 1, 2, 3], "dst": [1, 2, 2, 3], "weight": [5, 3, 0, 0]})
     for directed in (True, False):

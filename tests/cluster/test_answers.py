@@ -24,6 +24,7 @@ CALLS = {
     "delta": lambda g: g.pagerank(method="delta"),
     "components": lambda g: g.weakly_connected_components(),
     "strong components": lambda g: g.strongly_connected_components(),
+    "forest": lambda g: g.minimum_spanning_forest(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
     "bfs from many": lambda g: g.bfs(list(range(70))),

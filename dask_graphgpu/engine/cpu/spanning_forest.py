@@ -17,6 +17,7 @@ import numpy as np
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -44,11 +45,29 @@ def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     about two looks at an edge on most graphs. 8 to 16 bytes an edge more than the graph, and as much again for the
     ends.
     """
+    low, high, weight = edges_of(view.out, view.user_rank, view.directed)
+    taken = forest(view.num_vertices, low, high, weight, report)
+    return low[taken], high[taken], weight[taken]
+
+
+def forest(
+    n: int, low: np.ndarray, high: np.ndarray, weight: np.ndarray, report: Report
+) -> np.ndarray:
+    """Which edges are in the minimum spanning forest: bool.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    low, high : arrays of one type, shape (edges,)
+        The ends of each edge, the smaller first. An edge may be there several times.
+    weight : shape (edges,)
+    report : Report
+        As of `spanning_forest`.
+    """
     from dask_graphgpu.kernels.cpu import components
     from dask_graphgpu.kernels.cpu import spanning_forest as kernels
 
-    n = view.num_vertices
-    low, high, weight = _edges(view)
     chosen = np.zeros(len(low), np.uint8)
     a, b = low.copy(), high.copy()
     edge = np.arange(len(low), dtype=np.uint32 if len(low) < 2**32 else np.uint64)
@@ -73,26 +92,39 @@ def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
             bytes=size * (4 * low.itemsize + edge.itemsize + 3 * weight.itemsize) + n * 16,
             seconds=time.perf_counter() - start,
         )  # fmt: skip
-    taken = chosen.view(bool)
-    return low[taken], high[taken], weight[taken]
+    return chosen.view(bool)
 
 
-def _edges(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends of every edge, by their places in the order of the user's ids, and its weight."""
+def edges_of(
+    rows: Adjacency, place: np.ndarray | None, directed: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Both ends of every edge but self-loops, and its weight; of undirected rows each once.
+
+    Parameters
+    ----------
+    rows : Adjacency
+    place : array, shape (num_vertices,), optional
+        Names ends: their order is that of edges of one weight. Default: the vertices themselves.
+    directed : bool
+
+    Returns
+    -------
+    low, high : arrays of the type of the neighbours
+    weight : 0 without weights
+    """
     from dask_graphgpu.kernels.cpu import spanning_forest as kernels
 
-    rows = view.out
     arrays = rows.offsets.view(np.uint64), rows.neighbours
     weights = np.empty(0, np.uint8) if rows.weight is None else rows.weight
-    rank = np.empty(0, rows.neighbours.dtype) if view.user_rank is None else view.user_rank
+    place = np.empty(0, rows.neighbours.dtype) if place is None else place
     blocks = edge_blocks(rows.offsets)
-    counts = for_blocks(kernels.count_edges, blocks, *arrays, view.directed)
+    counts = for_blocks(kernels.count_edges, blocks, *arrays, directed)
     starts = np.cumsum([0, *counts])
     low, high = (np.empty(starts[-1], rows.neighbours.dtype) for _ in range(2))
     weight = np.zeros(starts[-1], weights.dtype)
     for_blocks(
         kernels.list_edges, blocks,
-        blocks, starts, *arrays, weights, rank, view.directed, low, high, weight,
+        blocks, starts, *arrays, weights, place, directed, low, high, weight,
     )  # fmt: skip
     return low, high, weight
 

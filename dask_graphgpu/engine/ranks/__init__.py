@@ -9,6 +9,7 @@ from dask_graphgpu.engine.ranks.path_counts import path_counts
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
+from dask_graphgpu.engine.ranks.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "spanning_forest",
     "strong_components",
 ]
