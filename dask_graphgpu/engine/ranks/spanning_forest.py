@@ -68,6 +68,6 @@ def _one_forest(
     """The forest of the edges of two."""
     low, high, weight = edges
     table = np.union1d(low, high)
-    ends = (np.searchsorted(table, each).astype(low.dtype) for each in (low, high))
-    taken = forest(len(table), *ends, weight, report)
+    first, second = (np.searchsorted(table, each).astype(low.dtype) for each in (low, high))
+    taken = forest(len(table), first, second, weight, report)
     return low[taken], high[taken], weight[taken]
