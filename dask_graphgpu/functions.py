@@ -9,6 +9,7 @@ import marshal
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -59,8 +60,13 @@ def parameters(function: FunctionType, role: str) -> dict[str, bool]:
     return named
 
 
+@lru_cache(maxsize=1024)  # every run asks several times, and takes milliseconds without
+def _own_instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
+    return tuple(dis.get_instructions(code))
+
+
 def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    yield from dis.get_instructions(code)
+    yield from _own_instructions(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _instructions(constant)
@@ -80,7 +86,7 @@ def may_overflow(function: FunctionType) -> bool:
 
 def handed_on(function: FunctionType) -> str | None:
     """Name of the only parameter of a function that gives it back as it is; else None."""
-    steps = [i for i in dis.get_instructions(function.__code__) if i.opname != "RESUME"]
+    steps = [i for i in _own_instructions(function.__code__) if i.opname != "RESUME"]
     if function.__code__.co_argcount != 1 or len(steps) != 2:
         return None
     name: str = function.__code__.co_varnames[0]
@@ -138,7 +144,7 @@ def returned_keys(function: FunctionType, role: str) -> tuple[str, ...] | None:
     found: set[tuple[str, ...]] = set()
     strings: list[str] = []
     previous: Any = None
-    for instruction in dis.get_instructions(function.__code__):
+    for instruction in _own_instructions(function.__code__):
         if instruction.opname.startswith("LOAD_CONST") and isinstance(instruction.argval, str):
             strings.append(instruction.argval)
         elif instruction.opname == "BUILD_CONST_KEY_MAP":
@@ -168,7 +174,7 @@ def tuple_returning(code: CodeType) -> CodeType:
     text = bytearray(code.co_code)
     nop, build_tuple = dis.opmap["NOP"], dis.opmap["BUILD_TUPLE"]
     previous: dis.Instruction | None = None
-    for instruction in dis.get_instructions(code):
+    for instruction in _own_instructions(code):
         if instruction.opname.startswith("LOAD_CONST") and isinstance(instruction.argval, str):
             text[instruction.offset : instruction.offset + 2] = bytes((nop, 0))
         elif instruction.opname == "BUILD_CONST_KEY_MAP" and previous is not None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -46,6 +47,7 @@ METHODS = ("power", "delta")
 _PERSONAL, _RESIDUAL = "personalization", "residual"
 
 
+@cache
 def power_program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
     """Power iteration; ``share`` is a vertex's rank over the weight of its out-edges."""
     state = {
@@ -93,6 +95,7 @@ def power_program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgra
     )
 
 
+@cache
 def delta_program(dtype: str, *, weighted: bool) -> VertexProgram:
     """Delta; ``share`` is what a vertex hands on a unit of weight, 0 below the threshold."""
 

@@ -7,16 +7,14 @@
 // Encoding  every rank puts the same numbers together in the same order, so all of them come to the
 //           same bits, and stop in the same superstep.
 // Macros    as program.cu, but that CHECKS_JOINED says of sums of integers whether they are watched
-//           for overflow. AGGREGATES: how many.
+//           for overflow.
 
 #include "program_steps.cuh"
-
-constexpr int NUM_AGGREGATES = AGGREGATES > 0 ? AGGREGATES : 1;
 
 // What a rank tells of itself.
 struct Told {
     int64 active, edges, read, bad;
-    Aggregate aggregates[NUM_AGGREGATES];
+    Aggregate aggregates[NUM_AGGREGATES > 0 ? NUM_AGGREGATES : 1];
 };
 
 // An aggregate, as the host describes it.

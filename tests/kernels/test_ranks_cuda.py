@@ -25,11 +25,7 @@ def test_compiles(architecture, name):
     made = lowered(case.program, case.weight, np.uint32, np.uint32, ranks=True)
     for source in sources(case.program):
         given = made.sources(source)
-        defines = {
-            **given.pop("defines"),
-            "AGGREGATES": str(len(case.program.aggregates)),
-            "CHECKS_JOINED": "1",
-        }
+        defines = {**given.pop("defines"), "CHECKS_JOINED": "1"}
         assert cuda_cubin(source, architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 

@@ -194,6 +194,7 @@ class Glue:
             f"    {m.type}{'' if m.type.endswith('*') else ' '}{m.name};" for m in self.members
         )
         self._add(f"struct Run {{\n{members}\n}};")
+        self._add(f"constexpr int NUM_AGGREGATES = {len(self.program.aggregates)};")
         changing = "\n".join(
             f"    {c_type(self.storage(binding.dtypes[name]))} made_{i};"
             for name, i in self.made.items()

@@ -36,6 +36,7 @@ _INT64 = np.dtype(np.int64)
 _MATH = "from dask_graphgpu.kernels import device_math as math"
 
 
+@cache
 def c_type(dtype: np.dtype[Any]) -> str:
     """The C++ type that holds ``dtype``."""
     if dtype.name not in C_TYPES:

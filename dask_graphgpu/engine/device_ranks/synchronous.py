@@ -96,7 +96,6 @@ class RankSynchronous(Synchronous):
     def _end(self, name: str, run: Any, *args: Any) -> Callable[[], None]:
         """A launch of one block of program_ranks.cu."""
         defines = {
-            "AGGREGATES": str(len(self.program.aggregates)),
             # What a part of a sum leaves, the whole may come back to.
             "CHECKS_AGGREGATES": "0",
             "CHECKS_JOINED": str(int(not self.program.wraps)),
