@@ -54,7 +54,6 @@ class Ego(Algorithm):
     radius: int = 1
 
     rule = "keep"
-    runs_on = ("cpu", "ranks")
 
     def __post_init__(self) -> None:
         as_python(self, "center")
@@ -66,7 +65,7 @@ class Ego(Algorithm):
         )
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("bfs",)
+        return ("bfs", "edges_among")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None

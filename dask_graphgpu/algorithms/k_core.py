@@ -49,7 +49,7 @@ class KCore(Algorithm):
         check_number("k", self.k, "a whole number of at least 0", whole and self.k >= 0)
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("k_core",)
+        return ("k_core", "edges_among")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None

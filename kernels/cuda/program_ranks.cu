@@ -66,7 +66,7 @@ __device__ Aggregate joined(const Description &of, const Told *every, int64 size
 // Every thread of the block calls it.
 __device__ void hear_aggregates(const Run &run, const Description *descriptions, int64 when,
                                 const Told *every, int64 size) {
-    for (int64 i = threadIdx.x; i < AGGREGATES; i += blockDim.x)
+    for (int64 i = threadIdx.x; i < NUM_AGGREGATES; i += blockDim.x)
         if (descriptions[i].when == when)
             run.aggregates[i] = joined(descriptions[i], every, size, i);
     __syncthreads();
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(256)
         control->bad = bad;
     }
     __syncthreads();
-    finish_superstep(run, partials, log, num_edges, dense, sparse, AGGREGATES, 0, 0);
+    finish_superstep(run, partials, log, num_edges, dense, sparse, NUM_AGGREGATES, 0, 0);
     __syncthreads();
     if (stops && !fresh(&control->done))
         hear_aggregates(run, descriptions, WHEN_NEXT, every, size);

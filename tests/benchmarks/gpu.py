@@ -66,6 +66,7 @@ def timed(
 
 def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], Any] | None]]:
     """Calls of ours: as a user makes them, and of the engine alone."""
+    from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.engine import gpu
     from dask_graphgpu.report import Report
 
@@ -77,6 +78,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     views = {
         "plain": held.view("one", False),
         "weighted": weighted._input.held.view("min"),
+        "floats": floats._input.held.view("sum"),
     }
     s = graph.source
 
@@ -103,16 +105,34 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def pagerank(made: Any, dtype: str) -> Callable[[], Any]:
         return lambda: made.pagerank(max_iterations=ITERATIONS, tolerance=0, dtype=dtype)
 
+    def power(view: Any, dtype: str, *, weighted: bool) -> Callable[[], Any]:
+        program = power_program(dtype, weighted=weighted, personal=False)
+        limits = {"max_supersteps": ITERATIONS, "exact_supersteps": True}
+        none = {"tolerance": 0.0}
+        return lambda: gpu.run(program, view, constants=none, **limits, report=Report("pagerank"))
+
+    def k_core() -> Any:
+        return gpu.edges_among(views["plain"], gpu.k_core(views["plain"], 16, Report("k_core")))
+
     return {
         "bfs": (lambda: plain.bfs(s), bfs),
         "bfs, predecessors": (lambda: plain.bfs(s, predecessor=True), bfs_with_predecessors),
         "sssp": (lambda: weighted.sssp(s), sssp),
-        "pagerank float32": (pagerank(plain, "float32"), None),
-        "pagerank float64": (pagerank(plain, "float64"), None),
-        "pagerank float32, weighted": (pagerank(floats, "float32"), None),
+        "pagerank float32": (
+            pagerank(plain, "float32"),
+            power(views["plain"], "float32", weighted=False),
+        ),
+        "pagerank float64": (
+            pagerank(plain, "float64"),
+            power(views["plain"], "float64", weighted=False),
+        ),
+        "pagerank float32, weighted": (
+            pagerank(floats, "float32"),
+            power(views["floats"], "float32", weighted=True),
+        ),
         "components": (lambda: plain.weakly_connected_components(), components),
         "core number": (lambda: plain.core_number(), cores),
-        "k-core, k = 16": (lambda: plain.k_core(16), None),
+        "k-core, k = 16": (lambda: plain.k_core(16), k_core),
         "build": (lambda: graph.edges[["src", "dst"]].graph(directed=False).persist(), None),
         "build, weighted": (lambda: graph.weighted("int32").graph(directed=False).persist(), None),
     }

@@ -23,6 +23,7 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
+    "induced": IDS,
     "peeling": IDS,
     "shards": IDS,
     "components": [{**ids, "RANK": "int64"} for ids in IDS],

@@ -5,6 +5,7 @@ from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.communities import leiden, louvain
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.hits import hits
+from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
@@ -22,6 +23,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edges_among",
     "hits",
     "jaccard_of_pairs",
     "jaccard_two_hop",

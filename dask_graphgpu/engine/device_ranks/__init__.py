@@ -6,6 +6,21 @@ What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.programs import run
-from dask_graphgpu.engine.ranks import core_numbers, k_core, path_counts, predecessors
+from dask_graphgpu.engine.ranks import (
+    core_numbers,
+    edges_among,
+    k_core,
+    path_counts,
+    predecessors,
+)
 
-__all__ = ["bfs", "components", "core_numbers", "k_core", "path_counts", "predecessors", "run"]
+__all__ = [
+    "bfs",
+    "components",
+    "core_numbers",
+    "edges_among",
+    "k_core",
+    "path_counts",
+    "predecessors",
+    "run",
+]

@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import predecessors
@@ -11,6 +12,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edges_among",
     "k_core",
     "path_counts",
     "predecessors",

@@ -3,6 +3,7 @@
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.hits import hits
+from dask_graphgpu.engine.ranks.induced import edges_among
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
 from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.path_counts import path_counts
@@ -16,6 +17,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edges_among",
     "hits",
     "k_core",
     "label_propagation",
