@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,9 @@ def row(
         border = f"{sum(each.border for each in shares) / vertices:.2f}"
         balance = f"{max(each.edges for each in shares) * len(shares) / edges:.3f}"
     cells = [graph.name, partitioner, str(ranks), f"{seconds:.2f}", border, balance]
+    source = graph.source()
     for method in METHODS.values():
-        cells.append(timed(lambda method=method: method(kept, graph.source()), options.repeats))
+        cells.append(timed(partial(method, kept, source), options.repeats))
     return cells
 
 
