@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import dask
+from dask.utils import parse_bytes
+
+from dask_graphgpu.errors import InvalidArgument
 
 DEFAULTS: dict[str, Any] = {
     "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | interpreted
@@ -28,6 +32,10 @@ DEFAULTS: dict[str, Any] = {
     # Bytes (a whole number, or text such as "4GB") or a fraction (0.5) of the machine's memory that a
     # graph may take on the CPU engine; edges that do not fit lie in pages on disk. None: no limit.
     "host-memory-limit": None,
+    # The same of a GPU's memory on the GPU engine; edges that do not fit lie in pinned host memory.
+    "device-memory-limit": None,
+    # How they get to the GPU: auto (by measured rates) | stream | zero-copy | compact.
+    "transfer": "auto",
     "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
     "page-bytes": "4MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
@@ -50,6 +58,36 @@ dask.config.update_defaults({"graphgpu": DEFAULTS})
 def get(name: str) -> Any:
     """The value of ``graphgpu.<name>`` as Dask's configuration has it now."""
     return dask.config.get(f"graphgpu.{name}", default=DEFAULTS[name])
+
+
+def num_bytes(name: str) -> int:
+    """A setting in bytes, which is not None; InvalidArgument if it is not above 0."""
+    given = get(name)
+    try:
+        if isinstance(given, bool) or not isinstance(given, (int, str)):
+            raise ValueError
+        found = int(parse_bytes(given))
+        if found <= 0:
+            raise ValueError
+    except ValueError:
+        raise InvalidArgument(
+            f"graphgpu.{name} is {given!r}; give bytes as a whole number above 0 or as text such as "
+            "'4GB'"
+        ) from None
+    return found
+
+
+def memory(name: str, whole: Callable[[], int], whose: str) -> int | None:
+    """A limit of memory in bytes; None: there is none. A fraction is one of ``whole()`` bytes."""
+    given = get(name)
+    if not isinstance(given, float):
+        return None if given is None else num_bytes(name)
+    if not 0 < given <= 1:
+        raise InvalidArgument(
+            f"graphgpu.{name} is {given!r}; allowed are a fraction above 0 and up to 1.0 of "
+            f"{whose} memory, bytes as a whole number, or text such as '4GB'"
+        )
+    return int(given * whole())
 
 
 def chosen(name: str, value: str) -> str:

@@ -70,7 +70,8 @@ class Report:
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
     ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
-    ``disk_bytes``: what was read of edges that lie on disk.
+    ``disk_bytes``: what was read of edges that lie on disk. ``moved``: of edges in host memory, by
+    the way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
     """
 
     algorithm: str
@@ -82,6 +83,7 @@ class Report:
     limit: int | None = None
     memory: int | None = None
     disk_bytes: int = 0
+    moved: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def advance(
         self,
@@ -122,6 +124,7 @@ class Report:
         frame.attrs["ranks"] = self.ranks
         frame.attrs["memory"] = self.memory
         frame.attrs["disk_bytes"] = self.disk_bytes
+        frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
         frame.attrs["split"] = [{**asdict(split), "seconds": split.seconds} for split in self.split]
         return frame
 

@@ -90,6 +90,7 @@ LOADED_AT_FIRST_USE = (
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",
     "dask_graphgpu.engine.ranks",
+    "dask_graphgpu.engine.tiered",
     "dask_graphgpu.exchange.nccl",
     "dask_graphgpu.partition.device",
     "dask_graphgpu.io.device",

@@ -5,15 +5,22 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
 
 _ENGINES = {
     "cpu": "dask_graphgpu.engine.cpu",
     "gpu": "dask_graphgpu.engine.gpu",
     "interpreted": "dask_graphgpu.engine.interpret",
 }
+
+# Methods that run on a GPU over edges in host memory.
+TIERED = ("bfs", "sssp", "sswp", "ssnsp", "pagerank", "weakly_connected_components", "run")
 
 
 def check(name: str, functions: Sequence[str] = ()) -> None:
@@ -102,6 +109,33 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
 def load_paged() -> ModuleType:
     """The module that runs on a graph whose edges lie on disk."""
     return importlib.import_module("dask_graphgpu.engine.paged")
+
+
+def beyond_device(name: str, view: View) -> bool:
+    """Whether a graph takes more of the GPU's memory than it may: see `load_tiered`."""
+    if name != "gpu":
+        return False
+    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
+    return bool(limits.exceeds(view))
+
+
+def load_tiered(functions: Sequence[str]) -> ModuleType:
+    """The module of the GPU engine for a graph whose edges are not all on the device.
+
+    Raises
+    ------
+    EngineUnavailable
+        It has not all of the functions.
+    """
+    module = importlib.import_module("dask_graphgpu.engine.tiered")
+    missing = [function for function in functions if not hasattr(module, function)]
+    if missing:
+        raise EngineUnavailable(
+            f"the graph needs more than graphgpu.device-memory-limit, and this method, which takes "
+            f"{', '.join(missing)}, does not run on edges in host memory ({', '.join(TIERED)} do): "
+            "raise the limit, or use engine='cpu'"
+        )
+    return module
 
 
 def load(name: str) -> ModuleType:

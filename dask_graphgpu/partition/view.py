@@ -80,7 +80,7 @@ class View:
 
     def with_edge_column(self, name: str, column: str) -> View:
         """The same edges with one column only, ``column``, under another name."""
-        given = self._given()
+        given = self.given()
         edges = Adjacency(given.offsets, given.neighbours, {name: given.columns[column]})
         rows = type(self.rows)(edges, by=self.rows.by, directed=self.directed)
         return View(
@@ -97,7 +97,7 @@ class View:
         """
         if not self.directed:
             return self
-        given = self._given()
+        given = self.given()
         rows = self.rows.rowwise.row_ids(given)
         both = self.rows.csr.from_edges(
             given.num_vertices,
@@ -149,7 +149,7 @@ class View:
     @property
     def id_dtype(self) -> np.dtype[Any]:
         """Of the ids that programs see: uint32 or uint64."""
-        ids = self._given().neighbours if self.numbers is None else self.numbers
+        ids = self.given().neighbours if self.numbers is None else self.numbers
         return ids.dtype
 
     @property
@@ -181,7 +181,7 @@ class View:
 
     def loops(self) -> np.ndarray:
         """Number of self-loops at each vertex, int64."""
-        loops: np.ndarray = self.rows.rowwise.count_loops(self._given())
+        loops: np.ndarray = self.rows.rowwise.count_loops(self.given())
         return loops
 
     def sources(self) -> np.ndarray:
@@ -189,7 +189,7 @@ class View:
         sources: np.ndarray = self.rows.rowwise.row_ids(self.out)
         return sources
 
-    def _given(self) -> Adjacency:
+    def given(self) -> Adjacency:
         """The direction that was given, which has all columns."""
         return self.rows.adjacency(self.rows.by, self._names)
 
@@ -200,7 +200,7 @@ class View:
         of_neighbours: Callable[[Adjacency], np.ndarray],
     ) -> np.ndarray:
         """A sum over each vertex's edges, from the direction that was given."""
-        given = self._given()
+        given = self.given()
         if not self.directed:
             return of_rows(given)
         if direction == "both":

@@ -19,7 +19,8 @@
 //           edges, which is in `emitted`. NEEDS_RECEIVED. SUM_CHECKED: integer sums are watched for
 //           overflow. MESSAGE_LEAST, MESSAGE_MOST: range of a sum, CHECKS_AGGREGATES. FILTERED,
 //           FILTERABLE: see program_filter.cuh. ATOMIC: every edge combines by an atomic.
-//           SHARDS: pull_shards takes the place of pull and join. TAIL: changes may be pushed:
+//           SHARDS: pull_shards takes the place of pull and join. TIERED: the edges of a superstep
+//           come in parts, each by list_part and push. TAIL: changes may be pushed:
 //           find_changes choose_tail list_active push_changes before pull, settle after it.
 
 #include "program_pull.cuh"
@@ -68,6 +69,10 @@ extern "C" __global__ void __launch_bounds__(256)
     if (!for_edges(control, push, Send{run, emitted, messages, received}))
         control->bad = BAD_COMPUTE;
 }
+
+#if TIERED
+#include "program_tiers.cuh"
+#endif
 
 #if EMITS
 #define PULL_BOUNDS __launch_bounds__(PULL_THREADS, 2048 / PULL_THREADS)

@@ -11,7 +11,35 @@ struct Push {
     ID *chunk_row;
     uint32 *chunk_number; // in its row
     int64 first, second;  // lengths from which a row is a warp's, a block's
+#if TIERED
+    int64 from, to; // the edges that are at hand
+#endif
 };
+
+// TIERED: of a row only the edges between push.from and push.to are gone along. A warp's loads then
+// begin where `WARP` ids in a row do, so that each takes whole lines of the link to the host [1].
+// [1] Min et al. EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs. VLDB
+// 2020.
+__device__ __forceinline__ OFFSET row_begin(const Push &push, uint64 u) {
+    OFFSET begin = push.offsets[u];
+#if TIERED
+    if (begin < (OFFSET)push.from)
+        begin = (OFFSET)push.from;
+#endif
+    return begin;
+}
+
+__device__ __forceinline__ OFFSET row_end(const Push &push, uint64 u) {
+    OFFSET end = push.offsets[u + 1];
+#if TIERED
+    if (end > (OFFSET)push.to)
+        end = (OFFSET)push.to;
+#endif
+    return end;
+}
+
+// By how many edges a warp begins before the row.
+__device__ __forceinline__ OFFSET skew(OFFSET begin) { return TIERED ? begin % WARP : 0; }
 
 // Puts a vertex with this many edges into its list; all lanes of the warp have to call it.
 __device__ __forceinline__ void sort_in(RunControl *control, const Push &push, ID v, int64 length) {
@@ -19,7 +47,7 @@ __device__ __forceinline__ void sort_in(RunControl *control, const Push &push, I
     warp_append(length > 0 && length < push.first && !large, v, push.small, &control->small);
     warp_append(length >= push.first && !large, v, push.medium, &control->medium);
     if (length > 0 && large) {
-        uint32 chunks = (uint32)((length + CHUNK - 1) / CHUNK);
+        uint32 chunks = (uint32)((length + skew(row_begin(push, v)) + CHUNK - 1) / CHUNK);
         uint32 place = atomicAdd(&control->chunks, chunks);
         for (uint32 i = 0; i < chunks; i++) {
             push.chunk_row[place + i] = v;
@@ -64,21 +92,25 @@ __device__ __forceinline__ bool for_edges(const RunControl *control, const Push 
     bool good = true;
     for (uint32 i = blockIdx.x; i < control->chunks; i += gridDim.x) {
         ID u = push.chunk_row[i];
-        OFFSET begin = push.offsets[u] + (OFFSET)push.chunk_number[i] * CHUNK;
-        OFFSET left = push.offsets[u + 1] - begin;
+        OFFSET first = row_begin(push, u), begin = first - skew(first);
+        begin += (OFFSET)push.chunk_number[i] * CHUNK;
+        OFFSET left = row_end(push, u) - begin;
         for (OFFSET j = threadIdx.x; j < left && j < CHUNK; j += blockDim.x)
-            good &= edge(u, push.neighbours[begin + j], begin + j);
+            if (!TIERED || begin + j >= first)
+                good &= edge(u, push.neighbours[begin + j], begin + j);
     }
     for (uint64 i = warp_rank(); i < control->medium; i += num_warps()) {
         ID u = push.medium[i];
-        OFFSET begin = push.offsets[u], length = push.offsets[u + 1] - begin;
+        OFFSET first = row_begin(push, u), begin = first - skew(first);
+        OFFSET length = row_end(push, u) - begin;
         for (OFFSET j = lane(); j < length; j += WARP)
-            good &= edge(u, push.neighbours[begin + j], begin + j);
+            if (!TIERED || begin + j >= first)
+                good &= edge(u, push.neighbours[begin + j], begin + j);
     }
     for (uint64 i = thread_rank(); i < control->small; i += num_threads()) {
         ID u = push.small[i];
-        OFFSET end = push.offsets[u + 1];
-        for (OFFSET e = push.offsets[u]; e < end; e++)
+        OFFSET end = row_end(push, u);
+        for (OFFSET e = row_begin(push, u); e < end; e++)
             good &= edge(u, push.neighbours[e], e);
     }
     return good;

@@ -81,7 +81,7 @@ class Lowered:
         }  # fmt: skip
         int64 = np.dtype(np.int64)
         self.defines = {
-            **dict.fromkeys(("FILTERED", "ATOMIC", "SHARDS", "TAIL"), "0"),
+            **dict.fromkeys(("FILTERED", "ATOMIC", "SHARDS", "TAIL", "TIERED"), "0"),
             **defines,
             **{name: str(int(flag)) for name, flag in flags.items()},
             "MESSAGE_LEAST": literal(INT64_MIN if info is None else info.min, int64),

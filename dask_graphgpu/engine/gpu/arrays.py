@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import cupy
 import numpy as np
@@ -71,6 +71,8 @@ class Arrays:
     control : int64 array
         See ``CONTROL``.
     """
+
+    macros: ClassVar[dict[str, str]] = {}  # that kernels are compiled with beside those asked for
 
     def __init__(
         self, binding: Binding, sources: np.ndarray | None, *, every: bool = False
@@ -198,7 +200,7 @@ class Arrays:
     def _start(self, narrow: bool) -> None:
         """Fields at the start, and the program lowered for how they are stored."""
         weighted = self.weighted_degree
-        defines = {**self.view.defines, **self.edge_view.defines, **macros()}
+        defines = {**self.view.defines, **self.edge_view.defines, **macros(), **self.macros}
         self.lowered = Lowered(
             self.binding,
             narrow=narrow,

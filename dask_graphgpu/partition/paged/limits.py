@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from dask.utils import parse_bytes
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
@@ -64,15 +63,15 @@ class Limits:
 
 def configured() -> Limits | None:
     """The limits of Dask's configuration; None: there is none."""
-    given = config.get("host-memory-limit")
-    if given is None:
+    memory = config.memory("host-memory-limit", _machine, "the machine's")
+    if memory is None:
         return None
-    page = _bytes("page-bytes", config.get("page-bytes"))
+    page = config.num_bytes("page-bytes")
     if page < mmap.PAGESIZE or page % mmap.PAGESIZE:
         raise InvalidArgument(
             f"graphgpu.page-bytes is {page:,}; allowed are multiples of {mmap.PAGESIZE}"
         )
-    return Limits(_memory(given), _directories(config.get("spill-directories")), page)
+    return Limits(memory, _directories(config.get("spill-directories")), page)
 
 
 def in_memory_bytes(rows: int, carried: int, *, directed: bool) -> int:
@@ -80,30 +79,9 @@ def in_memory_bytes(rows: int, carried: int, *, directed: bool) -> int:
     return rows * (_BUILT + 2 * carried) * (1 if directed else 2)
 
 
-def _memory(given: Any) -> int:
-    if isinstance(given, float):
-        if not 0 < given <= 1:
-            raise InvalidArgument(
-                f"graphgpu.host-memory-limit is {given!r}; allowed are a fraction above 0 and up to "
-                "1.0 of the machine's memory, bytes as a whole number, or text such as '4GB'"
-            )
-        return int(given * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return _bytes("host-memory-limit", given)
-
-
-def _bytes(name: str, given: Any) -> int:
-    try:
-        if isinstance(given, bool) or not isinstance(given, (int, str)):
-            raise ValueError
-        found = int(parse_bytes(given))
-        if found <= 0:
-            raise ValueError
-    except ValueError:
-        raise InvalidArgument(
-            f"graphgpu.{name} is {given!r}; give bytes as a whole number above 0 or as text such as "
-            "'4GB'"
-        ) from None
-    return found
+def _machine() -> int:
+    """Bytes of memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _directories(given: Any) -> tuple[str, ...]:

@@ -1,0 +1,6 @@
+"""The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
+
+from dask_graphgpu.engine.tiered.bfs import bfs
+from dask_graphgpu.engine.tiered.programs import run
+
+__all__ = ["bfs", "run"]

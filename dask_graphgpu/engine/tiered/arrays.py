@@ -1,0 +1,78 @@
+"""The arrays of a run whose edges are not all on the device."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.lower import CHUNK, columns
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.worklists import SEPARATORS
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.store import HostTier
+from dask_graphgpu.partition.csr import Adjacency
+
+# Of program.cuh: partial aggregates; the log, its counters, and what allocations are rounded up by.
+_PARTIALS, _FIXED = 2048 * 32, 128 << 10
+
+
+class TieredArrays(Arrays):
+    """`Arrays` of vertices on the device, with edges by source in a `HostTier`."""
+
+    macros: ClassVar[dict[str, str]] = {"TIERED": "1"}
+
+    def __init__(self, binding: Binding, sources: np.ndarray | None, cut: Cut) -> None:
+        self._cut = cut
+        super().__init__(binding, sources)
+
+    @cached_property
+    def tier(self) -> HostTier:
+        """The edges that messages go along."""
+        names = tuple(columns(self.binding))
+        return HostTier(self.edge_view, self.binding.send, names, self._cut)
+
+    def edges(self, kind: str) -> Adjacency:
+        """Rows by source, without columns: where these are is different from part to part."""
+        return Adjacency(self.tier.offsets, self.binding.send.neighbours)
+
+    @cached_property
+    def degree(self) -> Any:
+        degrees = self.binding.view.degrees(self.binding.direction)
+        return cupy.asarray(degrees.astype(_wide_or_not(2 * self.view.num_edges)))
+
+
+def _wide_or_not(largest: int) -> Any:
+    return np.uint32 if largest < 2**32 else np.uint64
+
+
+def num_chunks(offsets: np.ndarray) -> int:
+    """Chunks of all rows that are cut into some, wherever in a line of the link they begin."""
+    lengths = np.diff(offsets)
+    long = lengths[lengths >= SEPARATORS[1]]
+    return int((-(-long // CHUNK) + 1).sum())
+
+
+def bytes_of_edge(binding: Binding) -> int:
+    """What an edge takes, with what is read of it."""
+    read = sum(dtype.itemsize for dtype in columns(binding).values())
+    return binding.send.neighbours.itemsize + read
+
+
+def bytes_of_vertices(binding: Binding) -> int:
+    """Device memory of a run beside its edges: what is a number a vertex, and what has a fixed size."""
+    program, view = binding.program, binding.view
+    offset = np.dtype(_wide_or_not(binding.send.num_edges)).itemsize
+    degree = np.dtype(_wide_or_not(2 * view.num_edges)).itemsize
+    ids, message = binding.send.neighbours.itemsize, binding.message.itemsize
+    fields = sum(dtype.itemsize for dtype in binding.dtypes.values())
+    changing = sum(binding.dtypes[name].itemsize for name in program.changing)
+    vertex = 3 * offset + degree + 3 * ids  # three times rows, and three lists
+    vertex += fields + changing + 2 * message + 3  # with flags
+    vertex += 8  # weighted degrees; while fields are made, one in its own type
+    chunks = num_chunks(binding.send.offsets) * (ids + 4)
+    aggregates = max(1, len(program.aggregates)) * _PARTIALS
+    return (view.num_vertices + 1) * vertex + chunks + aggregates + _FIXED

@@ -1,0 +1,34 @@
+"""Breadth-first search over edges in host memory: a vertex program in supersteps, one a level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.engine.tiered.programs import run
+from dask_graphgpu.program import Field, VertexProgram
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+PROGRAM = VertexProgram(
+    state={"level": Field("int32", initial=None, at_source=0)},
+    compute=lambda superstep: superstep,
+    combine="min",
+)
+
+
+def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
+    """Hops from a source, as `engine.gpu.bfs`; ``targets`` do not end it earlier."""
+    state = run(
+        PROGRAM,
+        view,
+        sources=source,
+        max_supersteps=cutoff,
+        exact_supersteps=cutoff is not None,
+        report=report,
+    )
+    assert state.reached is not None
+    level = state["level"]
+    level[~state.reached] = -1
+    return level

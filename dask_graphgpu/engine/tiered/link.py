@@ -1,0 +1,154 @@
+"""The link between host and GPU: its rates as measured, and what a way of transfer takes.
+
+References
+----------
+.. [1] Sabet, Zhao, Gupta. Subway: minimizing data transfer during out-of-GPU-memory graph processing. EuroSys 2020.
+.. [2] Min et al. EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs. VLDB 2020.
+.. [3] Wang et al. HyTGraph: GPU-accelerated graph processing with hybrid transfer management. ICDE 2023.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+# Bytes that a kernel reads of host memory at once, and how much of an active row's first and last
+# of these is not the row's, taken together.
+LINE = 128
+
+# Seconds that a part takes beside its transfer: launches, events.
+_PART = 30e-6
+
+# The same of a subgraph: its rows are read back before the host gathers their edges.
+_SUBGRAPH = 150e-6
+
+# Of all edges in host memory: more than this part active, and gathering them is not tried [1].
+MOST_GATHERED = 0.8
+
+_SAMPLE = 64 << 20  # bytes that a rate is measured with
+
+
+@dataclass
+class Rates:
+    """Bytes a second.
+
+    Attributes
+    ----------
+    copies : of a copy of pinned memory to the device
+    reads : of a kernel that reads pinned memory
+    gathers : of the host, when it puts active edges together; as it was the last time
+    """
+
+    copies: float
+    reads: float
+    gathers: float
+
+    def gathered(self, size: int, seconds: float) -> None:
+        """Take a gather that was timed into account, unless it was too short to say anything."""
+        if size >= 1 << 16 and seconds > 0:
+            self.gathers += 0.5 * (size / seconds - self.gathers)
+
+
+@cache
+def rates(device: int) -> Rates:
+    """Of the link to a device, measured once: some 10 ms."""
+    from dask_graphgpu.engine.tiered import pinned
+
+    host = pinned.empty(_SAMPLE // 4, np.uint32)
+    host[:] = 0
+    return Rates(*_measured(host), gathers=_host_rate(host))
+
+
+def _measured(host: np.ndarray) -> tuple[float, float]:
+    import cupy
+
+    from dask_graphgpu.engine.gpu import launch
+    from dask_graphgpu.engine.tiered.store import address, copy
+    from dask_graphgpu.kernels.compile import cuda
+
+    into, found = cupy.empty(len(host), np.uint32), cupy.zeros(1, np.uint32)
+    names = {"ID": "unsigned int", "OFFSET": "unsigned int"}
+    kernel = cuda("tiers", defines=names).kernel("read_host")
+    given = np.uint64(address(host.ctypes.data)), np.uint64(len(host)), found
+    stream = cupy.cuda.get_current_stream()
+
+    def copies() -> None:
+        copy(int(into.data.ptr), host.ctypes.data, host.nbytes, stream)
+
+    def reads() -> None:
+        launch.flat(kernel, launch.num_multiprocessors() * 2048, given)
+
+    return _rate(copies, host.nbytes, stream), _rate(reads, host.nbytes, stream)
+
+
+def _rate(work: Callable[[], None], size: int, stream: Any) -> float:
+    """The better of two, after one that is not counted."""
+    best = np.inf
+    for _ in range(3):
+        stream.synchronize()
+        began = time.perf_counter()
+        work()
+        stream.synchronize()
+        best = min(best, time.perf_counter() - began)
+    return size / best
+
+
+def _host_rate(host: np.ndarray) -> float:
+    """Of all threads that copy: what a gather comes near to where rows are long."""
+    from dask_graphgpu.engine.tiered import pinned
+
+    began = time.perf_counter()
+    pinned.copied(host)
+    return host.nbytes / (time.perf_counter() - began)
+
+
+def choose(
+    lengths: np.ndarray,
+    active: np.ndarray,
+    rows: int,
+    edge: int,
+    row: int,
+    arrays: int,
+    measured: Rates,
+) -> list[str | None]:
+    """The way of each segment that takes the least time; None where no edge is active.
+
+    Parameters
+    ----------
+    lengths, active : int64 arrays
+        Edges of each segment, and those of active vertices.
+    rows : int
+        Active vertices that have edges in any segment.
+    edge, row : int
+        Bytes of an edge, and of a row of a subgraph on its way to the host.
+    arrays : int
+        That an edge is spread over: neighbours and columns.
+    """
+    number = np.where(active > 0, rows * (active / max(int(active.sum()), 1)), 0.0)
+    stream = _PART + lengths * edge / measured.copies
+    # A segment that is merged with its neighbour is no launch of its own; the first one pays.
+    read = (active * edge + number * arrays * LINE) / measured.reads + _PART
+    gather = active * edge * (1 / measured.gathers + 1 / measured.copies)
+    gather = gather + number * row / measured.copies
+    alone = np.minimum(stream, read)
+    gathered = (gather < alone) & (active > 0)
+    if active.sum() > MOST_GATHERED * lengths.sum():
+        gathered[:] = False
+    if float((alone - gather)[gathered].sum()) <= _SUBGRAPH:
+        gathered[:] = False
+    return _named(active, gathered, read < stream)
+
+
+def _named(
+    active: Sequence[int] | np.ndarray, gathered: np.ndarray, read: np.ndarray
+) -> list[str | None]:
+    ways: list[str | None] = []
+    for edges, compact, zero_copy in zip(active, gathered, read, strict=True):
+        way = "compact" if compact else "zero-copy" if zero_copy else "stream"
+        ways.append(way if edges else None)
+    return ways

@@ -1,0 +1,35 @@
+"""Host memory that does not move: copied from and to by the GPU itself, and read by its kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def empty(size: int, dtype: Any) -> np.ndarray:
+    """An array of whole pages, at one and the same address for the host and the GPU.
+
+    CuPy's pool of such memory is not asked: it takes the next power of two.
+    """
+    import cupy
+
+    dtype = np.dtype(dtype)
+    if not size:
+        return np.empty(0, dtype)
+    memory = cupy.cuda.PinnedMemory(size * dtype.itemsize)
+    pointer = cupy.cuda.PinnedMemoryPointer(memory, 0)
+    return np.frombuffer(pointer, dtype, size)
+
+
+def copied(array: np.ndarray) -> np.ndarray:
+    """A copy, made by all threads."""
+    from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+
+    made = empty(len(array), array.dtype)
+
+    def copy(lo: int, hi: int) -> None:
+        made[lo:hi] = array[lo:hi]  # NumPy releases the GIL
+
+    for_blocks(copy, even_blocks(len(array)))
+    return made

@@ -1,0 +1,73 @@
+"""Vertex programs over edges in host memory: in supersteps that push."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.program import VertexProgram
+    from dask_graphgpu.report import Report
+
+
+def run(
+    program: VertexProgram,
+    view: View,
+    *,
+    sources: Any = None,
+    constants: Mapping[str, Any] | None = None,
+    cutoff: Any = None,
+    targets: Any = None,
+    max_supersteps: int | None = None,
+    exact_supersteps: bool = False,
+    report: Report,
+) -> State:
+    """Run a vertex program, compiled; as `engine.gpu.run`, always in supersteps that push.
+
+    ``targets`` do not end a run earlier.
+
+    Raises
+    ------
+    EngineUnavailable
+        ``cutoff``, a direction other than "push", or sums of integers that are checked.
+    LimitTooSmall
+        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
+    """
+    # No compiler before a run.
+    from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.schedule import is_forced
+    from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
+    from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+    from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+
+    binding = Binding(program, view, constants or {})
+    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    reason = None
+    if cutoff is not None:
+        reason = "cutoff= is of runs in place: leave it out"
+    elif configured_direction() not in ("auto", "push"):
+        reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
+    elif binding.shadowed("sum"):
+        reason = "sums of integers that are checked are not pushed: declare a float, or wraps=True"
+    if reason is not None:
+        raise EngineUnavailable(
+            "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in "
+            f"supersteps. {reason}; or raise the limit"
+        )
+    if is_forced():
+        raise InvalidArgument(
+            "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device, and this "
+            "one needs more than graphgpu.device-memory-limit: leave them as they are, or raise it"
+        )
+    way, limit = limits.configured_transfer(), limits.configured()
+    assert limit is not None  # else the graph would be on the device
+    size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
+    cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
+    return TieredSynchronous(TieredArrays(binding, places, cut), report, way).run(
+        max_supersteps, exact_supersteps
+    )

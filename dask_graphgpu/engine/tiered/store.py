@@ -1,0 +1,151 @@
+"""Edges whose first ones are on the device, and all of them in pinned host memory."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
+from dask_graphgpu.partition.csr import Adjacency
+
+_TO_DEVICE = 1  # cudaMemcpyHostToDevice
+
+
+class HostTier:
+    """Rows by source of a graph, for one run.
+
+    Rows stand in their order: where that is by falling degree, those on the device are of the hubs.
+
+    Parameters
+    ----------
+    view : DeviceView
+        What is copied to pinned memory is kept with its rows.
+    host : Adjacency
+        In host memory, offsets in int64.
+    names : sequence of str
+        The columns that are read.
+    cut : Cut
+
+    Attributes
+    ----------
+    offsets : device array of shape (num_vertices + 1,)
+    arrays : dict of str to pinned array of shape (num_edges,)
+        "neighbours" and the columns.
+    bounds, rows : int64 arrays
+        Edges where segments begin and the last one ends, and the last row that begins there or before.
+    """
+
+    def __init__(
+        self, view: DeviceView, host: Adjacency, names: Sequence[str], cut: Cut
+    ) -> None:
+        self.host, self.cut = host, cut
+        self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
+        self.offsets = cupy.asarray(host.offsets.astype(view.offset_dtype))
+        given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
+        whole = cut.resident == self.num_edges
+        self.arrays: dict[str, np.ndarray] = given if whole else {
+            name: view.made(("pinned", id(array)), partial(pinned.copied, array))
+            for name, array in given.items()
+        }  # fmt: skip
+        self.resident = {n: cupy.asarray(array[: cut.resident]) for n, array in self.arrays.items()}
+        self.bounds = cut.bounds
+        self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
+
+    @property
+    def bytes_of_edge(self) -> int:
+        return sum(array.itemsize for array in self.arrays.values())
+
+    def on_device(self) -> dict[str, int]:
+        """Where on the device the arrays of the resident edges begin."""
+        return {name: int(array.data.ptr) for name, array in self.resident.items()}
+
+    def on_host(self) -> dict[str, int]:
+        """Where the pinned arrays begin; kernels may read there."""
+        return {name: array.ctypes.data for name, array in self.arrays.items()}
+
+
+class Slot:
+    """A buffer on the device for edges that are on their way, and one on the host to send from."""
+
+    def __init__(self, dtypes: Mapping[str, np.dtype[Any]], size: int) -> None:
+        self.arrays = {name: cupy.empty(size, dtype) for name, dtype in dtypes.items()}
+        self.staged: dict[str, np.ndarray] = {}
+        self.copied = cupy.cuda.Event(disable_timing=True)
+        self.used = cupy.cuda.Event(disable_timing=True)
+        self.used.record(cupy.cuda.get_current_stream())  # by who had the memory before
+        self._size = size
+
+    def stage(self) -> dict[str, np.ndarray]:
+        """The buffer on the host, whose last copy has ended."""
+        if not self.staged:
+            self.staged = {n: pinned.empty(self._size, a.dtype) for n, a in self.arrays.items()}
+        self.copied.synchronize()
+        return self.staged
+
+
+class Ring:
+    """Buffers that take turns: one is filled while the kernels go over the other."""
+
+    def __init__(self, tier: HostTier) -> None:
+        dtypes = {name: array.dtype for name, array in tier.arrays.items()}
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._slots = [Slot(dtypes, tier.cut.segment) for _ in range(BUFFERS)]
+
+    def next(self) -> Slot:
+        """The one that was used the longest ago."""
+        self._slots.append(self._slots.pop(0))
+        return self._slots[-1]
+
+    def send(
+        self, slot: Slot, arrays: Mapping[str, np.ndarray], lo: int, hi: int, first: int = 0
+    ) -> dict[str, int]:
+        """Copy edges lo to hi into a buffer; where there edge 0 would be.
+
+        The pinned arrays begin with edge ``first``. What is launched afterwards on the current
+        stream comes after the copy.
+        """
+        self._stream.wait_event(slot.used)
+        begins = {}
+        for name, array in arrays.items():
+            size, into = array.itemsize, int(slot.arrays[name].data.ptr)
+            copy(into, array.ctypes.data + (lo - first) * size, (hi - lo) * size, self._stream)
+            begins[name] = into - lo * size
+        slot.copied.record(self._stream)
+        cupy.cuda.get_current_stream().wait_event(slot.copied)
+        return begins
+
+    def release(self, slot: Slot) -> None:
+        """What was launched up to here goes over the buffer; it may be filled again after that."""
+        slot.used.record(cupy.cuda.get_current_stream())
+
+    def close(self) -> None:
+        """Wait for copies that are on their way, before the buffers go."""
+        self._stream.synchronize()
+
+
+def copy(into: int, place: int, size: int, stream: Any) -> None:
+    """Copy bytes of pinned memory to the device."""
+    cupy.cuda.runtime.memcpyAsync(into, place, size, _TO_DEVICE, stream.ptr)
+
+
+def address(place: int) -> int:
+    """An address as kernels take it: one before an array's may be below 0."""
+    return ctypes.c_uint64(place).value
+
+
+def runs(chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Stretches of neighbouring segments that are chosen."""
+    begin = None
+    for i, each in enumerate([*chosen, False]):
+        if each and begin is None:
+            begin = i
+        if not each and begin is not None:
+            yield begin, i
+            begin = None
