@@ -46,7 +46,7 @@ class OutOfDeviceMemory(GraphError, MemoryError):
 
 
 class LimitTooSmall(GraphError, MemoryError):
-    """What has to stay in memory needs more than ``graphgpu.host-memory-limit`` allows."""
+    """What has to stay in memory needs more than a limit allows; the message says which."""
 
 
 class SpillError(GraphError, OSError):

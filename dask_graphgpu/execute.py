@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import importlib
 from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
 from typing import Any
 
 import dask.dataframe as dd
@@ -27,6 +28,7 @@ from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 
@@ -94,7 +96,7 @@ def execute(
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
-        module = engines.load_paged() if partition.paged else engines.load(engine)
+        module = _module(algorithm, partition, view, engine)
         run = Run(module, view, partition.ids, schema, report, given)
         if keeping is not None:
             ids = partition.ids
@@ -108,6 +110,15 @@ def execute(
         del run, view
         gc.collect()
     return table, partition.ids
+
+
+def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str) -> ModuleType:
+    """What runs it where the edges are, or are to be."""
+    if partition.paged:
+        return engines.load_paged()
+    if engines.beyond_device(engine, view):
+        return engines.load_tiered(algorithm.engine_functions())
+    return engines.load(engine)
 
 
 def _check_place(algorithm: Algorithm, place: str) -> None:

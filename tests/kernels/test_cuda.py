@@ -26,6 +26,7 @@ GIVEN = {
     "induced": IDS,
     "peeling": IDS,
     "shards": IDS,
+    "tiers": IDS,
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}

@@ -59,7 +59,7 @@ def num_chunks(offsets: np.ndarray) -> int:
 def bytes_of_edge(binding: Binding) -> int:
     """What an edge takes, with what is read of it."""
     read = sum(dtype.itemsize for dtype in columns(binding).values())
-    return binding.send.neighbours.itemsize + read
+    return int(binding.send.neighbours.itemsize) + read
 
 
 def bytes_of_vertices(binding: Binding) -> int:
@@ -75,4 +75,4 @@ def bytes_of_vertices(binding: Binding) -> int:
     vertex += 8  # weighted degrees; while fields are made, one in its own type
     chunks = num_chunks(binding.send.offsets) * (ids + 4)
     aggregates = max(1, len(program.aggregates)) * _PARTIALS
-    return (view.num_vertices + 1) * vertex + chunks + aggregates + _FIXED
+    return int((view.num_vertices + 1) * vertex + chunks + aggregates + _FIXED)

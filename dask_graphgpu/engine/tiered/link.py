@@ -30,7 +30,7 @@ _SUBGRAPH = 150e-6
 # Of all edges in host memory: more than this part active, and gathering them is not tried [1].
 MOST_GATHERED = 0.8
 
-_SAMPLE = 64 << 20  # bytes that a rate is measured with
+_SAMPLE = 16 << 20  # bytes that a rate is measured with
 
 
 @dataclass

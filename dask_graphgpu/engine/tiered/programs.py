@@ -68,6 +68,6 @@ def run(
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
-    return TieredSynchronous(TieredArrays(binding, places, cut), report, way).run(
-        max_supersteps, exact_supersteps
-    )
+    engine = TieredSynchronous(TieredArrays(binding, places, cut), report, way)
+    state: State = engine.run(max_supersteps, exact_supersteps)
+    return state

@@ -42,9 +42,7 @@ class HostTier:
         Edges where segments begin and the last one ends, and the last row that begins there or before.
     """
 
-    def __init__(
-        self, view: DeviceView, host: Adjacency, names: Sequence[str], cut: Cut
-    ) -> None:
+    def __init__(self, view: DeviceView, host: Adjacency, names: Sequence[str], cut: Cut) -> None:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = cupy.asarray(host.offsets.astype(view.offset_dtype))
@@ -124,6 +122,11 @@ class Ring:
     def release(self, slot: Slot) -> None:
         """What was launched up to here goes over the buffer; it may be filled again after that."""
         slot.used.record(cupy.cuda.get_current_stream())
+
+    @property
+    def nbytes(self) -> int:
+        """Of the buffers on the device."""
+        return sum(int(a.nbytes) for slot in self._slots for a in slot.arrays.values())
 
     def close(self) -> None:
         """Wait for copies that are on their way, before the buffers go."""

@@ -50,6 +50,12 @@ class Subgraph:
         self._host_vertex, self._host_start = np.empty(0, ids), np.empty(0, offsets)
         self._ready = cupy.cuda.Event(disable_timing=True)
 
+    @property
+    def nbytes(self) -> int:
+        """On the device."""
+        held = (self._counted, self.begin, self._vertex, self._start, self._places, self._rows)
+        return sum(int(array.nbytes) for array in held)
+
     def find(self, active: Any) -> None:
         """Queue the kernels that list the rows of active vertices."""
         tier, n, first = self._tier, np.uint64(self._tier.num_vertices), np.uint64(self._first)

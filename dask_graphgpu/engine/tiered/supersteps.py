@@ -11,8 +11,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
@@ -217,6 +217,10 @@ class TieredSynchronous(Synchronous):
         self._launch("begin_part", 1, here)()
         self._launch("list_part", listing, here, lists, self.arrays.active)()
         self._launch("push", most * 8, here, lists, *into)()
+
+    def _nbytes(self) -> int:
+        rest = self._ring.nbytes + self._subgraph.nbytes if self._has_rest else 0
+        return super()._nbytes() + rest
 
     def _report(self, control: dict[str, int]) -> None:
         super()._report(control)

@@ -1,0 +1,192 @@
+"""Measure a graph whose edges do not fit a GPU: Subway's comparison, on one machine in one run.
+
+    python tests/benchmarks/tiers.py --scale 22 --share 0.25 --programs bfs sssp
+
+prints Markdown: for each program and way the best seconds of some runs by the engine (host to host,
+after one that is not counted), supersteps, parts of transfer, bytes that went over the link, and both
+as a rate. The ways:
+
+- PT: all edges in host memory, every segment streamed in every superstep;
+- PT-Opt: the first edges, as many as fit, on the device; segments without an active row skipped;
+- Subway-sync: all edges in host memory, those of active vertices gathered there;
+- zero-copy: all edges in host memory, read by kernels;
+- auto: the engine's own choice;
+- in memory: the GPU engine without a limit, in its own directions and order of work.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cupy as cp
+import numpy as np
+from gpu import timed
+
+from dask_graphgpu.algorithms import pagerank
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.algorithms.sswp import program as widest
+from dask_graphgpu.engine import gpu
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import limits, link
+from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
+from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
+from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+REPEATS = 3
+COMPONENTS = VertexProgram(
+    state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
+    compute=lambda source_label: source_label, combine="min", edges="both",
+)  # fmt: skip
+
+
+class Partitioned(TieredSynchronous):
+    """Every segment is streamed in every superstep."""
+
+    def _choose(self, rows: int, active: np.ndarray) -> list[str | None]:
+        return ["stream"] * len(active)
+
+
+@dataclass
+class Case:
+    """A program on a graph with what a run of it is given."""
+
+    program: VertexProgram
+    view: View
+    given: dict[str, Any]
+
+    def tiered(self, way: str, share: float, kind: type[TieredSynchronous]) -> Report:
+        """Run it with this share of the edges' bytes on the device; the rest of that are buffers."""
+        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        edge, number = bytes_of_edge(binding), binding.send.num_edges
+        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        if (way != "auto" and kind is Partitioned) or way in ("compact", "zero-copy"):
+            cut = Cut(0, cut.segment, number)
+        report = Report(way)
+        arrays = TieredArrays(binding, self.given.get("sources"), cut)
+        made = kind(arrays, report, way)
+        state = made.run(
+            self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
+        )
+        report.limit = state.supersteps
+        return report
+
+    def in_memory(self) -> Report:
+        """Run it with all edges on the device."""
+        report = Report("in memory")
+        gpu.run(self.program, self.view, report=report, **self.given)
+        return report
+
+
+def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
+    """Undirected R-MAT (.57, .19, .19), by falling degree: in host memory, and with weights 1 to 64."""
+    cp.random.seed(1)
+    n, number = 1 << scale, edge_factor << scale
+    ends = [cp.zeros(number, np.uint64) for _ in range(2)]
+    for _ in range(scale):
+        r = cp.random.random(number, dtype=np.float32)
+        for end, bit in zip(
+            ends, (r >= 0.76, ((r >= 0.57) & (r < 0.76)) | (r >= 0.95)), strict=True
+        ):
+            end *= np.uint64(2)
+            end += bit
+    a, b = ends
+    degree = cp.bincount(a, minlength=n) + cp.bincount(b, minlength=n)
+    place = cp.empty(n, np.uint64)
+    place[cp.argsort(-degree)] = cp.arange(n, dtype=np.uint64)
+    a, b = place[a], place[b]
+    keys = cp.concatenate([a << np.uint64(32) | b, b << np.uint64(32) | a])
+    del ends, a, b, degree, place, r
+    keys = keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]
+    keys.sort()
+    first = cp.ones(len(keys), bool)
+    first[1:] = keys[1:] != keys[:-1]
+    keys = keys[first]
+    offsets = cp.searchsorted(keys, cp.arange(n + 1, dtype=np.uint64) << np.uint64(32))
+    u, v = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
+    mixed = (cp.minimum(u, v) << np.uint64(32) | cp.maximum(u, v)) * np.uint64(0x9E3779B97F4A7C15)
+    weight = cp.asnumpy(((mixed >> np.uint64(40)) % np.uint64(64)).astype(np.int32) + 1)
+    rows = cp.asnumpy(offsets).astype(np.int64), cp.asnumpy(v.astype(np.uint32))
+    del keys, first, u, v, mixed, offsets
+    cp.get_default_memory_pool().free_all_blocks()
+    return (
+        View.of(Adjacency(*rows), directed=False),
+        View.of(Adjacency(*rows, {"weight": weight}), directed=False),
+    )
+
+
+def cases(plain: View, weighted: View) -> dict[str, Case]:
+    """Subway's programs."""
+    source = {"sources": np.array([0])}
+    power = pagerank.power_program("float32", weighted=False, personal=False)
+    delta = pagerank.delta_program("float64", weighted=False)
+    n = plain.num_vertices
+    residual = plain.with_columns({"residual": np.full(n, 1 / n)})
+    return {
+        "bfs": Case(BFS, plain, source),
+        "components": Case(COMPONENTS, plain, {}),
+        "sssp": Case(SSSP, weighted, source),
+        "sswp": Case(widest(2**63 - 1), weighted, source),
+        "pagerank": Case(
+            power, plain,
+            {"constants": {"tolerance": 0.0}, "max_supersteps": 10, "exact_supersteps": True},
+        ),
+        "pagerank, delta": Case(
+            delta, residual, {"constants": {"threshold": 1e-9}, "max_supersteps": 300}
+        ),
+    }  # fmt: skip
+
+
+def row(name: str, way: str, run: Callable[[], Report]) -> None:
+    """A line of the table."""
+    reports: list[Report] = []
+    seconds = min(timed(lambda: reports.append(run()), repeats=REPEATS).calls) / 1e3
+    last = reports[-1]
+    moved = sum(each["bytes"] for each in last.moved.values())
+    parts = ", ".join(f"{each['parts']} {way}" for way, each in last.moved.items()) or "-"
+    supersteps = last.limit or sum(each.supersteps for each in last.advances)
+    print(
+        f"| {name} | {way} | {seconds:.4f} | {supersteps} | {parts} | {moved / 1e9:.3f} | "
+        f"{moved / 1e9 / seconds:.1f} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--share", type=float, default=0.25, help="of the edges that fit")
+    parser.add_argument("--programs", nargs="*", default=None)
+    given = parser.parse_args()
+    plain, weighted = rmat(given.scale)
+    print(f"R-MAT {given.scale}: {plain.num_vertices:,} vertices, {plain.num_edges:,} edges")
+    rates = link.rates(cp.cuda.Device().id)
+    print(
+        f"link: copies {rates.copies / 1e9:.1f}, reads by a kernel {rates.reads / 1e9:.1f}, copies by "
+        f"the host {rates.gathers / 1e9:.1f} GB/s; buffers {limits.BUFFERS}; share {given.share}\n"
+    )
+    print("| program | way | s | supersteps | parts | GB moved | GB/s |")
+    print("| --- | --- | ---: | ---: | --- | ---: | ---: |")
+    for name, case in cases(plain, weighted).items():
+        if given.programs and name not in given.programs:
+            continue
+        for label, way, kind in (
+            ("PT", "stream", Partitioned),
+            ("PT-Opt", "stream", TieredSynchronous),
+            ("Subway-sync", "compact", TieredSynchronous),
+            ("zero-copy", "zero-copy", TieredSynchronous),
+            ("auto", "auto", TieredSynchronous),
+        ):
+            row(name, label, lambda c=case, w=way, k=kind: c.tiered(w, given.share, k))  # type: ignore[misc]
+        row(name, "in memory", case.in_memory)
+
+
+if __name__ == "__main__":
+    main()

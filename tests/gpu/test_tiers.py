@@ -1,0 +1,265 @@
+"""Programs over edges of which only some fit the limit of device memory: as the CPU engine."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same
+from made_graphs import SHAPES, path, random_small, rmat, star
+
+from dask_graphgpu import last_report
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import limits, link
+from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.bfs import PROGRAM as HOPS
+from dask_graphgpu.errors import (
+    EngineUnavailable,
+    IntegerOverflow,
+    InvalidArgument,
+    LimitTooSmall,
+    NotConverged,
+)
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+WAYS = ["auto", "stream", "zero-copy", "compact"]
+# Of the edges: the least that is possible, some, all.
+SHARES = [0, 0.4, 1]
+
+
+def limited(program, view, share, way, **arguments):
+    """Settings by which this share of the edges fits beside the vertices, or the least that can be."""
+    binding = Binding(program, view, arguments.get("constants", {}))
+    edge, vertices = bytes_of_edge(binding), bytes_of_vertices(binding)
+    least = limits.BUFFERS * limits.BLOCK * edge
+    limit = vertices + max(int(share * binding.send.num_edges * edge), least)
+    return dask.config.set({"graphgpu.device-memory-limit": limit, "graphgpu.transfer": way})
+
+
+def ran(program, view, share, way, **arguments):
+    report = Report("test")
+    with limited(program, view, share, way, **arguments):
+        return tiered.run(program, view, report=report, **arguments), report
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_programs(name, way):
+    program, arguments, rtol = BUILT_IN[name]
+    for directed in (True, False):
+        view = columned(graph(directed=directed).view())
+        if directed and program.edges == "both":
+            continue
+        expected = on(cpu, program, view, **arguments)
+        for share in SHARES:
+            found, _ = ran(program, view, share, way, **arguments)
+            same(found, expected, rtol=max(rtol, 1e-9) if rtol else 0.0)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CUSTOM)
+def test_custom_programs(name, way):
+    program, arguments = CUSTOM[name]
+    view = graph().view()
+    if Binding(program, view, {}).shadowed("sum"):
+        with pytest.raises(EngineUnavailable, match="sums of integers"):
+            ran(program, view, 0, way, **arguments)
+        return
+    expected = on(cpu, program, view, **arguments)
+    for share in SHARES:
+        found, _ = ran(program, view, share, way, **arguments)
+        same(found, expected, rtol=1e-6 if "edges" in name else 1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(shape, way):
+    view = SHAPES[shape]().view()
+    expected = cpu.bfs(view, 1, cutoff=90, targets=None, report=Report("test"))
+    program = CUSTOM["labels"][0]
+    labels = on(cpu, program, view, max_supersteps=60, exact_supersteps=True)
+    for share in (0, 0.4):
+        report = Report("test")
+        with limited(HOPS, view, share, way):
+            found = tiered.bfs(view, 1, cutoff=90, targets=None, report=report)
+        np.testing.assert_array_equal(found, expected)
+        same(ran(program, view, share, way, max_supersteps=60, exact_supersteps=True)[0], labels)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(12))
+def test_small_graphs(seed, way, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    view = random_small(seed).view()
+    for name in ("hops", "labels", "seen"):
+        program, arguments = CUSTOM[name]
+        given = {**arguments, "sources": [0]} if "sources" in arguments else arguments
+        same(ran(program, view, 0, way, **given)[0], on(cpu, program, view, **given))
+
+
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("weight", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("way", WAYS)
+def test_widths(way, weight, ids):
+    view = graph(weight=weight, ids=ids).view()
+    given = {"sources": [0], "max_supersteps": 300}
+    found, report = ran(SSSP, view, 0, way, **given)
+    same(found, on(cpu, SSSP, view, **given))
+    assert sum(moved["bytes"] for moved in report.moved.values()) > 0
+
+
+def test_what_is_moved():
+    view = rmat(9, directed=True, weight=np.ones(16 << 9, np.int32)).view()
+    given = {"sources": [0], "max_supersteps": 300}
+    size, rest = 8, {}
+    expected = on(cpu, SSSP, view, **given)
+    for way in WAYS[1:]:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(link, "MOST_GATHERED", 1.0)
+            found, report = ran(SSSP, view, 0.4, way, **given)
+        assert report.moved.keys() == {way}
+        rest[way] = report.moved[way]
+        assert 0 < rest[way]["supersteps"] <= found.supersteps == expected.supersteps
+    edges = view.num_edges
+    assert 0 < rest["zero-copy"]["bytes"] < rest["stream"]["bytes"]
+    assert rest["stream"]["bytes"] <= rest["stream"]["supersteps"] * edges * size
+    # The rows of the subgraph go to the host as well.
+    assert rest["zero-copy"]["bytes"] < rest["compact"]["bytes"]
+    assert ran(SSSP, view, 1, "auto", **given)[1].moved == {}  # all edges are on the device
+    frame = report.to_frame()
+    assert frame.attrs["moved"] == report.moved
+
+
+def test_a_dense_frontier_is_not_gathered():
+    program, arguments, _ = BUILT_IN["pagerank float64 plain"]
+    view = graph(directed=False).view()
+    _, report = ran(program, view, 0.4, "compact", **arguments)
+    assert report.moved.keys() == {"stream"}
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_nothing_is_sent_for_vertices_at_rest(way):
+    """Segments without an active row are skipped: a path has one active vertex at a time."""
+    view = path(3_000, directed=True).view()
+    program = CUSTOM["hops"][0]
+    found, report = ran(
+        program, view, 0, way, sources=[0], max_supersteps=200, exact_supersteps=True
+    )
+    assert found.supersteps == 200
+    segment = limits.BLOCK * 4 if way == "stream" else 20
+    assert report.moved[way]["bytes"] <= 200 * segment
+
+
+def test_cuts():
+    for num_edges, edge, left in (
+        (0, 4, 0),
+        (10_000, 4, 40_000),
+        (10_000, 12, 40_000),
+        (9, 4, 2048),
+    ):
+        cut = limits.Cut.of(num_edges, edge, 1000, 1000 + left, "it")
+        used = cut.resident * edge + (limits.BUFFERS * cut.segment * edge if cut.segment else 0)
+        assert used <= left
+        bounds = cut.bounds
+        assert bounds[0] == cut.resident
+        assert bounds[-1] == num_edges
+        assert (np.diff(bounds) > 0).all()
+        assert (bounds[:-1] % limits.BLOCK == 0).all() or len(bounds) == 1
+        assert (cut.resident == num_edges) == (num_edges * edge <= left)
+    with pytest.raises(LimitTooSmall, match=r"it needs 3,048 bytes .* is 3,047"):
+        limits.Cut.of(10_000, 4, 1000, 3047, "it")
+
+
+def test_a_limit_too_small_for_the_vertices():
+    view = graph().view()
+    with (
+        dask.config.set({"graphgpu.device-memory-limit": 1000}),
+        pytest.raises(LimitTooSmall, match=r"256 vertices needs .* is 1,000"),
+    ):
+        on(tiered, SSSP, view, sources=[0])
+
+
+def test_what_cannot_be_is_told():
+    view = graph().view()
+    power = BUILT_IN["pagerank float64 plain"][0]
+    for settings, program, given, error, reason in (
+        ({}, SSSP, {"sources": [0], "cutoff": 5}, EngineUnavailable, "cutoff="),
+        ({"direction": "pull"}, power, {"max_supersteps": 2}, EngineUnavailable, "is 'pull'"),
+        ({"filter": "jit"}, SSSP, {"sources": [0]}, InvalidArgument, "graphgpu.filter"),
+        ({"transfer": "fly"}, SSSP, {"sources": [0]}, InvalidArgument, "transfer is 'fly'"),
+        ({"device-memory-limit": -3}, SSSP, {"sources": [0]}, InvalidArgument, "is -3"),
+        ({"device-memory-limit": 1.5}, SSSP, {"sources": [0]}, InvalidArgument, "is 1.5"),
+    ):
+        settings = {"device-memory-limit": "1MB", **settings}
+        with dask.config.set({"graphgpu": settings}), pytest.raises(error, match=reason):
+            on(tiered, program, view, **given)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_errors_of_a_run(way):
+    view = graph().view()
+    grown = VertexProgram(
+        state={"x": Field("int64", initial=2**62)}, compute=lambda source_x: 0, combine="max",
+        apply=lambda x: x + x,
+    )  # fmt: skip
+    with pytest.raises(IntegerOverflow, match="apply"):
+        ran(grown, view, 0, way, max_supersteps=1, exact_supersteps=True)
+    with pytest.raises(NotConverged, match="after 2 supersteps"):
+        ran(SSSP, view, 0, way, sources=[0], max_supersteps=2)
+
+
+def test_the_cheapest_way():
+    rates = link.Rates(copies=50e9, reads=45e9, gathers=5e9)
+
+    def chosen(active, rows, rates=rates):
+        lengths = np.full(3, 8_000_000)
+        return link.choose(lengths, np.array(active), rows, edge=4, row=8, arrays=1, measured=rates)
+
+    assert chosen([0, 8_000_000, 7_900_000], 400_000) == [None, "stream", "stream"]
+    assert chosen([40, 0, 2_000], 60) == ["zero-copy", None, "zero-copy"]
+    # Short rows waste most of the lines that are read; a host that gathers fast does not.
+    fast = link.Rates(copies=50e9, reads=45e9, gathers=200e9)
+    assert chosen([1_500_000, 1_500_000, 0], 2_000_000, fast) == ["compact", "compact", None]
+    assert chosen([1_500_000, 1_500_000, 0], 2_000_000)[2] is None
+
+
+def test_a_star_with_a_row_longer_than_a_segment():
+    view = star(9_000).view()
+    for way in WAYS:
+        for name in ("hops", "seen"):
+            program, _ = CUSTOM[name]
+            found, _ = ran(program, view, 0, way, sources=[7], max_supersteps=9)
+            same(found, on(cpu, program, view, sources=[7], max_supersteps=9))
+
+
+def frame(view):
+    source = np.repeat(np.arange(view.num_vertices), view.out.degrees)
+    weight = view.out.columns["weight"]
+    return pd.DataFrame({"src": source, "dst": view.out.neighbours, "weight": weight})
+
+
+def test_methods_of_a_frame():
+    edges = frame(rmat(12, 64, directed=True, weight=np.arange(64 << 12) % 9 + 1).view())
+    limit = {"graphgpu.device-memory-limit": 750_000}
+    for name, given in (
+        ("sssp", {"source": 0}),
+        ("sswp", {"source": 0}),
+        ("bfs", {"source": 3, "cutoff": 2}),
+        ("pagerank", {"tolerance": 1e-12}),
+        ("pagerank", {"method": "delta"}),
+    ):
+        expected = getattr(edges.graph(engine="cpu"), name)(**given)
+        with dask.config.set(limit):
+            found = getattr(edges.graph(engine="gpu"), name)(**given)
+        assert sum(moved["bytes"] for moved in last_report().attrs["moved"].values()) > 0
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
+    with dask.config.set(limit):
+        for name, given in (("core_number", {}), ("sssp", {"source": 0, "predecessor": True})):
+            with pytest.raises(EngineUnavailable, match=r"device-memory-limit.*pagerank"):
+                getattr(edges.graph(engine="gpu"), name)(**given)
+        with pytest.raises(EngineUnavailable, match="cutoff"):
+            edges.graph(engine="gpu").sssp(0, cutoff=5)
