@@ -18,7 +18,9 @@ EDGES = pd.DataFrame({"src": [0, 0, 1], "dst": [1, 2, 2]})
 def test_every_setting_is_read():
     folders = [ROOT / "dask_graphgpu", ROOT / "kernels", ROOT / "io"]
     text = "".join(p.read_text() for folder in folders for p in folder.rglob("*.py"))
-    read = set(re.findall(r'config\.(?:get|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text))
+    read = set(
+        re.findall(r'config\.(?:get|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text)
+    )
     assert read - {"temporary-directory"} == set(DEFAULTS)  # that one is Dask's
 
 

@@ -35,6 +35,7 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
 from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
@@ -47,10 +48,10 @@ COMPONENTS = VertexProgram(
 )  # fmt: skip
 
 
-class Partitioned(TieredSynchronous):
+class Partitioned(Transfer):
     """Every segment is streamed in every superstep."""
 
-    def _choose(self, rows: int, active: np.ndarray) -> list[str | None]:
+    def choose(self, rows: int, active: np.ndarray) -> list[str | None]:
         return ["stream"] * len(active)
 
 
@@ -62,16 +63,17 @@ class Case:
     view: View
     given: dict[str, Any]
 
-    def tiered(self, way: str, share: float, kind: type[TieredSynchronous]) -> Report:
+    def tiered(self, way: str, share: float, kind: type[Transfer]) -> Report:
         """Run it with this share of the edges' bytes on the device; the rest of that are buffers."""
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         edge, number = bytes_of_edge(binding), binding.send.num_edges
         cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
-        if (way != "auto" and kind is Partitioned) or way in ("compact", "zero-copy"):
+        if kind is Partitioned or way in ("compact", "zero-copy"):
             cut = Cut(0, cut.segment, number)
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
-        made = kind(arrays, report, way)
+        transfer = kind(arrays.tier, way, arrays.edge_view.defines)
+        made = TieredSynchronous(arrays, report, transfer)
         state = made.run(
             self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
         )
@@ -179,10 +181,10 @@ def main() -> None:
             continue
         for label, way, kind in (
             ("PT", "stream", Partitioned),
-            ("PT-Opt", "stream", TieredSynchronous),
-            ("Subway-sync", "compact", TieredSynchronous),
-            ("zero-copy", "zero-copy", TieredSynchronous),
-            ("auto", "auto", TieredSynchronous),
+            ("PT-Opt", "stream", Transfer),
+            ("Subway-sync", "compact", Transfer),
+            ("zero-copy", "zero-copy", Transfer),
+            ("auto", "auto", Transfer),
         ):
             row(name, label, lambda c=case, w=way, k=kind: c.tiered(w, given.share, k))  # type: ignore[misc]
         row(name, "in memory", case.in_memory)

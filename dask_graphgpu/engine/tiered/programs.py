@@ -43,6 +43,7 @@ def run(
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+    from dask_graphgpu.engine.tiered.transfer import Transfer
     from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
     binding = Binding(program, view, constants or {})
@@ -68,6 +69,7 @@ def run(
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
-    engine = TieredSynchronous(TieredArrays(binding, places, cut), report, way)
-    state: State = engine.run(max_supersteps, exact_supersteps)
-    return state
+    arrays = TieredArrays(binding, places, cut)
+    transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
+    engine = TieredSynchronous(arrays, report, transfer)
+    return engine.run(max_supersteps, exact_supersteps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -141,14 +141,3 @@ def copy(into: int, place: int, size: int, stream: Any) -> None:
 def address(place: int) -> int:
     """An address as kernels take it: one before an array's may be below 0."""
     return ctypes.c_uint64(place).value
-
-
-def runs(chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Stretches of neighbouring segments that are chosen."""
-    begin = None
-    for i, each in enumerate([*chosen, False]):
-        if each and begin is None:
-            begin = i
-        if not each and begin is not None:
-            yield begin, i
-            begin = None

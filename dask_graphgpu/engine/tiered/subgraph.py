@@ -32,8 +32,8 @@ class Subgraph:
         Where rows begin; those of other vertices are empty.
     """
 
-    def __init__(self, tier: HostTier, defines: dict[str, str], ids: np.dtype[Any]) -> None:
-        n, offsets = tier.num_vertices, tier.offsets.dtype
+    def __init__(self, tier: HostTier, defines: dict[str, str]) -> None:
+        n, offsets, ids = tier.num_vertices, tier.offsets.dtype, tier.host.neighbours.dtype
         self._tier = tier
         module = cuda("tiers", defines=defines)
         names = "count_active", "scan_active", "list_subgraph", "part_bounds"
@@ -49,6 +49,11 @@ class Subgraph:
         self._host_before = pinned.empty(len(tier.bounds), np.uint64)
         self._host_vertex, self._host_start = np.empty(0, ids), np.empty(0, offsets)
         self._ready = cupy.cuda.Event(disable_timing=True)
+
+    @property
+    def bytes_of_row(self) -> int:
+        """On its way to the host."""
+        return int(self._vertex.itemsize + self._start.itemsize)
 
     @property
     def nbytes(self) -> int:
