@@ -21,7 +21,7 @@ from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
 SEVERAL = SIZES[1:]
-pytestmark = pytest.mark.skipif(not SEVERAL, reason="there is one GPU")
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not SEVERAL, reason="there is one GPU")]
 
 
 def on_gpus(parts, function):

@@ -50,9 +50,7 @@ class DeviceBorder:
         arrays : sequence of arrays, shape (num_local,)
             The ghosts' part is written to. The same dtypes on every rank.
         """
-        sizes = [array.dtype.itemsize for array in arrays]
-        if [packed.dtype.itemsize for packed in self._packed] != sizes:
-            self._packed = [cupy.empty(self.nbytes, array.dtype) for array in arrays]
+        self.make_room(arrays)
         pairs = []
         for array, packed in zip(arrays, self._packed, strict=True):
             values = packed.view(array.dtype)
@@ -61,6 +59,12 @@ class DeviceBorder:
             received = [array[first:last] for first, last in self._ghosts]
             pairs.append((sent, received))
         self.link.swap(pairs)
+
+    def make_room(self, arrays: Sequence[Any]) -> None:
+        """Allocate what `refresh` of such arrays packs values in."""
+        sizes = [array.dtype.itemsize for array in arrays]
+        if [packed.dtype.itemsize for packed in self._packed] != sizes:
+            self._packed = [cupy.empty(self.nbytes, array.dtype) for array in arrays]
 
     def _pack(self, array: Any, values: Any) -> None:
         kernel = self._kernels[array.dtype.itemsize]

@@ -47,6 +47,7 @@ def run(
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.device_ranks.view import border_of
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu.launch import own_stream
     from dask_graphgpu.engine.gpu.synchronous import every_sends
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
@@ -72,18 +73,19 @@ def run(
     )
     border = border_of(whole)
     in_place = program.in_place and not in_steps
-    try:
-        every = not in_place and every_sends(binding, places)
-        arrays = RankArrays(binding, whole.ranks, places, every=every)
-        if in_place:
-            state = RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
-        else:
-            engine = RankSynchronous(arrays, whole.ranks, border, report)
-            state = engine.run(max_supersteps, exact_supersteps)
-        whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer still receives
-    except NotConverged:  # on all ranks alike
-        raise
-    except BaseException:
-        border.link.abort()
-        raise
+    with own_stream():
+        try:
+            every = not in_place and every_sends(binding, places)
+            arrays = RankArrays(binding, whole.ranks, places, every=every)
+            if in_place:
+                state = RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
+            else:
+                engine = RankSynchronous(arrays, whole.ranks, border, report)
+                state = engine.run(max_supersteps, exact_supersteps)
+            whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer receives
+        except NotConverged:  # on all ranks alike
+            raise
+        except BaseException:
+            border.link.abort()
+            raise
     return state

@@ -28,7 +28,8 @@ class RankSynchronous(Synchronous):
 
     After `apply` what compute reads of a sender goes to the ghosts, with who is active; counts and
     aggregates are gathered on the device of every rank, which puts them together as all others do.
-    So no rank asks its device how a superstep went, and all of them queue the same ones.
+    So no rank asks its device how a superstep went, and all of them queue the same ones. A superstep
+    is recorded: ten launches and two messages would take longer to queue than the work of a small one.
 
     What waits for a device, as to allocate and to load may do, is done before anything is queued that
     waits for other ranks: they may be threads of one process.
@@ -75,7 +76,8 @@ class RankSynchronous(Synchronous):
     def _steps(self, stops: bool) -> Callable[[], None]:
         step, self._prepared = self._prepared, None
         if step is None:
-            step = super()._steps(stops)
+            step = launch.recorded(super()._steps(stops))
+            self._border.make_room(self._travelling)
             self._ranks.barrier()
         return step
 
@@ -156,7 +158,11 @@ class RankSynchronous(Synchronous):
         )  # fmt: skip
         return steps
 
+    @property
+    def _travelling(self) -> list[Any]:
+        """What ghosts are told after a superstep."""
+        flags = [] if self.every else [self.arrays.active]
+        return [*(self.arrays.state[name] for name in self._sent), *flags]
+
     def _refresh(self) -> None:
-        state, active = self.arrays.state, self.arrays.active
-        flags = [] if self.every else [active]
-        self._border.refresh([*(state[name] for name in self._sent), *flags])
+        self._border.refresh(self._travelling)
