@@ -91,19 +91,19 @@ def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
     """Undirected R-MAT (.57, .19, .19), by falling degree: in host memory, and with weights 1 to 64."""
     cp.random.seed(1)
     n, number = 1 << scale, edge_factor << scale
-    ends = [cp.zeros(number, np.uint64) for _ in range(2)]
+    ends = [cp.zeros(number, np.int64) for _ in range(2)]
     for _ in range(scale):
         r = cp.random.random(number, dtype=np.float32)
         for end, bit in zip(
             ends, (r >= 0.76, ((r >= 0.57) & (r < 0.76)) | (r >= 0.95)), strict=True
         ):
-            end *= np.uint64(2)
+            end *= 2
             end += bit
     a, b = ends
     degree = cp.bincount(a, minlength=n) + cp.bincount(b, minlength=n)
-    place = cp.empty(n, np.uint64)
-    place[cp.argsort(-degree)] = cp.arange(n, dtype=np.uint64)
-    a, b = place[a], place[b]
+    place = cp.empty(n, np.int64)
+    place[cp.argsort(-degree)] = cp.arange(n)
+    a, b = place[a].astype(np.uint64), place[b].astype(np.uint64)
     keys = cp.concatenate([a << np.uint64(32) | b, b << np.uint64(32) | a])
     del ends, a, b, degree, place, r
     keys = keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]
