@@ -33,7 +33,8 @@ template <typename Note>
 __device__ __forceinline__ void
 apply_block(const Run &given, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
             Partial *partials, uint64 block, uint64 blocks, Applied &applied, Note note) {
-    // Aggregates are read once, so that what follows from them alone is not computed for every vertex.
+    // Aggregates are read once, so that what follows from them alone is not computed for every
+    // vertex.
     Aggregate aggregates[NUM_AGGREGATES + 1];
 #pragma unroll
     for (int i = 0; i < NUM_AGGREGATES; i++)
