@@ -37,7 +37,7 @@ DEFAULTS: dict[str, Any] = {
     # How they get to the GPU: auto (by measured rates) | stream | zero-copy | compact.
     "transfer": "auto",
     "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
-    "page-bytes": "4MiB",
+    "page-bytes": "2MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
     # Of graphs by layers: layers with fewer edges are run together by one thread; None: 524288.
     "layer-edges": None,

@@ -78,12 +78,18 @@ def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
 
 @jit
 def link_edges(lo, hi, offsets, neighbours, parent):
-    """Link both ends of the edges lo..hi, whatever rows they are in."""
+    """Link both ends of the edges lo..hi, whatever rows they are in.
+
+    Most have the same parent by then, once trees were made flat: a look at the neighbour's is enough.
+    """
     v = np.searchsorted(offsets, lo, side="right") - 1
-    for e in range(lo, hi):
-        while offsets[v + 1] <= e:
-            v += 1
-        link(parent, v, neighbours[e])
+    while v + 1 < len(offsets) and offsets[v] < hi:
+        up = atomic_load(parent, v)
+        for e in range(max(offsets[v], lo), min(offsets[v + 1], hi)):
+            if atomic_load(parent, neighbours[e]) != up:
+                link(parent, v, neighbours[e])
+                up = atomic_load(parent, v)
+        v += 1
 
 
 @jit

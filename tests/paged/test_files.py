@@ -1,9 +1,11 @@
 """Pages on disk: what is written comes back, and what goes wrong is told by file and page."""
 
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
 
@@ -12,11 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.partition.paged.files import Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.window import Window
+from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
 
 PAGE = 4096
 
@@ -31,7 +36,7 @@ def written(folder, values):
 def passed(array, spans):
     """What stands in some spans, one after the other."""
     window = Window({"values": array})
-    spans = np.array(spans, np.int64)
+    spans = np.array(spans, np.int64).reshape(-1, 2)
     return [
         held["values"][lo:hi].copy()
         for (lo, hi), held in zip(spans, window.over(spans), strict=True)
@@ -58,6 +63,66 @@ def test_pages_come_back(tmp_path, directories, dtype, size):
         np.asarray(array)
 
 
+@given(
+    st.integers(1, 60_000),
+    st.lists(st.integers(0, 60_000), max_size=40),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_spans_of_any_kind(size, cuts, directories, data):
+    """Long and short, empty, overlapping, far apart: beyond the end of the ring and round it again."""
+    firsts = sorted(min(cut, size) for cut in cuts)
+    spans, stop = [], 0
+    for lo in firsts:
+        stop = min(max(stop, lo + data.draw(st.sampled_from([0, 1, 700, 5000, 20_000]))), size)
+        spans.append((lo, stop))
+    values = np.arange(size, dtype=np.uint32)
+    with tempfile.TemporaryDirectory() as root:
+        array = written(SpillFolder([f"{root}/{i}" for i in range(directories)]), values)
+        for (lo, hi), found in zip(spans, passed(array, spans), strict=True):
+            np.testing.assert_array_equal(found, values[lo:hi])
+        del array
+
+
+def test_ends_of_columns_are_there_together(tmp_path):
+    folder = SpillFolder([str(tmp_path)])
+    narrow, wide = np.arange(50_000, dtype=np.uint8), np.arange(50_000, dtype=np.float64)
+    window = Window({"narrow": written(folder, narrow), "wide": written(folder, wide)})
+    spans = even_spans(np.append(np.arange(0, 50_000, 700), 50_000))
+    for (lo, hi), held in zip(spans, window.over(spans), strict=True):
+        np.testing.assert_array_equal(held["narrow"][lo:hi], narrow[lo:hi])
+        np.testing.assert_array_equal(held["wide"][lo:hi], wide[lo:hi])
+
+
+def test_a_window_is_no_larger_than_it_is_said_to_be(tmp_path):
+    directories = [str(tmp_path / str(i)) for i in range(3)]
+    limits = Limits(1, tuple(directories), PAGE)
+    values = np.arange(100_000, dtype=np.uint32)
+    held = _Held(written(SpillFolder(directories), values))
+    held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)))
+    assert held._ring.nbytes == limits.window_bytes(1)
+    held.end()
+
+
+@pytest.mark.parametrize("size", [1, 4096, (2 << 20) - 1, 2 << 20, (5 << 20) + 4096])
+def test_memory_begins_where_a_page_does(size):
+    memory = aligned(size)
+    memory[:] = 7
+    assert len(memory) == size
+    assert memory.ctypes.data % (mmap.PAGESIZE if size < 2 << 20 else 2 << 20) == 0
+
+
+def test_files_in_memory_are_read_too():
+    """A file system that has nothing but the cache."""
+    if not os.path.isdir("/dev/shm"):
+        pytest.skip("no file system in memory here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:
+        values = np.arange(100_000)
+        array = written(SpillFolder([root]), values)
+        np.testing.assert_array_equal(passed(array, [(5, 99_990)])[0], values[5:99_990])
+        del array
+
+
 def test_only_the_pages_of_spans_are_read(tmp_path):
     array = written(SpillFolder([str(tmp_path)]), np.arange(100_000, dtype=np.uint32))
     window = Window({"values": array})
@@ -68,9 +133,12 @@ def test_only_the_pages_of_spans_are_read(tmp_path):
 
 def test_a_flipped_bit_is_told(tmp_path):
     array = written(SpillFolder([str(tmp_path)]), np.arange(10_000, dtype=np.uint32))
-    path, file = array.files[0]
-    byte = os.pread(file, 1, 5 * PAGE + 77)
-    os.pwrite(file, bytes([byte[0] ^ 8]), 5 * PAGE + 77)
+    path, _ = array.files[0]
+    with open(path, "r+b") as file:
+        file.seek(5 * PAGE + 77)
+        byte = file.read(1)
+        file.seek(5 * PAGE + 77)
+        file.write(bytes([byte[0] ^ 8]))
     assert passed(array, [(0, 5 * 1024)])
     with pytest.raises(SpillError, match=f"page 5 of {path} is not what was written; the disk"):
         passed(array, [(0, 10_000)])

@@ -44,6 +44,10 @@ def components(view: View, report: Report) -> np.ndarray:
     for i, held in enumerate(window.over(even_spans(cuts))):
         blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
         for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent)
+        if not i & (
+            i + 1
+        ):  # after 1, 2, 4, ... pages: trees are few soon, and flat they are met at once
+            for_blocks(kernels.compress, even_blocks(n), parent)
     blocks = even_blocks(n)
     for_blocks(kernels.compress, blocks, parent)
     report.disk_bytes += window.read_bytes

@@ -153,8 +153,8 @@ class PagedSynchronous(Synchronous):
 
 
 def page_groups(rows: PagedAdjacency) -> int:
-    """Neighbours in a page."""
-    return max(rows.limits.page_bytes // rows.neighbours.dtype.itemsize, 1)
+    """Edges of which no array has more than a page."""
+    return rows.page_edges
 
 
 def _pass(window: Window, spans: np.ndarray) -> None:

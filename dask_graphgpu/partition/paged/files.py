@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import mmap
 import os
 import weakref
 from typing import Any, NoReturn
@@ -10,6 +13,8 @@ import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.partition.paged.folder import SpillFolder
+
+_DIRECT = getattr(os, "O_DIRECT", 0)  # of Linux
 
 _HASH = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: neighbours land far apart
 
@@ -62,7 +67,9 @@ class PagedArray:
         return min(self.page_bytes, self.nbytes - page * self.page_bytes)
 
     def read(self, page: int, into: memoryview) -> None:
-        """Bring a page into memory of its length; what is read is not left in the system's cache.
+        """Bring a page into memory of a whole page, past the system's cache where that can be passed.
+
+        ``into`` begins where a page of the system does.
 
         Raises
         ------
@@ -72,19 +79,22 @@ class PagedArray:
 
         where, slot = self.place[page].tolist()
         path, file = self.files[where]
-        length, start, done = len(into), slot * self.page_bytes, 0
+        length, start, done = self.bytes_of(page), slot * self.page_bytes, 0
+        whole = into[
+            : -(-length // mmap.PAGESIZE) * mmap.PAGESIZE
+        ]  # past the cache, blocks are read
         try:
             while done < length:
-                more = os.preadv(file, [into[done:]], start + done)
-                if not more:
-                    raise SpillError(_told(path, page, "ends before it", _DAMAGED))
+                more = os.preadv(file, [whole[done:]], start + done)
                 done += more
+                if done < length and (not more or done % mmap.PAGESIZE):
+                    raise SpillError(_told(path, page, "ends before it", _DAMAGED))
             os.posix_fadvise(file, start, length, os.POSIX_FADV_DONTNEED)
         except OSError as error:
             if isinstance(error, SpillError):
                 raise
             raise SpillError(_told(path, page, f"cannot be read: {error}", _DAMAGED)) from error
-        if checksum(_words(np.frombuffer(into, np.uint8))) != self.checksums[page]:
+        if checksum(_words(np.frombuffer(into, np.uint8, length))) != self.checksums[page]:
             raise SpillError(_told(path, page, "is not what was written", _DAMAGED))
 
 
@@ -129,6 +139,7 @@ class Writer:
             except OSError as error:
                 raise full(path, error) from error
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            _pass_cache(file)
         self._end.detach()
         self._buffer = np.empty(0, np.uint8)
         return PagedArray(
@@ -153,6 +164,16 @@ class Writer:
         self._checksums.append(int(checksum(_words(block))))
         self._slots[where] += 1
         self._filled = 0
+
+
+def _pass_cache(file: int) -> None:
+    """Have a file read without the system's cache, which would cost a copy and memory for each page."""
+    flags = fcntl.fcntl(file, fcntl.F_GETFL)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETFL, flags | _DIRECT)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system without it, such as one in memory
+            raise
 
 
 def create(folder: str, name: str) -> tuple[str, int]:

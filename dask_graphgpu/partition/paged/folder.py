@@ -16,7 +16,7 @@ _PREFIX, _LOCK = "graphgpu-", ".lock"
 
 
 class SpillFolder:
-    """A new folder in each of some directories, and a thread for each that reads there.
+    """A new folder in each of some directories, and threads that read there.
 
     A file beside the folder is locked for as long as this process lives, so that whoever comes next
     can tell what a killed process left behind, whatever has its number by then.
@@ -24,7 +24,8 @@ class SpillFolder:
     Attributes
     ----------
     paths : list of str
-    readers : list of executors with one thread
+    readers : list of executors
+        Each with two threads: while one checks what it has read, the other has the disk at work.
     """
 
     def __init__(self, directories: Sequence[str]) -> None:
@@ -45,7 +46,7 @@ class SpillFolder:
                     f"cannot keep pages in {directory}: {error.strerror}; name folders that can be "
                     "written in graphgpu.spill-directories"
                 ) from error
-        self.readers = [ThreadPoolExecutor(1, "graphgpu-pages") for _ in self.paths]
+        self.readers = [ThreadPoolExecutor(2, "graphgpu-pages") for _ in self.paths]
 
     def remove(self) -> None:
         """Delete the folders now."""

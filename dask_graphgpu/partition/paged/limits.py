@@ -14,8 +14,9 @@ import dask
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 
-# Pages that are read or waiting beside the one that is worked on, for each directory.
-AHEAD = 2
+# Pages that are read or waiting beside those that are worked on, for each directory: a reader may wait
+# for a processor while all of them compute, and the disk is to have work meanwhile.
+AHEAD = 4
 
 # Built in memory, an edge has codes of both ends, the key that it is sorted by and its place in a
 # row, 4 bytes each; what it carries stands in the chunk and in the row.
@@ -43,7 +44,10 @@ class Limits:
     page_bytes: int
 
     def window_bytes(self, arrays: int) -> int:
-        """Bytes of the pages of some arrays that are in memory at once during a pass."""
+        """Bytes of the pages of some arrays that are in memory at once during a pass.
+
+        Beside those ahead, two that a span of edges lies in, and one that is there twice.
+        """
         return arrays * (AHEAD * len(self.directories) + 3) * self.page_bytes
 
     @property

@@ -180,7 +180,7 @@ def _both(given: PagedAdjacency) -> Iterator[Edges]:
 def edges_of(given: PagedAdjacency) -> Iterator[Edges]:
     """The edges in their order, in runs that lie in memory."""
     offsets, total = given.offsets, given.num_edges
-    size = min(given.limits.page_bytes // 4, given.limits.run_length)
+    size = min(given.page_edges, given.limits.run_length)
     cuts = np.append(np.arange(0, total, size), total)
     window = Window(given.arrays)
     for i, held in enumerate(window.over(even_spans(cuts))):

@@ -76,7 +76,7 @@ def row_ids(rows: PagedAdjacency) -> np.ndarray:
 def runs(rows: PagedAdjacency) -> Iterator[tuple[int, Adjacency]]:
     """Runs of whole rows that come to about a page, in memory: the first row, and the run."""
     offsets, n = rows.offsets, rows.num_vertices
-    size = max(rows.limits.page_bytes // rows.neighbours.dtype.itemsize, 1)
+    size = rows.page_edges
     cuts = [0]
     while cuts[-1] < n:
         upto = np.searchsorted(offsets, offsets[cuts[-1]] + size, side="right")

@@ -54,6 +54,12 @@ class PagedAdjacency(Adjacency):
     def disk_bytes(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
+    @property
+    def page_edges(self) -> int:
+        """Edges of which no array has more than a page."""
+        widest = max(array.itemsize for array in self.arrays.values())
+        return max(self.limits.page_bytes // widest, 1)
+
     def with_columns(self, names: tuple[str, ...]) -> PagedAdjacency:
         columns = {name: self.columns[name] for name in names}
         return PagedAdjacency(self.offsets, self.neighbours, columns, self.counts, self.limits)

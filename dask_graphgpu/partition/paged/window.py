@@ -1,4 +1,4 @@
-"""A pass over arrays on disk: pages come into memory ahead of it and go behind it."""
+"""A pass over arrays on disk: pages come into a ring of memory ahead of it, and are overwritten behind it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import mmap
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.paged.limits import AHEAD
 
-# Address space that the system does not set memory aside for: on Linux, what Python 3.11 lacks.
-_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
+# A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
+_HUGE = 2 << 20
 
 
 class Window:
-    """Arrays of one length in address space of their own, of which a few pages hold memory.
+    """Arrays of one length, of which a few pages at a time are in memory.
 
     An edge is at its own index, so kernels work on them as on arrays in memory, within what a pass
     has brought in.
@@ -43,82 +44,130 @@ class Window:
         spans : int64, shape (n, 2)
             First element and the one after the last; both columns ascend.
 
+        Yields
+        ------
+        dict of str to array
+            Each has the length of the whole. Only the elements of the span may be touched, and only
+            until the next span is asked for: what would be the others' memory is anything's.
+
         Raises
         ------
         SpillError
             A page cannot be read, or is not what was written.
         """
-        arrays = {name: held.values for name, held in self._held.items()}
         try:
             for held in self._held.values():
                 held.begin(spans)
             for i in range(len(spans)):
-                for held in self._held.values():
-                    held.bring(i)
-                yield arrays
+                yield {name: held.bring(i) for name, held in self._held.items()}
         finally:
             for held in self._held.values():
                 held.end()
 
 
 class _Held:
-    """One array of a window."""
+    """One array of a window.
+
+    Pages that are read one after the other stand one after the other in a ring of slots. A span that
+    goes beyond the ring's end finds its pages there: they are copied from its beginning.
+    """
 
     def __init__(self, array: PagedArray) -> None:
         self._array, self.read_bytes = array, 0
         self._ahead = AHEAD * len(array.folder.paths)
-        size = max(-(-array.nbytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
-        self._space = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE)
-        # A huge page would hold memory for pages that are not there.
-        self._space.madvise(mmap.MADV_NOHUGEPAGE)
-        self.values = np.frombuffer(self._space, array.dtype, len(array))
-        self._bytes = memoryview(self._space)
+        self._slot = array.page_bytes
         self._there: dict[int, Future[None]] = {}
+        self._ring: np.ndarray | None = None
 
     def begin(self, spans: np.ndarray) -> None:
         item, page = self._array.itemsize, self._array.page_bytes
-        self._first = spans[:, 0] * item // page
-        self._last = np.where(
-            spans[:, 1] > spans[:, 0], (spans[:, 1] * item - 1) // page, self._first - 1
-        )
+        first = spans[:, 0] * item // page
+        last = np.where(spans[:, 1] > spans[:, 0], (spans[:, 1] * item - 1) // page, first - 1)
         # Every page once, in order: a span begins where the one before it ended, or in its page.
-        begins = np.maximum(self._first, np.maximum.accumulate(np.append(-1, self._last[:-1])) + 1)
-        lengths = np.maximum(self._last + 1 - begins, 0)
+        begins = np.maximum(first, np.maximum.accumulate(np.append(-1, last[:-1])) + 1)
+        lengths = np.maximum(last + 1 - begins, 0)
         starts = np.repeat(begins - np.append(0, np.cumsum(lengths)[:-1]), lengths)
         self._queue = starts + np.arange(len(starts))
-        self._asked = 0
+        # A span's pages stand in a row in the queue, from here to there.
+        self._first = np.searchsorted(self._queue, first)
+        self._stop = self._first + np.maximum(last - first + 1, 0)
+        longest = max(int((self._stop - self._first).max(initial=0)), 1)
+        self._slots = min(longest + self._ahead, max(len(self._queue), 1))
+        self._asked = self._copied = 0
+        self._ring = aligned((self._slots + longest - 1) * self._slot)
 
-    def bring(self, i: int) -> None:
-        """Let go of pages before span ``i``, wait for its own, and have more read."""
-        first, last = int(self._first[i]), int(self._last[i])
-        for page in [page for page in self._there if page < first]:
-            self._there.pop(page).result()
-            self._drop(page)
-        upto = int(np.searchsorted(self._queue, last, side="right")) + self._ahead
-        while self._asked < min(upto, len(self._queue)):
-            self._ask(int(self._queue[self._asked]))
-            self._asked += 1
-        for page in range(first, last + 1):
-            self._there[page].result()
+    def bring(self, i: int) -> np.ndarray:
+        """Wait for the pages of span ``i`` and have more read; the array with these pages."""
+        first, stop = int(self._first[i]), int(self._stop[i])
+        if stop == first:
+            return self._shown(0, 0)
+        for gone in [at for at in self._there if at < first]:
+            self._there.pop(gone).result()
+        upto = min(stop + self._ahead, len(self._queue), first + self._slots)
+        for at in range(self._asked, upto):
+            self._ask(at)
+        self._asked = max(self._asked, upto)
+        for at in range(first, stop):
+            self._there[at].result()
+        end = (first // self._slots + 1) * self._slots
+        for at in range(max(end, self._copied), stop):
+            self._bytes(at - end + self._slots)[:] = self._bytes(at % self._slots)
+            self._copied = at + 1
+        return self._shown(int(self._queue[first]), first % self._slots)
 
     def end(self) -> None:
-        for page, reading in self._there.items():
+        for reading in self._there.values():
             if not reading.cancel():
                 reading.exception()  # ends; what it met, if anything, was raised or is not asked for
-            self._drop(page)
         self._there.clear()
+        self._ring = None
 
-    def _ask(self, page: int) -> None:
-        where, length = int(self._array.place[page, 0]), self._array.bytes_of(page)
-        start = page * self._array.page_bytes
-        into = self._bytes[start : start + length]
-        self._there[page] = self._array.folder.readers[where].submit(self._array.read, page, into)
-        self.read_bytes += length
+    def _ask(self, at: int) -> None:
+        page, array = int(self._queue[at]), self._array
+        into = self._bytes(at % self._slots).data
+        reader = array.folder.readers[int(array.place[page, 0])]
+        self._there[at] = reader.submit(array.read, page, into)
+        self.read_bytes += array.bytes_of(page)
 
-    def _drop(self, page: int) -> None:
-        start = page * self._array.page_bytes
-        length = min(self._array.page_bytes, len(self._space) - start)
-        self._space.madvise(mmap.MADV_DONTNEED, start, length)
+    def _bytes(self, slot: int) -> np.ndarray:
+        assert self._ring is not None
+        return self._ring[slot * self._slot : (slot + 1) * self._slot]
+
+    def _shown(self, page: int, slot: int) -> np.ndarray:
+        """The whole array, as if it began so far before the ring that this page is in this slot."""
+        ring, array = self._ring, self._array
+        assert ring is not None
+        start = ring.ctypes.data + slot * self._slot - page * array.page_bytes
+        return np.asarray(_Placed(ring, start, array))
+
+
+class _Placed:
+    """Memory at an address, for NumPy; keeps the ring that it belongs to."""
+
+    def __init__(self, ring: np.ndarray, start: int, array: PagedArray) -> None:
+        self._ring = ring
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (start, False),
+        }
+
+
+def aligned(size: int) -> np.ndarray:
+    """Bytes that begin at a huge page where they hold one, and are in huge pages as far as they fill them.
+
+    A disk writes into memory in pieces that are contiguous in the machine, and a huge page is one.
+    """
+    begin = _HUGE if size >= _HUGE else 0
+    space = mmap.mmap(-1, size + begin, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    found = np.frombuffer(space, np.uint8)
+    if not begin:
+        return found
+    skipped = -found.ctypes.data % _HUGE
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        space.madvise(mmap.MADV_HUGEPAGE, skipped - skipped % mmap.PAGESIZE, size // _HUGE * _HUGE)
+    return found[skipped : skipped + size]
 
 
 def even_spans(cuts: np.ndarray) -> np.ndarray:
