@@ -17,6 +17,11 @@ of_the_cpu_engine = pytest.mark.skipif(
     config.get("engine") == "gpu", reason="how the CPU engine goes about it"
 )
 
+# What a test says of methods that run on one rank, on both engines.
+on_one_rank = pytest.mark.skipif(
+    config.get("ranks") not in ("auto", 1), reason="runs on one rank only"
+)
+
 # What a test says of methods that run on the CPU engine on one rank, and nowhere else.
 on_one_cpu = pytest.mark.skipif(
     config.get("engine") == "gpu" or config.get("ranks") not in ("auto", 1),

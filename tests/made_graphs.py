@@ -101,6 +101,31 @@ def random_small(seed, **given):
     return MadeGraph(n, *rng.integers(n, size=(2, size)), **given)
 
 
+def layers(width, number):
+    """Layers in which every vertex leads to all of the next: width ** number paths to the end."""
+    first = np.arange(number - 1)[:, None, None] * width
+    source = np.broadcast_to(first + np.arange(width)[:, None], (number - 1, width, width))
+    destination = np.broadcast_to(first + width + np.arange(width), source.shape)
+    n = width * number
+    ends = [np.arange(width), np.full(width, n + 1)]
+    return MadeGraph(
+        n + 2,
+        np.r_[np.full(width, n), source.ravel(), n - width + ends[0]],
+        np.r_[ends[0], destination.ravel(), ends[1]],
+        directed=True,
+    )
+
+
+def simple(view):
+    """A view without repeated edges, which would count as often as they occur."""
+    out = view.out
+    row = np.repeat(np.arange(out.num_vertices), out.degrees)
+    row, neighbour = np.unique(np.stack([row, out.neighbours]).astype(np.int64), axis=1)
+    ids = out.neighbours.dtype
+    rows = from_edges(out.num_vertices, row.astype(ids), neighbour.astype(ids))
+    return View.of(rows, directed=view.directed)
+
+
 # The shapes that every traversal is tried on, each made when asked for.
 SHAPES = {
     "star": lambda **given: star(5_000, **given),

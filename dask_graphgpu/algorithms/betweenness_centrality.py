@@ -36,7 +36,7 @@ class _Betweenness(Algorithm):
     seed: int = 0
 
     rule = "min"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "gpu")
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -64,11 +64,11 @@ class _Betweenness(Algorithm):
     def run(self, run: Run) -> Table:
         """Compute the result."""
 
-    def _sources(self, run: Run) -> np.ndarray:
+    def _sources(self, run: Run) -> Any:
         """Dense ids of the sources."""
         n = run.num_vertices
         if self.sources is None:
-            return np.asarray(run.vertices, np.int64)
+            return run.vertices.astype(np.int64)
         if isinstance(self.sources, list):
             found = np.asarray(run.ids.find(self.sources), np.int64)
             if len(np.unique(found)) < len(found):
@@ -77,12 +77,9 @@ class _Betweenness(Algorithm):
         if self.sources > n:
             raise InvalidArgument(f"sources={self.sources}; the graph has {n} vertices")
         drawn = np.random.default_rng(self.seed).choice(n, self.sources, replace=False)
-        chosen: np.ndarray = np.asarray(run.vertices, np.int64)[drawn]
-        return chosen
+        return run.vertices[np.asarray(drawn, like=run.vertices)].astype(np.int64)
 
-    def _scales(
-        self, run: Run, sources: np.ndarray, *, endpoints: bool
-    ) -> tuple[float, float | None]:
+    def _scales(self, run: Run, sources: Any, *, endpoints: bool) -> tuple[float, float | None]:
         """What to multiply sums by, and those of sources where that is something else.
 
         Of the pairs (s, t) that a path through a vertex can join, a source is the s of those that
@@ -145,7 +142,8 @@ class BetweennessCentrality(_Betweenness):
     -----
     Of repeated edges the lightest counts once. Values are those of NetworkX, up to rounding; with
     one source, its own is NaN. Cost: O(V + E) a source, with weights O(E log V); sources are worked
-    on side by side, by all threads.
+    on side by side, by all threads (on the GPU those of small graphs, and with weights one after
+    another).
     """
 
     _: KW_ONLY
@@ -165,7 +163,7 @@ class BetweennessCentrality(_Betweenness):
         scale, of_sources = self._scales(run, sources, endpoints=self.endpoints)
         factor = np.full_like(value, scale)
         if of_sources is not None:
-            factor[sources] = of_sources
+            factor[np.asarray(sources, like=value)] = of_sources
         value = (value * factor)[run.rows]
         return {"vertex": Values(run.vertices), "betweenness": Values(value)}
 

@@ -40,7 +40,7 @@ class ClusteringCoefficient(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "gpu")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("neighbour_arcs",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
@@ -13,15 +15,27 @@ def edge_columns() -> dict[str, ColumnType]:
     return {"edge source": ColumnType("vertex"), "edge destination": ColumnType("vertex")}
 
 
-def edge_table(run: Run, source: np.ndarray, destination: np.ndarray, columns: Table) -> Table:
+def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table:
     """Edges between dense ids in the order of the user's ids; on ranks each gives some of them.
 
     Of an undirected graph both directions may be given; those from the smaller id are kept.
     """
     rank = run.ids.rank if run.ranks is None else None
     first, second = (source, destination) if rank is None else (rank[source], rank[destination])
-    kept = np.arange(len(first)) if run.view.directed else np.flatnonzero(first <= second)
-    kept = kept[np.lexsort((second[kept], first[kept]))]
-    run.order(first[kept], run.num_vertices, second[kept])
-    table = {"edge source": Values(source[kept]), "edge destination": Values(destination[kept])}
-    return table | {name: Values(column.data[kept]) for name, column in columns.items()}
+    if run.view.directed:
+        order = order_of_ends(first, second, run.num_vertices)
+    else:
+        kept = np.flatnonzero(first <= second)
+        order = kept[order_of_ends(first[kept], second[kept], run.num_vertices)]
+    run.order(first[order], run.num_vertices, second[order])
+    table = {"edge source": Values(source[order]), "edge destination": Values(destination[order])}
+    return table | {name: Values(column.data[order]) for name, column in columns.items()}
+
+
+def order_of_ends(first: Any, second: Any, n: int) -> Any:
+    """Places of edges in the order of their ends, which are below ``n``; equal ones stay in theirs."""
+    bits = max(n - 1, 1).bit_length()
+    if 2 * bits > 64:
+        return np.lexsort((second, first))
+    key = (first.astype(np.uint64) << np.uint64(bits)) | second.astype(np.uint64)
+    return np.argsort(key, kind="stable")

@@ -36,7 +36,7 @@ class TriangleCount(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "gpu")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("triangles",)

@@ -294,16 +294,34 @@ __device__ __forceinline__ uint32 load_acquire(const uint32 *place) {
     return value;
 }
 
-// What any thread wrote before is seen by all threads after.
-__device__ __forceinline__ void grid_sync(GridBarrier *barrier) {
+// Blocks that work together: which of them this one is, and how many they are.
+struct BlockTeam {
+    uint32 rank, size;
+
+    __device__ __forceinline__ uint64 thread() const {
+        return (uint64)rank * blockDim.x + threadIdx.x;
+    }
+
+    __device__ __forceinline__ uint64 threads() const { return (uint64)size * blockDim.x; }
+};
+
+__device__ __forceinline__ BlockTeam whole_grid() { return {blockIdx.x, gridDim.x}; }
+
+// What any thread of the team wrote before is seen by all its threads after.
+__device__ __forceinline__ void team_sync(GridBarrier *barrier, BlockTeam team) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        uint32 share = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+        uint32 share = team.rank == 0 ? 0x80000000u - (team.size - 1) : 1;
         uint32 old = atomicAdd(barrier, share);
         while (((old ^ load_acquire(barrier)) & 0x80000000u) == 0) {
         }
         __threadfence();
     }
     __syncthreads();
+}
+
+// What any thread wrote before is seen by all threads after.
+__device__ __forceinline__ void grid_sync(GridBarrier *barrier) {
+    team_sync(barrier, whole_grid());
 }

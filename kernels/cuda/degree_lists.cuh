@@ -25,6 +25,10 @@ struct Counts {
     uint64 small, medium, pieces;
 };
 
+__device__ __forceinline__ Counts fresh_counts(const Counts *counts) {
+    return {fresh(&counts->small), fresh(&counts->medium), fresh(&counts->pieces)};
+}
+
 // A superstep's part of the lists: where it starts, and how much of each there is.
 struct Slice {
     Counts first, count;
@@ -166,11 +170,13 @@ __device__ __forceinline__ void for_short_rows(ID row, OFFSET start, uint32 degr
 }
 
 // Calls visit(row, edge, left, step) for all edges of the slice's rows, by all lanes of a warp
-// together: a lane's edges are edge, edge + step .. for BATCH steps, but below edge + left.
+// together: a lane's edges are edge, edge + step .. for BATCH steps, but below edge + left. The
+// blocks of the team share the work.
 template <typename Visit>
 __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &slice,
-                                          const OFFSET *offsets, Visit visit) {
-    for (uint64 i = blockIdx.x; i < slice.count.pieces; i += gridDim.x) {
+                                          const OFFSET *offsets, Visit visit,
+                                          BlockTeam team = whole_grid()) {
+    for (uint64 i = team.rank; i < slice.count.pieces; i += team.size) {
         ID row = lists.piece_row[slice.first.pieces + i];
         OFFSET end = offsets[row + 1];
         // Pieces lie within their row, so nothing wraps.
@@ -185,12 +191,12 @@ __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &s
         }
     }
     // Warps of different blocks take neighbouring parts: a short list is spread over the device.
-    uint64 warp = (uint64)warp_in_block() * gridDim.x + blockIdx.x;
-    for (uint64 i = warp; i < slice.count.medium; i += num_warps()) {
+    uint64 warp = (uint64)warp_in_block() * team.size + team.rank, warps = team.threads() / WARP;
+    for (uint64 i = warp; i < slice.count.medium; i += warps) {
         ID row = lists.queue[lists.n - 1 - slice.first.medium - i];
         for_row(row, offsets[row], offsets[row + 1], visit);
     }
-    for (uint64 i = warp * WARP; i < slice.count.small; i += num_warps() * WARP) {
+    for (uint64 i = warp * WARP; i < slice.count.small; i += warps * WARP) {
         ID row = 0;
         OFFSET start = 0;
         uint32 degree = 0;

@@ -7,7 +7,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads
@@ -15,7 +15,7 @@ from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
 
-pytestmark = on_one_cpu
+pytestmark = on_one_rank
 
 
 def positive(graph):

@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -15,7 +15,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
 from dask_graphgpu.report import Report
 
-pytestmark = on_one_cpu
+pytestmark = on_one_rank
 
 
 @settings(max_examples=60)

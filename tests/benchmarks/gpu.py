@@ -114,6 +114,18 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def k_core() -> Any:
         return gpu.edges_among(views["plain"], gpu.k_core(views["plain"], 16, Report("k_core")))
 
+    def triangles() -> Any:
+        return gpu.triangles(views["plain"], report=Report("triangles"))
+
+    def betweenness(number: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        sources = graph.sources(number)
+        dense = held.ids.find(sources)
+        how = {"weighted": False, "endpoints": True, "edges": False}
+        return (
+            lambda: plain.betweenness_centrality(sources, endpoints=True),
+            lambda: gpu.betweenness(views["plain"], dense, **how, report=Report("betweenness")),
+        )
+
     return {
         "bfs": (lambda: plain.bfs(s), bfs),
         "bfs, predecessors": (lambda: plain.bfs(s, predecessor=True), bfs_with_predecessors),
@@ -133,6 +145,10 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "components": (lambda: plain.weakly_connected_components(), components),
         "core number": (lambda: plain.core_number(), cores),
         "k-core, k = 16": (lambda: plain.k_core(16), k_core),
+        "triangles": (lambda: plain.triangle_count(), triangles),
+        "clustering": (lambda: plain.clustering_coefficient(), None),
+        "betweenness, 4 sources": betweenness(4),
+        "betweenness, 64 sources": betweenness(64),
         "build": (lambda: graph.edges[["src", "dst"]].graph(directed=False).persist(), None),
         "build, weighted": (lambda: graph.weighted("int32").graph(directed=False).persist(), None),
     }
@@ -154,6 +170,10 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
     plain, weighted = build(None), build("weight")
     s = graph.source
 
+    def betweenness(number: int) -> Callable[[], Any]:
+        sources = graph.sources(number)
+        return lambda: cugraph.betweenness_centrality(plain, k=sources, endpoints=True)
+
     def pagerank(made: Any) -> Callable[[], Any]:
         return lambda: cugraph.pagerank(
             made, tol=1e-30, max_iter=ITERATIONS, fail_on_nonconvergence=False
@@ -167,14 +187,21 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "components": lambda: cugraph.weakly_connected_components(plain),
         "core number": lambda: cugraph.core_number(plain),
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
+        "triangles": lambda: cugraph.triangle_count(plain),
+        "betweenness, 4 sources": betweenness(4),
+        "betweenness, 64 sources": betweenness(64),
         "build": lambda: build(None),
         "build, weighted": lambda: build("weight"),
     }
 
 
-def measure(graph: DeviceGraph, *, peer: bool) -> None:
-    """Print the table of a graph."""
-    calls = ours(graph)
+def measure(graph: DeviceGraph, *, peer: bool, only: list[str]) -> None:
+    """Print the table of a graph, or ``only`` some rows."""
+    calls = {
+        name: of
+        for name, of in ours(graph).items()
+        if not only or name.split(",")[0].split()[0] in only
+    }
     theirs = peers(graph) if peer else {}
     print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges\n")
     print("| | ours, user call | ours, device | cuGraph |\n| --- | --- | --- | --- |")
@@ -193,18 +220,27 @@ def measure(graph: DeviceGraph, *, peer: bool) -> None:
         print("\n" + compare(calls, theirs), flush=True)
 
 
+# Columns that both have to find the same, and how near floats have to be.
+COMPARED = (
+    ("sssp", "distance", 0.0),
+    ("core number", "core_number", 0.0),
+    ("triangles", "counts", 0.0),
+    ("betweenness, 4 sources", "betweenness_centrality", 1e-3),
+)
+
+
 def compare(calls: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """Say whether distances, components and core numbers are those of cuGraph."""
+    """Say whether distances, core numbers, triangles and betweenness are those of cuGraph."""
     said = []
-    for name, column in (("sssp", "distance"), ("core number", "core_number")):
+    for name, column, tolerance in COMPARED:
+        if name not in calls:
+            continue
         mine, other = calls[name][0](), theirs[name]().sort_values("vertex")
-        found = mine.columns[-1]
-        same = bool(
-            (
-                cp.asarray(mine[found].fillna(-1)).astype("float64")
-                == cp.asarray(_unreached(other[column])).astype("float64")
-            ).all()
-        )
+        a = cp.asarray(mine[mine.columns[-1]].fillna(-1)).astype("float64")
+        b = cp.asarray(_unreached(other[column])).astype("float64")
+        if name.startswith("betweenness"):  # scaled in different ways, all vertices alike
+            b *= a.max() / b.max()
+        same = bool((cp.abs(a - b) <= tolerance * cp.maximum(cp.abs(a), 1)).all())
         said.append(f"{name}: {'same' if same else 'DIFFERENT'}")
     return ", ".join(said)
 
@@ -221,15 +257,18 @@ def main() -> None:
     parser.add_argument("--grid", type=int, nargs="*", default=[])
     parser.add_argument("--graphs", type=Path, nargs="*", default=[], help="Parquet files")
     parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="rows of the table, by their first word"
+    )
     given = parser.parse_args()
     names = ["cupy-cuda13x", "numba-cuda", *([] if given.no_peer else ["cugraph-cu13"])]
     print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in names))
     for scale in given.scale:
-        measure(rmat(scale), peer=not given.no_peer)
+        measure(rmat(scale), peer=not given.no_peer, only=given.only)
     for side in given.grid:
-        measure(grid(side), peer=not given.no_peer)
+        measure(grid(side), peer=not given.no_peer, only=given.only)
     for path in given.graphs:
-        measure(real(path), peer=not given.no_peer)
+        measure(real(path), peer=not given.no_peer, only=given.only)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,13 @@ class DeviceGraph:
     source: int
     num_vertices: int
 
+    def sources(self, number: int) -> list[int]:
+        """Ids of vertices with edges, drawn at random."""
+        cp.random.seed(7)
+        drawn = cp.random.choice(len(self.edges), 4 * number, replace=False)
+        ids = cp.unique(cp.asarray(self.edges["src"])[drawn])
+        return cp.random.permutation(ids)[:number].tolist()
+
     def weighted(self, dtype: str) -> Any:
         """The edges with weights of a type."""
         edges = self.edges.copy(deep=False)

@@ -81,6 +81,13 @@ METHODS = {
     "components": lambda graph, a, b: graph.weakly_connected_components(),
     "core_number": lambda graph, a, b: graph.core_number(),
     "degree": lambda graph, a, b: graph.degree(),
+    "triangle_count": lambda graph, a, b: graph.triangle_count(),
+    "clustering_coefficient": lambda graph, a, b: graph.clustering_coefficient(),
+    "betweenness of two": lambda graph, a, b: graph.betweenness_centrality([a, b]),
+    "betweenness of five": lambda graph, a, b: graph.betweenness_centrality(5, endpoints=True),
+    "betweenness of all": lambda graph, a, b: graph.betweenness_centrality(),
+    "betweenness by weight": lambda graph, a, b: graph.betweenness_centrality(2, weighted=True),
+    "edge betweenness": lambda graph, a, b: graph.edge_betweenness_centrality([a, b]),
     "run": lambda graph, a, b: graph.run(PROGRAM, max_supersteps=400),
 }
 

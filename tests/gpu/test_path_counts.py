@@ -5,28 +5,15 @@ import importlib
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, random_small
+from made_graphs import SHAPES, layers, random_small, simple
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.errors import IntegerOverflow
-from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.path_counts")
-
-
-def simple(view):
-    """A view without repeated edges, which would count as often as they occur."""
-    out = view.out
-    row = np.repeat(np.arange(out.num_vertices), out.degrees)
-    row, neighbour = np.unique(np.stack([row, out.neighbours]).astype(np.int64), axis=1)
-    ids = out.neighbours.dtype
-    rows = importlib.import_module("dask_graphgpu.partition.csr").from_edges(
-        out.num_vertices, row.astype(ids), neighbour.astype(ids)
-    )
-    return View.of(rows, directed=view.directed)
 
 
 def levels(view, source, **given):
@@ -39,21 +26,6 @@ def outcome(engine, view, source, level, dtype):
         return engine.path_counts(view, source, level, dtype=dtype, report=Report("ssnsp"))
     except IntegerOverflow:
         return "overflow"
-
-
-def layers(width, number):
-    """Layers in which every vertex leads to all of the next: width ** number paths to the end."""
-    first = np.arange(number - 1)[:, None, None] * width
-    source = np.broadcast_to(first + np.arange(width)[:, None], (number - 1, width, width))
-    destination = np.broadcast_to(first + width + np.arange(width), source.shape)
-    n = width * number
-    ends = [np.arange(width), np.full(width, n + 1)]
-    return MadeGraph(
-        n + 2,
-        np.r_[np.full(width, n), source.ravel(), n - width + ends[0]],
-        np.r_[ends[0], destination.ravel(), ends[1]],
-        directed=True,
-    )
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])

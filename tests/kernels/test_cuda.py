@@ -27,6 +27,12 @@ GIVEN = {
     "peeling": IDS,
     "shards": IDS,
     "tiers": IDS,
+    "betweenness": [
+        *IDS,
+        *({**ids, "WEIGHT": "uint8", "DIST": "int64"} for ids in IDS),
+        *({**ids, "WEIGHT": "float", "DIST": "double"} for ids in IDS),
+    ],
+    "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}

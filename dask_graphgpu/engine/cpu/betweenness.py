@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def betweenness(
         return ended
 
     results = for_blocks(work, np.arange(workers + 1))
-    _check(max(code for code, _ in results), lengths)
+    check(max(code for code, _ in results), lengths)
     read = sum(int(each) for _, each in results)
     report.advance(
         "accumulate", supersteps=len(sources), frontier=len(sources), edges=2 * read,
@@ -146,24 +146,3 @@ def _lengths(rows: Adjacency) -> np.ndarray:
 
 def _far(lengths: np.ndarray) -> Any:
     return np.iinfo(np.int64).max if lengths.dtype.kind == "i" else np.inf
-
-
-def _check(code: int, lengths: np.ndarray | None) -> None:
-    from dask_graphgpu.kernels.cpu import betweenness as kernels
-
-    if code == kernels.MANY_PATHS:
-        raise IntegerOverflow(
-            "the number of shortest paths to a vertex is beyond 1.8e308, the largest float64"
-        )
-    if code == kernels.LONG_PATHS and lengths is not None:
-        if (lengths == 0).any():
-            raise InvalidEdges(
-                "a weight is 0: with edges of no length the number of shortest paths is not "
-                "defined; leave them out, give them a small weight, or use weighted=False"
-            )
-        if lengths.dtype.kind == "i":
-            raise IntegerOverflow("a distance does not fit int64; give float weights")
-        raise InvalidEdges(
-            "the weights are too far apart: a distance plus a weight is that distance again, or "
-            "infinite; scale the weights, or give integers"
-        )

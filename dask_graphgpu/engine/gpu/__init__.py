@@ -1,5 +1,6 @@
 """The GPU engine: CUDA kernels, one GPU."""
 
+from dask_graphgpu.engine.gpu.betweenness import betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.induced import edges_among
@@ -7,14 +8,18 @@ from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import predecessors
 from dask_graphgpu.engine.gpu.programs import run
+from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 
 __all__ = [
+    "betweenness",
     "bfs",
     "components",
     "core_numbers",
     "edges_among",
     "k_core",
+    "neighbour_arcs",
     "path_counts",
     "predecessors",
     "run",
+    "triangles",
 ]

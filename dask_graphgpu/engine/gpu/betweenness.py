@@ -1,0 +1,193 @@
+"""Betweenness by Brandes' accumulation of dependencies.
+
+References
+----------
+.. [1] Brandes. A faster algorithm for betweenness centrality. J. Mathematical Sociology 25 (2001).
+.. [2] McLaughlin, Bader. Scalable and high performance betweenness centrality on the GPU. SC 2014.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.path_failures import LONG_PATHS, check
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+
+# Edges that keep a block busy: with fewer a block, teams of fewer blocks search at once.
+EDGES_A_BLOCK = 1 << 16
+
+# Sources of a launch, for each team; between launches a long run is interrupted.
+SOURCES_A_TEAM = 16
+
+# Bytes that the arrays of all teams may take.
+MOST_BYTES = 1 << 32
+
+# Of a team's own arrays, for a vertex of 32-bit ids: level, count, share, queue, places.
+_VERTEX_BYTES = 4 + 8 + 8 + 4 + 12
+
+_STATE = np.dtype([(name, np.uint64) for name in ("next", "read", "failed")])
+_TEAM_BYTES = 88
+_NONE = np.uint64(0)  # a null pointer
+
+# Distances over weights.
+DISTANCES = VertexProgram(
+    state={"distance": Field(dtype="weight", initial=None, at_source=0)},
+    compute=lambda source_distance, weight: source_distance + weight,
+    combine="min",
+    priority=lambda distance: distance,
+    bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
+)
+
+
+def betweenness(
+    view: View,
+    sources: Any,
+    *,
+    weighted: bool,
+    endpoints: bool,
+    edges: bool,
+    report: Report,
+) -> Any:
+    """Sums of the sources' dependencies on every vertex, or on every edge; as `engine.cpu.betweenness`.
+
+    Parameters
+    ----------
+    view : View
+        Without repeated edges.
+    sources : array of dense ids
+    weighted : bool
+        Whether the length of a path is the sum of the weights of the view, not the number of its edges.
+    endpoints : bool
+        Whether a path goes through its two ends as well.
+    edges : bool
+        Whether to sum up over edges.
+    report : Report
+        Gets one row, "accumulate".
+
+    Returns
+    -------
+    array of float64
+        Shape (num_vertices,), or for edges (num_edges,) in the order of ``view.out``; both directions of an undirected
+        edge have the sum of both.
+
+    Raises
+    ------
+    InvalidEdges
+        A weight is zero, or so small beside a distance that the sum absorbs it.
+    IntegerOverflow
+        A distance does not fit the type of the weights; the number of shortest paths to a vertex is beyond 1.8e308.
+
+    Notes
+    -----
+    For each source a search that counts paths, and the same edges again [1]_: two looks at each edge of what it
+    reaches, and O(V) to begin with. Blocks search in teams, each from a source of its own, where one search does not
+    keep all of them busy [2]_. With weights sources come one after another, and distances are found first. 36 bytes a
+    vertex and team. Sums are made by atomics: last bits may change from run to run. See kernels/cuda/betweenness.cu.
+    """
+    start = time.perf_counter()
+    here = DeviceView.of(view)
+    search = _Search(here, here.out.weight if weighted else None, endpoints, edges)
+    sources = cupy.asarray(sources).astype(here.id_dtype)
+    if search.weight is None:
+        step = search.teams(len(sources)) * SOURCES_A_TEAM
+        for first in range(0, len(sources), step):
+            search.run(sources[first : first + step])
+    else:
+        for i in range(len(sources)):
+            search.run(sources[i : i + 1], *_distances(view, int(sources[i]), search.weight))
+    report.advance(
+        "accumulate", supersteps=len(sources), frontier=len(sources), edges=2 * search.read,
+        bytes=2 * search.read * (here.id_dtype.itemsize + 4) + 40 * here.n * len(sources),
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+    sums = search.sums
+    if edges and not view.directed:
+        from dask_graphgpu.partition.device.csr import transpose_column
+
+        sums = sums + transpose_column(here.out, sums)
+    return here.to_caller(sums)
+
+
+class _Search:
+    """The sums, and what searches need.
+
+    Attributes
+    ----------
+    sums : float64 array, of vertices or of edges
+    read : int
+        Edges read on the way out.
+    """
+
+    def __init__(self, here: DeviceView, weight: Any, endpoints: bool, edges: bool) -> None:
+        self._here, self.weight, self._endpoints = here, weight, endpoints
+        self._through = cupy.zeros(here.n, np.float64)
+        self._along = cupy.zeros(here.out.num_edges, np.float64) if edges else None
+        self.sums = self._along if edges else self._through
+        self.read = 0
+
+    def teams(self, sources: int) -> int:
+        """Teams that search at once."""
+        if self.weight is not None:
+            return 1
+        blocks = launch.resident_blocks(self._kernel(None))
+        size = min(-(-self._here.num_edges // EDGES_A_BLOCK), blocks)
+        room = MOST_BYTES // (_VERTEX_BYTES * self._here.n + 1)
+        return max(min(blocks // max(size, 1), sources, room), 1)
+
+    def run(self, sources: Any, distance: Any = None, reached: Any = None) -> None:
+        """Add the dependencies of some sources; over weights of one, whose distances are known."""
+        here, rows, n = self._here, self._here.out, self._here.n
+        teams = self.teams(len(sources))
+        kernel = self._kernel(distance)
+        lists, separators = degree_lists(rows)
+        queue, piece_row, piece = (cupy.empty(teams * len(a), a.dtype) for a in lists)
+        state = cupy.zeros(_STATE.itemsize + teams * _TEAM_BYTES, np.uint8)
+        lengths = () if distance is None else (self.weight, distance, reached.view(np.uint8))
+        launch.cooperative(
+            kernel,
+            (
+                rows.offsets, rows.neighbours, np.uint64(n), sources, np.uint64(len(sources)),
+                np.float64(self._endpoints), np.uint32(launch.resident_blocks(kernel) // teams),
+                np.uint32(teams), cupy.empty(teams * n, np.int32),
+                cupy.empty(teams * n, np.float64), cupy.empty(teams * n, np.float64),
+                queue, piece_row, piece, np.uint64(len(lists[1])), *separators,
+                cupy.empty(teams * 3 * (n + 1), here.id_dtype), *lengths, self._through,
+                _NONE if self._along is None else self._along, state,
+            ),
+        )  # fmt: skip
+        (ended,) = cupy.asnumpy(state[: _STATE.itemsize]).view(_STATE)
+        self.read += int(ended["read"])
+        check(int(ended["failed"]), self.weight)
+
+    def _kernel(self, distance: Any) -> Any:
+        defines = self._here.defines
+        if distance is not None:
+            types = {"WEIGHT": c_type(self.weight.dtype), "DIST": c_type(distance.dtype)}
+            defines = {**defines, **types}
+        return cuda("betweenness", defines=defines).kernel("betweenness")
+
+
+def _distances(view: View, source: int, weight: Any) -> tuple[Any, Any]:
+    """Length of a shortest path from a source to each vertex, int64 or float64, and who has one."""
+    from dask_graphgpu.engine.gpu.programs import run
+
+    try:
+        state = run(DISTANCES, view, sources=np.array([source]), report=Report("distances"))
+    except IntegerOverflow:
+        check(LONG_PATHS, weight)
+        raise
+    return cupy.asarray(state["distance"]), cupy.asarray(state.reached)

@@ -1,0 +1,45 @@
+"""Shortest paths that cannot be counted, for betweenness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+
+DONE, MANY_PATHS, LONG_PATHS = 0, 1, 2  # as in kernels/cpu/betweenness.py and its CUDA twin
+
+
+def check(code: int, lengths: Any) -> None:
+    """Raise unless a search has ended well.
+
+    Parameters
+    ----------
+    code : int
+        `MANY_PATHS`: a count is infinite; `LONG_PATHS`: along an edge a distance does not grow, or
+        grows too much.
+    lengths : array, optional
+        Of the edges; None: each is one.
+
+    Raises
+    ------
+    InvalidEdges
+        A weight is zero, or so small beside a distance that the sum absorbs it.
+    IntegerOverflow
+        A distance does not fit int64, or a count float64.
+    """
+    if code == MANY_PATHS:
+        raise IntegerOverflow(
+            "the number of shortest paths to a vertex is beyond 1.8e308, the largest float64"
+        )
+    if code == LONG_PATHS:
+        if (lengths == 0).any():
+            raise InvalidEdges(
+                "a weight is 0: with edges of no length the number of shortest paths is not "
+                "defined; leave them out, give them a small weight, or use weighted=False"
+            )
+        if lengths.dtype.kind != "f":
+            raise IntegerOverflow("a distance does not fit int64; give float weights")
+        raise InvalidEdges(
+            "the weights are too far apart: a distance plus a weight is that distance again, or "
+            "infinite; scale the weights, or give integers"
+        )

@@ -1,0 +1,134 @@
+"""Betweenness on the GPU against the definition by path counts and the CPU engine."""
+
+import importlib
+from unittest import mock
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
+
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+gpu = importlib.import_module("dask_graphgpu.engine.gpu.betweenness")
+
+PLAIN = {"weighted": False, "endpoints": False, "edges": False}
+
+
+def sums(engine, view, sources, **given):
+    how = {**PLAIN, **given, "report": Report("betweenness")}
+    return engine.betweenness(view, np.asarray(sources), **how)
+
+
+def same(view, sources, **given):
+    expected, found = (sums(engine, view, sources, **given) for engine in (cpu, gpu))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("edges_a_block", [1, 1 << 16])
+def test_small_graphs(edges_a_block):
+    for seed in range(24):
+        graph = random_small(seed, rank=None)
+        view = simple(graph.view())
+        rng = np.random.default_rng(seed)
+        sources = rng.choice(graph.n, rng.integers(1, graph.n + 1), replace=False)
+        peer = (nx.DiGraph if graph.directed else nx.Graph)(graph.edges())
+        peer.add_nodes_from(range(graph.n))
+        with mock.patch.object(gpu, "EDGES_A_BLOCK", edges_a_block):
+            found = sums(gpu, view, sources)
+            expected = oracles.dependencies(graph.n, peer, sources.tolist(), None)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+            same(view, sources, endpoints=True)
+            same(view, sources, edges=True)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("ids", ["uint32", "uint64"])
+def test_shapes(shape, directed, ids):
+    view = simple(SHAPES[shape](ids=ids, directed=directed).view())
+    sources = np.linspace(0, view.num_vertices - 1, 5).astype(int)
+    same(view, sources)
+    same(view, sources, edges=True)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_weights(kind, directed):
+    """Few different ones, so that many paths are of one length."""
+    for shape in (SHAPES["grid"], SHAPES["skewed"]):
+        made = shape(directed=directed)
+        low, high = (
+            np.minimum(made.source, made.destination),
+            np.maximum(made.source, made.destination),
+        )
+        weight = (1 + (low * 31 + high * 17) % 3).astype(kind)
+        graph = MadeGraph(made.n, made.source, made.destination, directed, weight=weight)
+        view = lightest(graph)
+        for more in ({}, {"endpoints": True}, {"edges": True}):
+            same(view, [0, made.n // 2], weighted=True, **more)
+
+
+def lightest(graph):
+    """A view in which of repeated edges the lightest counts."""
+    from dask_graphgpu.partition import rowwise
+    from dask_graphgpu.partition.view import View
+
+    return View.of(rowwise.merge_repeats(graph.view().out, "min"), directed=graph.directed)
+
+
+def test_more_sources_than_a_launch_takes():
+    view = simple(rmat(7).view())
+    with mock.patch.object(gpu, "SOURCES_A_TEAM", 2):
+        same(view, np.arange(128))
+    with mock.patch.object(gpu, "MOST_BYTES", 1):
+        same(view, np.arange(40))
+
+
+def test_no_edges_and_no_sources():
+    assert sums(gpu, edgeless(5).view(), [2, 3]).tolist() == [0] * 5
+    assert sums(gpu, edgeless(5).view(), [2], edges=True).tolist() == []
+    assert sums(gpu, rmat(5).view(), np.empty(0, np.int64)).tolist() == [0] * 32
+
+
+def test_what_cannot_be_counted():
+    graph = layers(10, 320)
+    with pytest.raises(IntegerOverflow, match=r"beyond 1\.8e308"):
+        sums(gpu, graph.view(), [graph.n - 2])
+
+    def path(*weights):
+        n = len(weights) + 1
+        return MadeGraph(
+            n, np.arange(n - 1), np.arange(1, n), directed=True, weight=np.array(weights)
+        ).view()
+
+    for weights, error, words in (
+        ([1, 0], InvalidEdges, "a weight is 0"),
+        ([1.0, 1e-30], InvalidEdges, "too far apart"),
+        ([1e308, 1.7e308], InvalidEdges, "too far apart"),
+        ([2**62, 2**62], IntegerOverflow, "does not fit int64"),
+    ):
+        with pytest.raises(error, match=words):
+            sums(gpu, path(*weights), [0], weighted=True)
+
+
+def test_a_large_skewed_graph():
+    for directed in (False, True):
+        view = simple(rmat(14, directed=directed).view())
+        same(view, np.arange(0, 400, 57))
+        same(view, [0], edges=True)
+
+
+def test_report():
+    report = Report("betweenness")
+    view = simple(rmat(6).view())
+    gpu.betweenness(view, np.array([0, 1]), **PLAIN, report=report)
+    (row,) = report.advances
+    assert (row.direction, row.supersteps) == ("accumulate", 2)
+    assert row.edges == 2 * 2 * view.num_edges
