@@ -153,8 +153,7 @@ class _Search:
         here, rows, n = self._here, self._here.out, self._here.n
         teams = self.teams(len(sources))
         kernel = self._kernel(distance)
-        lists, separators = degree_lists(rows)
-        queue, piece_row, piece = (cupy.empty(teams * len(a), a.dtype) for a in lists)
+        lists, separators = degree_lists(rows, teams)
         state = cupy.zeros(_STATE.itemsize + teams * _TEAM_BYTES, np.uint8)
         lengths = () if distance is None else (self.weight, distance, reached.view(np.uint8))
         launch.cooperative(
@@ -164,7 +163,7 @@ class _Search:
                 np.float64(self._endpoints), np.uint32(launch.resident_blocks(kernel) // teams),
                 np.uint32(teams), cupy.empty(teams * n, np.int32),
                 cupy.empty(teams * n, np.float64), cupy.empty(teams * n, np.float64),
-                queue, piece_row, piece, np.uint64(len(lists[1])), *separators,
+                *lists, np.uint64(len(lists[1]) // teams), *separators,
                 cupy.empty(teams * 3 * (n + 1), here.id_dtype), *lengths, self._through,
                 _NONE if self._along is None else self._along, state,
             ),

@@ -19,8 +19,10 @@ SEPARATORS = (32, 128)
 PIECE = 2048
 
 
-def degree_lists(rows: Adjacency) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]]:
+def degree_lists(rows: Adjacency, teams: int = 1) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]]:
     """The lists for one run over rows, in which each vertex enters them once at most.
+
+    Of several ``teams`` each has a part, one after another.
 
     Returns
     -------
@@ -34,8 +36,8 @@ def degree_lists(rows: Adjacency) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]
     )  # the last of a row is a part of one
     id_dtype = rows.neighbours.dtype
     arrays = (
-        cupy.empty(n, id_dtype),
-        cupy.empty(pieces, id_dtype),
-        cupy.empty(pieces, cupy.uint32),
+        cupy.empty(teams * n, id_dtype),
+        cupy.empty(teams * pieces, id_dtype),
+        cupy.empty(teams * pieces, cupy.uint32),
     )
     return arrays, (np.uint32(medium), np.uint32(large))
