@@ -28,6 +28,9 @@ on_one_cpu = pytest.mark.skipif(
     reason="runs on the CPU engine on one rank only",
 )
 
+# Numbers of ranks for tests of methods that run on several: a GPU has one.
+RANKS = (1,) if config.get("engine") == "gpu" else (1, 2, 3, 4)
+
 bfs = _engine.bfs
 components = _engine.components
 core_numbers = _engine.core_numbers

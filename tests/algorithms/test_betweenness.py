@@ -7,15 +7,13 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import on_one_rank
+from engines import RANKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
-
-pytestmark = on_one_rank
 
 
 def positive(graph):
@@ -50,15 +48,16 @@ def near(found, wanted):
     normalized=st.booleans(),
     endpoints=st.booleans(),
     number=st.sampled_from([1, 3]),
+    ranks=st.sampled_from(RANKS),
 )
-def test_definition_and_networkx(graph, data, normalized, endpoints, number):
+def test_definition_and_networkx(graph, data, normalized, endpoints, number, ranks):
     weighted = graph.weight is not None
     graph = positive(graph) if weighted else graph
     peer, weight = simple(graph), "weight" if weighted else None
     drawn = data.draw(st.one_of(st.none(), st.sets(st.integers(0, graph.n - 1), min_size=1)))
     sources = None if drawn is None else [graph.ids[v] for v in sorted(drawn)]
     how = {"sources": sources, "weighted": weighted, "normalized": normalized}
-    built = graph.graph(weight="weight" if weighted else None).persist()
+    built = graph.graph(weight="weight" if weighted else None, ranks=ranks).persist()
     with on_threads(number):
         result = built.betweenness_centrality(**how, endpoints=endpoints)
         found = graph.answers(result, "betweenness")
@@ -156,12 +155,13 @@ def layers(*widths):
     )
 
 
-def test_what_cannot_be_counted():
+@pytest.mark.parametrize("ranks", RANKS)
+def test_what_cannot_be_counted(ranks):
     many = layers(1, *[10] * 320, 1)
     for weight in (None, 1.0, 1):
         edges = many if weight is None else many.assign(weight=weight)
         with pytest.raises(errors.IntegerOverflow, match=r"beyond 1\.8e308"):
-            edges.graph().betweenness_centrality([0], weighted=weight is not None)
+            edges.graph(ranks=ranks).betweenness_centrality([0], weighted=weight is not None)
     edges = pd.DataFrame({"src": [0, 1, 1], "dst": [1, 2, 1]})
     for weights, error, words in (
         ([1, 0, 0], errors.InvalidEdges, "a weight is 0"),
@@ -170,11 +170,11 @@ def test_what_cannot_be_counted():
         ([1e308, 1.7e308, 1.0], errors.InvalidEdges, "too far apart"),
         ([2**62, 2**62, 1], errors.IntegerOverflow, "does not fit int64"),
     ):
-        graph = edges.assign(weight=weights).graph()
+        graph = edges.assign(weight=weights).graph(ranks=ranks)
         assert graph.betweenness_centrality()["betweenness"].tolist() == [0.0, 0.5, 0.0]
         with pytest.raises(error, match=words):
             graph.betweenness_centrality(weighted=True)
-    loop = edges.assign(weight=[1, 1, 0]).graph().betweenness_centrality(weighted=True)
+    loop = edges.assign(weight=[1, 1, 0]).graph(ranks=ranks).betweenness_centrality(weighted=True)
     assert loop["betweenness"].tolist() == [0.0, 0.5, 0.0]
 
 

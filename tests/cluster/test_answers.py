@@ -25,6 +25,8 @@ CALLS = {
     "components": lambda g: g.weakly_connected_components(),
     "strong components": lambda g: g.strongly_connected_components(),
     "forest": lambda g: g.minimum_spanning_forest(),
+    "betweenness": lambda g: g.betweenness_centrality(20, weighted=True),
+    "edge betweenness": lambda g: g.edge_betweenness_centrality([3, 5, 8]),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
     "bfs from many": lambda g: g.bfs(list(range(70))),

@@ -80,7 +80,7 @@ def betweenness(
     workers = max(min(num_threads(), len(sources), most), 1)
     through = [np.zeros(rows.num_vertices) for _ in range(workers)]
     along = [np.zeros(rows.num_edges if edges else 0) for _ in range(workers)]
-    lengths = _lengths(rows) if weighted else None
+    lengths = lengths_of(rows) if weighted else None
 
     def work(lo: int, hi: int) -> tuple[int, int]:
         ended: tuple[int, int] = _accumulate(
@@ -135,13 +135,13 @@ def _accumulate(
     )  # fmt: skip
 
 
-def _lengths(rows: Adjacency) -> np.ndarray:
+def lengths_of(rows: Adjacency) -> np.ndarray:
     """Weights in the type in which they are added up; 1 without weights."""
     if rows.weight is None:
         return np.ones(rows.num_edges, np.int64)
     if rows.weight.dtype.kind == "f":
-        return rows.weight.astype(np.float64)
-    return rows.weight.astype(np.int64)
+        return rows.weight.astype(np.float64, copy=False)
+    return rows.weight.astype(np.int64, copy=False)
 
 
 def _far(lengths: np.ndarray) -> Any:

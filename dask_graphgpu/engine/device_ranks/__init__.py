@@ -7,6 +7,7 @@ from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.ranks import (
+    betweenness,
     core_numbers,
     edges_among,
     k_core,
@@ -15,6 +16,7 @@ from dask_graphgpu.engine.ranks import (
 )
 
 __all__ = [
+    "betweenness",
     "bfs",
     "components",
     "core_numbers",

@@ -1,5 +1,6 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
+from dask_graphgpu.engine.ranks.betweenness import betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.hits import hits
@@ -14,6 +15,7 @@ from dask_graphgpu.engine.ranks.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 
 __all__ = [
+    "betweenness",
     "bfs",
     "components",
     "core_numbers",
