@@ -36,7 +36,6 @@ class _Betweenness(Algorithm):
     seed: int = 0
 
     rule = "min"
-    runs_on = ("cpu", "gpu", "ranks")
     name: ClassVar[str]
 
     def __post_init__(self) -> None:

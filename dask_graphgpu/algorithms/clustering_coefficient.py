@@ -40,7 +40,6 @@ class ClusteringCoefficient(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu", "gpu")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("neighbour_arcs",)

@@ -36,7 +36,6 @@ class TriangleCount(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu", "gpu")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("triangles",)

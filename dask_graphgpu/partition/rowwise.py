@@ -48,6 +48,15 @@ def row_ids(adjacency: Adjacency) -> np.ndarray:
     return np.repeat(rows, adjacency.degrees)
 
 
+def edges_of(adjacency: Adjacency, vertices: np.ndarray) -> np.ndarray:
+    """The places of the edges of some vertices, row after row; int64."""
+    lengths = adjacency.degrees[vertices]
+    ends = np.cumsum(lengths)
+    found: np.ndarray = np.repeat(adjacency.offsets[vertices] - ends + lengths, lengths)
+    found += np.arange(len(found))
+    return found
+
+
 def union(a: Adjacency, b: Adjacency) -> Adjacency:
     """The edges of either of two adjacencies without repeats, without their columns."""
     from dask_graphgpu.kernels.cpu import csr

@@ -4,6 +4,7 @@ Encoding
 --------
 up : rows of the neighbours that are higher. A vertex is higher than another if it has more neighbours, or as many and
     the smaller id. A row then has at most sqrt(2 E) neighbours.
+far : rows in which the third vertex is looked for: those of `up`, or on one of many ranks some that lie there just now.
 mark : of a block of vertices, 0 but for the neighbours of the vertex at hand: 1 + what was found there so far.
 
 Vertices are in triangles of several blocks: what was found at them is added atomically, once an edge.
@@ -45,6 +46,29 @@ def up_rows(lo, hi, offsets, neighbours, up_offsets, up):
 
 
 @jit
+def up_lengths_by(lo, hi, offsets, neighbours, degree, number, lengths):
+    """As `up_lengths`, where rows are not all there: by given degrees, then by the smaller number."""
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        length = 0
+        for e in range(offsets[u], offsets[u + 1]):
+            v = neighbours[e]
+            length += degree[v] > degree[u] or (degree[v] == degree[u] and number[v] < number[u])
+        lengths[u] = length
+
+
+@jit
+def up_rows_by(lo, hi, offsets, neighbours, degree, number, up_offsets, up):
+    """Write the rows that `up_lengths_by` has measured."""
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        k = up_offsets[u]
+        for e in range(offsets[u], offsets[u + 1]):
+            v = neighbours[e]
+            if degree[v] > degree[u] or (degree[v] == degree[u] and number[v] < number[u]):
+                up[k] = v
+                k += 1
+
+
+@jit
 def up_ways(lo, hi, offsets, up, out_offsets, out, in_offsets, into, ways):
     """``ways[e]`` = directions, 1 or 2, in which the ends of an edge of `up` are joined; all rows ascend."""
     for u in range(lo, hi):
@@ -62,18 +86,18 @@ def up_ways(lo, hi, offsets, up, out_offsets, out, in_offsets, into, ways):
 
 
 @jit
-def work(lo, hi, offsets, up, steps):
+def work(lo, hi, offsets, up, far_offsets, steps):
     """``steps[u]`` = reads of edges that `count` takes for u."""
     for u in range(lo, hi):
         reads = 1
         for e in range(offsets[u], offsets[u + 1]):
             v = np.uint64(up[e])
-            reads += 1 + offsets[v + np.uint64(1)] - offsets[v]
+            reads += 1 + far_offsets[v + np.uint64(1)] - far_offsets[v]
         steps[u] = reads
 
 
 @jit
-def count(lo, hi, offsets, up, triangles):
+def count(lo, hi, offsets, up, far_offsets, far, triangles):
     """Add to ``triangles[v]`` the triangles at v that have their lowest vertex in the block."""
     mark = np.zeros(offsets.size - 1, np.uint32)
     for u in range(lo, hi):
@@ -86,8 +110,8 @@ def count(lo, hi, offsets, up, triangles):
         for e in range(start, stop):
             v = np.uint64(up[e])
             found = np.uint32(0)
-            for f in range(offsets[v], offsets[v + np.uint64(1)]):
-                w = np.uint64(up[f])
+            for f in range(far_offsets[v], far_offsets[v + np.uint64(1)]):
+                w = np.uint64(far[f])
                 here = mark[w]
                 hit = np.uint32(here != 0)
                 mark[w] = here + hit  # no branch: which neighbours are marked cannot be foretold
@@ -104,7 +128,7 @@ def count(lo, hi, offsets, up, triangles):
 
 
 @jit
-def count_arcs(lo, hi, offsets, up, ways, arcs):
+def count_arcs(lo, hi, offsets, up, ways, far_offsets, far, far_ways, arcs):
     """Add to ``arcs[v]`` the edges, by direction, between neighbours of v in the triangles that `count` finds."""
     place = np.zeros(offsets.size - 1, np.uint32)  # 1 + where a neighbour stands in the row
     most = 0
@@ -123,12 +147,12 @@ def count_arcs(lo, hi, offsets, up, ways, arcs):
             v = np.uint64(up[e])
             to_v = np.int64(ways[e])
             at_v = np.int64(0)
-            for f in range(offsets[v], offsets[v + np.uint64(1)]):
-                k = place[np.uint64(up[f])]
+            for f in range(far_offsets[v], far_offsets[v + np.uint64(1)]):
+                k = place[np.uint64(far[f])]
                 if k:
                     tally[k - 1] += to_v
                     at_v += np.int64(ways[start + k - 1])
-                    total += np.int64(ways[f])
+                    total += np.int64(far_ways[f])
             tally[e - start] += at_v
         for e in range(start, stop):
             v = np.uint64(up[e])

@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import on_one_rank
+from engines import RANKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -15,13 +15,14 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
 from dask_graphgpu.report import Report
 
-pytestmark = on_one_rank
-
 
 @settings(max_examples=60)
-@given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
-def test_over_all_kinds_of_ids(graph):
-    built = graph.graph().persist()
+@given(
+    graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
+    ranks=st.sampled_from(RANKS),
+)
+def test_over_all_kinds_of_ids(graph, ranks):
+    built = graph.graph(ranks=ranks).persist()
     expected = dict(enumerate(oracles.triangles(graph.n, graph.edges)))
     assert graph.answers(built.triangle_count(), "triangles") == expected
     expected = oracles.clustering(graph.n, graph.edges, directed=graph.directed)

@@ -27,6 +27,8 @@ CALLS = {
     "forest": lambda g: g.minimum_spanning_forest(),
     "betweenness": lambda g: g.betweenness_centrality(20, weighted=True),
     "edge betweenness": lambda g: g.edge_betweenness_centrality([3, 5, 8]),
+    "clustering": lambda g: g.clustering_coefficient(),
+    "triangles": lambda g: g.triangle_count(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
     "bfs from many": lambda g: g.bfs(list(range(70))),

@@ -39,7 +39,10 @@ def triangles(view: View, report: Report) -> np.ndarray:
     """
     from dask_graphgpu.kernels.cpu import triangles as kernels
 
-    return _counted(view, report, kernels.count, ())
+    up = _oriented(view.symmetric)
+    counts = np.zeros(up.num_vertices, np.int64)
+    count_into(counts, up, up, kernels.count, (), (), report)
+    return counts
 
 
 def neighbour_arcs(view: View, report: Report) -> np.ndarray:
@@ -53,34 +56,50 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
     if not view.directed:
         return 2 * triangles(view, report)
     up = _oriented(view.symmetric)
+    ways = ways_of(up, view.out, view.into)
+    counts = np.zeros(up.num_vertices, np.int64)
+    count_into(counts, up, up, kernels.count_arcs, (ways,), (ways,), report)
+    return counts
+
+
+def ways_of(up: Adjacency, out: Adjacency, into: Adjacency) -> np.ndarray:
+    """Directions, 1 or 2, in which the ends of each edge of oriented rows are joined."""
+    from dask_graphgpu.kernels.cpu import triangles as kernels
+
     ways = np.empty(up.num_edges, np.uint8)
     for_blocks(
         kernels.up_ways, edge_blocks(up.offsets), up.offsets, up.neighbours,
-        view.out.offsets, view.out.neighbours, view.into.offsets, view.into.neighbours, ways,
+        out.offsets, out.neighbours, into.offsets, into.neighbours, ways,
     )  # fmt: skip
-    return _counted(view, report, kernels.count_arcs, (ways,), up)
+    return ways
 
 
-def _counted(
-    view: View, report: Report, kernel: Any, more: tuple[Any, ...], up: Adjacency | None = None
-) -> np.ndarray:
-    """What a kernel adds up over all vertices."""
+def count_into(
+    counts: np.ndarray,
+    up: Adjacency,
+    far: Adjacency,
+    kernel: Any,
+    of_up: tuple[np.ndarray, ...],
+    of_far: tuple[np.ndarray, ...],
+    report: Report,
+) -> None:
+    """Add what a kernel finds over all vertices, of rows and what it needs to know of their edges."""
     from dask_graphgpu.kernels.cpu import triangles as kernels
 
     start = time.perf_counter()
-    up = _oriented(view.symmetric) if up is None else up
     steps = np.empty(up.num_vertices, np.int64)
-    for_blocks(kernels.work, edge_blocks(up.offsets), up.offsets, up.neighbours, steps)
-    counts = np.zeros(up.num_vertices, np.int64)
+    for_blocks(kernels.work, edge_blocks(up.offsets), up.offsets, up.neighbours, far.offsets, steps)
     # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
     work = offsets_of(steps)
-    for_blocks(kernel, edge_blocks(work), up.offsets, up.neighbours, *more, counts)
+    for_blocks(
+        kernel, edge_blocks(work), up.offsets, up.neighbours, *of_up, far.offsets, far.neighbours,
+        *of_far, counts,
+    )  # fmt: skip
     read = int(work[-1]) - up.num_vertices
     report.advance(
         "intersect", supersteps=1, frontier=up.num_vertices, edges=read,
         bytes=read * (up.neighbours.itemsize + 4), seconds=time.perf_counter() - start,
     )  # fmt: skip
-    return counts
 
 
 def _oriented(rows: Adjacency) -> Adjacency:

@@ -11,8 +11,10 @@ from dask_graphgpu.engine.ranks import (
     core_numbers,
     edges_among,
     k_core,
+    neighbour_arcs,
     path_counts,
     predecessors,
+    triangles,
 )
 
 __all__ = [
@@ -22,7 +24,9 @@ __all__ = [
     "core_numbers",
     "edges_among",
     "k_core",
+    "neighbour_arcs",
     "path_counts",
     "predecessors",
     "run",
+    "triangles",
 ]

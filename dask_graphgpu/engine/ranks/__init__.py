@@ -13,6 +13,7 @@ from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
 from dask_graphgpu.engine.ranks.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.strong_components import strong_components
+from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
 
 __all__ = [
     "betweenness",
@@ -24,10 +25,12 @@ __all__ = [
     "k_core",
     "label_propagation",
     "multi_bfs",
+    "neighbour_arcs",
     "path",
     "path_counts",
     "predecessors",
     "run",
     "spanning_forest",
     "strong_components",
+    "triangles",
 ]

@@ -1,0 +1,134 @@
+"""Triangles on many ranks: rows of remote neighbours come by parts and go again.
+
+References
+----------
+.. [1] Latapy. Main-memory triangle computations for very large (sparse (power-law)) graphs. TCS 407 (2008).
+.. [2] Sanders, Uhl. Engineering a distributed-memory triangle counting algorithm. IPDPS 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.triangles import count_into, ways_of
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.csr import Adjacency, offsets_of
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.report import Report
+
+# Remote neighbours that come at once, if the rank's own rows are not more.
+FEW_EDGES = 1 << 16
+
+
+def triangles(view: RankView, report: Report) -> np.ndarray:
+    """Triangles that each vertex is in, as the CPU engine's `triangles`. Collective.
+
+    Returns
+    -------
+    array of int64, shape (num_vertices,)
+        Right for own vertices.
+
+    Notes
+    -----
+    Every edge is kept at its lower end: of fewer neighbours in the whole graph, then the larger number [1]_. A triangle
+    is found by the rank of its lowest vertex, from the rows of this and of the middle one. Rows of ghosts come from
+    their owners, no more at once than the rank has of its own; what lies beyond all vertices of the rank is dropped.
+    Counts at ghosts go to their owners in the end [2]_.
+    """
+    from dask_graphgpu.kernels.cpu import triangles as kernels
+
+    return _Counting(view, report, kernels.count).run()
+
+
+def neighbour_arcs(view: RankView, report: Report) -> np.ndarray:
+    """Edges that join two neighbours of each vertex, as the CPU engine's `neighbour_arcs`. Collective."""
+    from dask_graphgpu.kernels.cpu import triangles as kernels
+
+    if not view.directed:
+        return 2 * triangles(view, report)
+    return _Counting(view, report, kernels.count_arcs).run()
+
+
+class _Counting:
+    """Rows of higher neighbours of own vertices, and what is counted over them."""
+
+    def __init__(self, view: RankView, report: Report, kernel: Any) -> None:
+        from dask_graphgpu.kernels.cpu import triangles as kernels
+
+        self.view, self.report, self.kernel = view, report, kernel
+        self.own = view.num_owned
+        rows = view.symmetric
+        degree = view.at_ghosts(rows.degrees.copy())
+        given = rows.offsets[: self.own + 1], rows.neighbours, degree, view.numbers
+        blocks = edge_blocks(given[0])
+        self.lengths = np.zeros(view.num_vertices, np.int64)
+        for_blocks(kernels.up_lengths_by, blocks, *given, self.lengths)
+        offsets = offsets_of(self.lengths)
+        self.up = Adjacency(offsets, np.empty(offsets[-1], rows.neighbours.dtype))
+        for_blocks(kernels.up_rows_by, blocks, *given, offsets, self.up.neighbours)
+        # How long the rows of ghosts are on their owners.
+        view.at_ghosts(self.lengths)
+        self.ways: tuple[np.ndarray, ...] = ()
+        if kernel is kernels.count_arcs:
+            self.ways = (ways_of(self.up, view.out, view.into),)
+        self.counts = np.zeros(view.num_vertices, np.int64)
+
+    def run(self) -> np.ndarray:
+        """What is found at every vertex, right for own ones."""
+        self._count(self.up, self.ways)
+        parts = self._parts()
+        nobody = np.empty(0, np.int64)
+        for i in range(int(self.view.ranks.max(len(parts)))):
+            far, ways = self._rows_of(parts[i] if i < len(parts) else nobody)
+            if far.num_edges:
+                self._count(far, ways)
+        found = self.own + np.flatnonzero(self.counts[self.own :])
+        told, _ = self.view.border.tell_owners(found, self.counts[found])
+        for ids, counts in told:
+            self.counts[ids] += counts
+        return self.counts
+
+    def _count(self, far: Adjacency, ways: tuple[np.ndarray, ...]) -> None:
+        count_into(self.counts, self.up, far, self.kernel, self.ways, ways, self.report)
+
+    def _parts(self) -> list[np.ndarray]:
+        """Ghosts whose rows are needed, ascending, as many at once as there is room for."""
+        wanted = np.zeros(self.view.num_vertices, np.bool_)
+        second = np.repeat(self.up.degrees > 1, self.up.degrees)  # a triangle needs two
+        wanted[self.up.neighbours[second]] = True
+        wanted &= self.lengths > 0
+        wanted[: self.own] = False
+        ghosts = np.flatnonzero(wanted)
+        room = max(self.up.num_edges, FEW_EDGES)
+        part = (np.cumsum(self.lengths[ghosts]) - 1) // room
+        return np.split(ghosts, np.flatnonzero(np.diff(part)) + 1) if len(ghosts) else []
+
+    def _rows_of(self, ghosts: np.ndarray) -> tuple[Adjacency, tuple[np.ndarray, ...]]:
+        """The rows of some ghosts as far as they lead to vertices that are here, and their ways. Collective."""
+        view, border, ranks = self.view, self.view.border, self.view.ranks
+        cuts = np.searchsorted(ghosts, border.ghosts)[1:-1]
+        owner = np.searchsorted(border.ghosts, ghosts, side="right") - 1
+        asked = ranks.all_to_all(np.split(ghosts - border.ghosts[owner], cuts))
+        edges = [
+            rowwise.edges_of(self.up, sends[places])
+            for sends, places in zip(border.sends, asked, strict=True)
+        ]
+
+        def arrived(column: np.ndarray) -> np.ndarray:
+            return np.concatenate(ranks.all_to_all([column[each] for each in edges]))
+
+        numbers = [view.numbers[self.up.neighbours[each]] for each in edges]
+        places, here = view.places(np.concatenate(ranks.all_to_all(numbers)))
+        ways = tuple(arrived(column)[here] for column in self.ways)
+        lengths = np.zeros(view.num_vertices, np.int64)
+        lengths[ghosts] = self.lengths[ghosts]
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(here)])
+        far = Adjacency(
+            before[offsets_of(lengths)], places.astype(self.up.neighbours.dtype, copy=False)
+        )
+        return far, ways
