@@ -37,7 +37,7 @@ class MinimumSpanningForest(Algorithm):
     """
 
     rule = "min"
-    runs_on = ("cpu", "ranks")
+    runs_on = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("spanning_forest",)

@@ -64,7 +64,6 @@ def test_total_is_scipys(shape, kind, number):
     assert sum(a.frontier for a in report.advances) == len(low)
 
 
-@of_the_cpu_engine
 def test_networkx_and_several_id_columns():
     peer = nx.gnm_random_graph(200, 700, seed=1)
     for i, (u, v) in enumerate(peer.edges):
@@ -84,7 +83,6 @@ def test_networkx_and_several_id_columns():
     assert found.to_numpy().tolist() == [[1, "x", 1, "y"], [1, "x", 1, "z"]]
 
 
-@of_the_cpu_engine
 def test_loops_repeats_and_no_edges():
     edges = pd.DataFrame({"src": [2, 1, 2, 3], "dst": [1, 2, 2, 3], "weight": [5, 3, 0, 0]})
     for directed in (True, False):

@@ -117,6 +117,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def triangles() -> Any:
         return gpu.triangles(views["plain"], report=Report("triangles"))
 
+    def forest() -> Any:
+        return gpu.spanning_forest(views["weighted"], report=Report("spanning_forest"))
+
     def betweenness(number: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
         sources = graph.sources(number)
         dense = held.ids.find(sources)
@@ -147,6 +150,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "k-core, k = 16": (lambda: plain.k_core(16), k_core),
         "triangles": (lambda: plain.triangle_count(), triangles),
         "clustering": (lambda: plain.clustering_coefficient(), None),
+        "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
         "build": (lambda: graph.edges[["src", "dst"]].graph(directed=False).persist(), None),
@@ -188,6 +192,7 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "core number": lambda: cugraph.core_number(plain),
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
         "triangles": lambda: cugraph.triangle_count(plain),
+        "spanning forest": lambda: cugraph.minimum_spanning_tree(weighted),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
         "build": lambda: build(None),

@@ -83,6 +83,7 @@ METHODS = {
     "degree": lambda graph, a, b: graph.degree(),
     "triangle_count": lambda graph, a, b: graph.triangle_count(),
     "clustering_coefficient": lambda graph, a, b: graph.clustering_coefficient(),
+    "minimum_spanning_forest": lambda graph, a, b: graph.minimum_spanning_forest(),
     "betweenness of two": lambda graph, a, b: graph.betweenness_centrality([a, b]),
     "betweenness of five": lambda graph, a, b: graph.betweenness_centrality(5, endpoints=True),
     "betweenness of all": lambda graph, a, b: graph.betweenness_centrality(),

@@ -32,6 +32,10 @@ GIVEN = {
         *({**ids, "WEIGHT": "uint8", "DIST": "int64"} for ids in IDS),
         *({**ids, "WEIGHT": "float", "DIST": "double"} for ids in IDS),
     ],
+    "spanning_forest": [
+        {**ids, "RANK": "int64", "WEIGHT": weight}
+        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+    ],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "predecessors": [

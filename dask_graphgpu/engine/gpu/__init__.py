@@ -8,6 +8,7 @@ from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import predecessors
 from dask_graphgpu.engine.gpu.programs import run
+from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "spanning_forest",
     "triangles",
 ]

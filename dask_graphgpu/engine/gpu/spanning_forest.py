@@ -1,0 +1,104 @@
+"""Minimum spanning forest by Boruvka's algorithm: two launches.
+
+References
+----------
+.. [1] Chung, Condon. Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
+.. [2] Vineet, Harish, Patidar, Narayanan. Fast minimum spanning tree for large graphs on the GPU. HPG 2009.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_FIELDS = [
+    (name, np.uint64)
+    for name in (
+        "barrier", "edges", "taken", "kept_0", "kept_1", "kept_2", "small", "medium", "pieces",
+    )
+]  # fmt: skip
+_NONE = np.uint64(0)  # a null pointer
+
+
+def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
+    """The edges of the minimum spanning forest; as `engine.cpu.spanning_forest`.
+
+    Parameters
+    ----------
+    view : View
+        Weighted or not; without weights all edges weigh the same.
+    report : Report
+        Gets one row, "hook".
+
+    Returns
+    -------
+    tuple of array, shape (edges of the forest,)
+        The ends of each edge, by their places in the order of the user's ids, the smaller first; its weight. In any
+        order.
+
+    Notes
+    -----
+    Rounds in which every component takes its lightest edge [1]_, by an atomic minimum of the weight and then of the
+    ends; edges within a component are dropped after each [2]_. O(E log V) at most. 16 bytes an edge and the weight, of
+    an undirected graph for one of two directions, and 36 a vertex. See kernels/cuda/spanning_forest.cu.
+    """
+    here = DeviceView.of(view)
+    rows, n, rank = here.out, here.n, here.user_rank
+    most = rows.num_edges if here.directed else rows.num_edges // 2
+    weight = rows.weight
+    kind = np.dtype(np.uint8) if weight is None else weight.dtype
+    offset = here.offset_dtype
+    require(most * (8 + 2 * offset.itemsize + kind.itemsize) + n * 40, "finding a spanning forest")
+    module = cuda(
+        "spanning_forest",
+        defines={
+            **here.defines,
+            "WEIGHT": c_type(kind),
+            "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
+        },
+    )
+    lists, separators = degree_lists(rows)
+    state = State(_FIELDS, {0: "hook"})
+    low, high = cupy.empty(most, np.uint32), cupy.empty(most, np.uint32)
+    weights = cupy.empty(0 if weight is None else most, kind)
+    launch.cooperative(
+        module.kernel("list_edges"),
+        (
+            rows.offsets, rows.neighbours, _NONE if weight is None else weight, np.uint64(n),
+            _NONE if rank is None else rank, np.uint32(here.directed), *lists, *separators,
+            low, high, weights, state.memory,
+        ),
+    )  # fmt: skip
+    taken = (cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), cupy.empty(n, kind))
+    launch.cooperative(
+        module.kernel("spanning_forest"),
+        (
+            np.uint64(n), low, high, _NONE if weight is None else weights,
+            cupy.empty(2 * most, offset), cupy.empty(n, np.uint64), cupy.empty(n, np.uint64),
+            cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), *taken, state.memory,
+        ),
+    )  # fmt: skip
+    read, runs = state.read()
+    for run in runs:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * (16 + kind.itemsize) + n * 32, seconds=run.seconds,
+        )  # fmt: skip
+    size = int(read["taken"])
+    first, second, third = (here.to_caller(array[:size]) for array in taken)
+    ids = here.id_dtype
+    return first.astype(ids, copy=False), second.astype(ids, copy=False), third
