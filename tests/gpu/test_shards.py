@@ -39,7 +39,7 @@ PATHS = VertexProgram(
 PROGRAMS = {
     "power": (pagerank.power_program("float64", weighted=False, personal=False), TWELVE, 1e-9),
     # A hub's float32 sum takes thousands of values one after another.
-    "power float32": (pagerank.power_program("float32", weighted=True, personal=False), TWELVE, 1e-4),
+    "power float32": (pagerank.power_program("float32", weighted=True, personal=False), TWELVE, 5e-4),
     "delta": (pagerank.delta_program("float64", weighted=False), DELTA, 1e-9),
     "heat": (heat_simulation.program(weighted=True), STEP, 1e-9),
     "counts": (COUNTS, {"max_supersteps": 4, "exact_supersteps": True}, 0.0),

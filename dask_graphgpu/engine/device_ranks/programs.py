@@ -82,8 +82,10 @@ def run(
             else:
                 engine = RankSynchronous(arrays, whole.ranks, border, report)
                 state = engine.run(max_supersteps, exact_supersteps)
+            border.link.forget()
             whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer receives
         except NotConverged:  # on all ranks alike
+            border.link.forget()
             raise
         except BaseException:
             border.link.abort()

@@ -76,7 +76,7 @@ class RankSynchronous(Synchronous):
     def _steps(self, stops: bool) -> Callable[[], None]:
         step, self._prepared = self._prepared, None
         if step is None:
-            step = launch.recorded(super()._steps(stops))
+            step = self._link.recorded(super()._steps(stops))
             self._border.make_room(self._travelling)
             self._ranks.barrier()
         return step

@@ -260,8 +260,9 @@ class Arrays:
 
         def brought(name: str) -> Any:
             column, dtype = self.state[name], self.binding.dtypes[name]
-            wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
-            return caller(wide if reached is None else cupy.where(reached, wide, dtype.type(0)))
+            with column.device:  # whoever asks may be at another one
+                wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
+                return caller(wide if reached is None else cupy.where(reached, wide, dtype.type(0)))
 
         state = _Fields(tuple(self.state), brought)
         state.supersteps = supersteps

@@ -1,8 +1,8 @@
-"""Launches: how many blocks, kernels that need all of their blocks at once, launches that are repeated."""
+"""Launches: how many blocks, kernels that need all of their blocks at once, a stream of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -93,7 +93,7 @@ def _allow(function: Any, shared: int) -> None:
 
 @contextmanager
 def own_stream() -> Iterator[None]:
-    """A new current stream, on which launches can be `recorded`; at the end all is done on it."""
+    """A new current stream, on which launches can be recorded; at the end all is done on it."""
     cupy.cuda.get_current_stream().synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:
         try:
@@ -103,26 +103,6 @@ def own_stream() -> Iterator[None]:
                 stream.synchronize()
             raise
         stream.synchronize()
-
-
-def recorded(step: Callable[[], None]) -> Callable[[], None]:
-    """The launches of ``step``, which are the same each time, as a CUDA graph.
-
-    To launch it takes a few microseconds, however many kernels and messages there are. Recording
-    waits for nothing: kernels have to be loaded, and memory allocated, before.
-    """
-    graph: Any = None
-
-    def again() -> None:
-        nonlocal graph
-        if graph is None:
-            stream = cupy.cuda.get_current_stream()
-            stream.begin_capture()
-            step()
-            graph = stream.end_capture()
-        graph.launch()
-
-    return again
 
 
 def loaded(kernel: Kernel) -> Kernel:
