@@ -1,18 +1,14 @@
 // Connected components by linking trees (Afforest), all of it in one launch.
 //
-// parent: id of each vertex's parent in its tree, never larger than the vertex; a root is its own
-// parent. Threads link and shorten at the same time: a parent only ever becomes another ancestor,
-// so a stale read costs a step and no more.
-//
 // Two neighbours of each vertex are linked first. What is then the largest tree need not be left
 // again when every edge is seen from both ends: its vertices are skipped, and on skewed graphs that
 // is nearly all of them. So the cost is a few passes over the vertices, with a sector of each row.
 
+#include "components.cuh"
 #include "degree_lists.cuh"
 #include "runs.cuh"
 
-constexpr int ROUNDS = 2;     // neighbours of each vertex that are linked first
-constexpr int SAMPLES = 1024; // vertices whose trees are compared to find the largest
+constexpr int ROUNDS = 2; // neighbours of each vertex that are linked first
 
 struct State {
     uint64 barrier;
@@ -22,69 +18,6 @@ struct State {
     Counts appended[2]; // of rows by source, of rows by destination
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
-
-// Joins the trees of two vertices: the larger root becomes a child of a smaller vertex. The first
-// reads may come from the multiprocessor's own cache: most find one root, and all of that are of
-// few words. What is tried again has to be read anew.
-__device__ __forceinline__ void link(ID *parent, ID u, ID v) {
-    ID a = parent[u], b = parent[v];
-    while (a != b) {
-        ID high = a > b ? a : b, low = a > b ? b : a;
-        ID above = fresh(parent + high);
-        if (above == low)
-            return;
-        if (above == high && compare_and_swap(parent + high, high, low) == high)
-            return;
-        a = fresh(parent + fresh(parent + high));
-        b = fresh(parent + low);
-    }
-}
-
-// Makes every vertex a child of its root. Nobody links meanwhile, so roots stay roots.
-__device__ void compress(ID *parent, uint64 n) {
-    for (uint64 v = thread_rank(); v < n; v += num_threads()) {
-        ID up = parent[v], top = parent[up];
-        if (up == top)
-            continue;
-        while (up != top) {
-            up = top;
-            top = parent[up];
-        }
-        parent[v] = top;
-    }
-}
-
-// The root that most of some vertices have; by one block, while no other links.
-__device__ ID most_frequent(const ID *parent, uint64 n) {
-    constexpr uint32 SLOTS = 2 * SAMPLES;
-    __shared__ ID root[SLOTS];
-    __shared__ uint32 count[SLOTS];
-    __shared__ uint64 best; // count, then the place
-    for (uint32 i = threadIdx.x; i < SLOTS; i += blockDim.x)
-        count[i] = 0, root[i] = ~(ID)0;
-    if (threadIdx.x == 0)
-        best = 0;
-    __syncthreads();
-    for (uint32 i = threadIdx.x; i < SAMPLES; i += blockDim.x) {
-        uint64 hash = (i + 1) * 0x9e3779b97f4a7c15ull;
-        hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull;
-        ID found = parent[(hash ^ hash >> 32) % n];
-        uint32 slot = (uint32)((found * 0x9e3779b97f4a7c15ull) >> 40) % SLOTS;
-        while (true) { // half of the slots stay empty
-            ID seen = compare_and_swap(root + slot, ~(ID)0, found);
-            if (seen == ~(ID)0 || seen == found)
-                break;
-            slot = (slot + 1) % SLOTS;
-        }
-        atomicAdd(count + slot, 1);
-    }
-    __syncthreads();
-    for (uint32 i = threadIdx.x; i < SLOTS; i += blockDim.x)
-        if (count[i] > 0)
-            atomicMax(&best, (uint64)count[i] << 32 | i);
-    __syncthreads();
-    return root[best & 0xffffffff];
-}
 
 // Links all edges of the vertices outside the tree of `giant` but for the first `skip` of each row.
 __device__ uint64 link_rest(const OFFSET *offsets, const ID *neighbours, const Worklists &lists,
@@ -118,43 +51,6 @@ __device__ uint64 link_rest(const OFFSET *offsets, const ID *neighbours, const W
     });
     grid_sync(barrier);
     return read;
-}
-
-// The member of smaller rank.
-__device__ __forceinline__ void offer(ID *holder, ID root, ID v, const RANK *rank) {
-    ID best = fresh(holder + root);
-    while (rank[v] < rank[best]) {
-        ID seen = compare_and_swap(holder + root, best, v);
-        if (seen == best)
-            return;
-        best = seen;
-    }
-}
-
-// holder[r] becomes the member of smallest rank of the tree of root r, for which it is r at first.
-// The largest tree's members are compared in registers: its holder is one word for nearly all.
-__device__ void smallest_members(const ID *parent, uint64 n, const RANK *rank, ID giant,
-                                 ID *holder) {
-    ID root_of_giant = parent[giant], best = root_of_giant;
-    RANK least = rank[best];
-    for (uint64 v = thread_rank(); v < n; v += num_threads()) {
-        ID root = parent[v];
-        if (root == root_of_giant) {
-            if (rank[v] < least) {
-                least = rank[v];
-                best = (ID)v;
-            }
-        } else if (root != v) {
-            offer(holder, root, (ID)v, rank);
-        }
-    }
-    for (int offset = WARP / 2; offset > 0; offset /= 2) {
-        ID other = __shfl_xor_sync(FULL_WARP, best, offset);
-        if (rank[other] < rank[best])
-            best = other;
-    }
-    if (lane() == 0)
-        offer(holder, root_of_giant, best, rank);
 }
 
 // `both`: every edge is seen from both ends: into_offsets are given, or the rows are symmetric and

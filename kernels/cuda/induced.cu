@@ -4,7 +4,7 @@
 // are chosen; the host adds them up to where each chunk's begin; `write_chosen` writes them there.
 // So they come out in order, without atomics.
 
-#include "common.cuh"
+#include "row_of.cuh"
 
 constexpr uint32 CHUNK = 1024;
 
@@ -25,17 +25,13 @@ template <typename Each>
 __device__ __forceinline__ void for_chunk(const Rows &rows, uint64 chunk, Each each) {
     uint64 begin = chunk * CHUNK, end = begin + CHUNK;
     end = end < rows.num_edges ? end : rows.num_edges;
-    uint64 row = 0;
+    RowOf row_of = {rows.offsets, rows.n, 0, false};
     for (uint64 base = begin; base < end; base += WARP) {
         uint64 edge = base + lane();
         bool there = edge < end;
         ID v = 0, u = 0;
         if (there) {
-            // Most go on in the same row or a near one; rows without edges may lie in between.
-            for (int k = 0; base > begin && k < 4 && rows.offsets[row + 1] <= edge; k++)
-                row++;
-            if (base == begin || rows.offsets[row + 1] <= edge)
-                row += upper_bound(rows.offsets + row + 1, rows.n - row, (OFFSET)edge);
+            uint64 row = row_of(edge);
             v = rows.ids ? rows.ids[row] : (ID)row;
             u = rows.neighbours[edge];
         }

@@ -5,6 +5,7 @@
 // level costs one grid barrier and its edges, and nothing has to be sorted by level before.
 
 #include "degree_lists.cuh"
+#include "path_counts.cuh"
 #include "runs.cuh"
 
 struct Step {
@@ -20,19 +21,6 @@ struct State {
     Step steps[3]; // taking turns as in bfs.cu
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
-
-// Adds to a count; whether it does not fit. Counts are not negative, so the first sum beyond int64
-// is.
-__device__ __forceinline__ bool add(int64 *count, int64 paths, bool &first) {
-    int64 old = atomic_add(count, paths);
-    first = old == 0;
-    return (int64)((uint64)old + (uint64)paths) < 0;
-}
-
-__device__ __forceinline__ bool add(double *count, double paths, bool &first) {
-    first = atomic_add(count, paths) == 0;
-    return false;
-}
 
 // `listed`: bits of the vertices that are in the lists. A count that overflows may become zero
 // again.

@@ -251,6 +251,8 @@ def test_methods_of_a_frame():
         ("bfs", {"source": 3, "cutoff": 2}),
         ("pagerank", {"tolerance": 1e-12}),
         ("pagerank", {"method": "delta"}),
+        ("ssnsp", {"source": 3, "dtype": "float64"}),
+        ("weakly_connected_components", {}),
     ):
         expected = getattr(edges.graph(engine="cpu"), name)(**given)
         with dask.config.set(limit):

@@ -38,6 +38,8 @@ GIVEN = {
     ],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "tier_path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "predecessors": [
         {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}
         for ids, (distance, weight) in zip(

@@ -106,4 +106,4 @@ class TieredSynchronous(Synchronous):
 
     def _report(self, control: dict[str, int]) -> None:
         super()._report(control)
-        self.report.moved = self.transfer.report()
+        self.transfer.tell(self.report)

@@ -13,6 +13,7 @@ from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.store import HostTier, Ring
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
+from dask_graphgpu.report import Report
 
 # A row that is read over the link is a warp's, however short.
 _READ = (1, SEPARATORS[1])
@@ -81,17 +82,23 @@ class Transfer:
         """Of device memory that it holds beside the tier."""
         return self._ring.nbytes + self._subgraph.nbytes if self._rest else 0
 
-    def superstep(self, active: Any, go: Go, *, resident: bool = True) -> None:
-        """Have all edges of active vertices gone along; ``resident``: also those on the device."""
-        tier = self.tier
-        if self._rest:
+    def superstep(self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None) -> None:
+        """Have the edges of active vertices gone along: all, or ``lo`` to ``hi``.
+
+        These do not divide a segment.
+        """
+        tier, end = self.tier, self.tier.num_edges if hi is None else hi
+        here = min(end, tier.cut.resident)
+        if end > here:
             self._subgraph.find(active)
-        if resident and tier.cut.resident:
-            go(tier.offsets, tier.on_device(), 0, tier.cut.resident)
-        if not self._rest:
+        if lo < here:
+            go(tier.offsets, tier.on_device(), lo, here)
+        if end == here:
             return
+        rows, before = self._subgraph.found()
+        first, last = np.searchsorted(tier.bounds, (max(lo, here), end)).tolist()
         seen = set()
-        for part in self._parts(*self._subgraph.found()):
+        for part in self._parts(rows, before, first, last):
             self._bring(part, go)
             seen.add(part.way)
         for way in seen:
@@ -102,14 +109,19 @@ class Transfer:
         if self._rest:
             self._ring.close()
 
-    def report(self) -> dict[str, dict[str, int]]:
-        """What each way has done."""
-        return {way: asdict(moved) for way, moved in sorted(self.moved.items())}
+    def tell(self, report: Report) -> None:
+        """Add what each way has done to a report."""
+        for way, moved in sorted(self.moved.items()):
+            told = report.moved.setdefault(way, {})
+            for name, number in asdict(moved).items():
+                told[name] = told.get(name, 0) + number
 
-    def _parts(self, rows: int, before: np.ndarray) -> Iterator[Part]:
-        """The parts of a superstep, by the way of each segment."""
+    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
+        """The parts of a superstep, by the way of each segment of those from first to last."""
         bounds, segment = self.tier.bounds, self.tier.cut.segment
-        ways = self.choose(rows, np.diff(before))
+        active = np.diff(before)
+        active[:first] = active[last:] = 0
+        ways = self.choose(rows, active)
         for i, way in enumerate(ways):
             if way == "stream":
                 lo, hi = bounds[i : i + 2].tolist()

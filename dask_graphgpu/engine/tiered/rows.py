@@ -1,0 +1,90 @@
+"""Rows without columns on a tier, for kernels that are not a vertex program's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.store import HostTier, address
+from dask_graphgpu.engine.tiered.transfer import Transfer
+from dask_graphgpu.kernels.compile import cuda
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+
+_THREADS, _PUSHING = 256, 8  # of a block; blocks on a multiprocessor that go along edges
+
+
+class TieredRows:
+    """The rows by source of a view, and kernels over its vertices and over parts of its edges.
+
+    Parameters
+    ----------
+    view : View
+    source : str
+        Of the kernels.
+    defines : mapping of str to str
+        Macros beside the types of ids and offsets.
+    vertex : int
+        Bytes of a vertex that the kernels take on the device.
+    what : str
+        For which a limit may be too small.
+
+    Attributes
+    ----------
+    active : uint8 array of shape (num_vertices,)
+        Whose edges are gone along.
+    read : uint64 array of shape (1,)
+        Edges that were gone along.
+
+    Raises
+    ------
+    LimitTooSmall
+        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
+    """
+
+    def __init__(
+        self, view: View, source: str, defines: Mapping[str, str], vertex: int, what: str
+    ) -> None:
+        here, rows = DeviceView.of(view), view.out
+        self.n, ids = here.n, rows.neighbours.itemsize
+        # Rows of the graph and twice those of its active part, a list, and flags.
+        vertex += 3 * here.offset_dtype.itemsize + ids + 1
+        limit = limits.configured()
+        assert limit is not None  # else the graph would be on the device
+        cut = limits.Cut.of(
+            rows.num_edges, ids, (self.n + 1) * vertex, limit, f"{what} of {self.n:,} vertices"
+        )
+        self.tier = HostTier(here, rows, (), cut)
+        self.transfer = Transfer(self.tier, limits.configured_transfer(), here.defines)
+        self._module = cuda(source, defines={**here.defines, **defines})
+        self.active = cupy.empty(self.n, np.uint8)
+        self.read = cupy.zeros(1, np.uint64)
+
+    def over_vertices(self, name: str, *given: Any, alone: int = 0) -> None:
+        """Launch a kernel with a thread a vertex; ``alone``: as one block of so many."""
+        if alone:
+            launch.flat(self._module.kernel(name), alone, given, threads=alone)
+        else:
+            launch.flat(self._module.kernel(name), self.n, given)
+
+    def along(self, name: str, *given: Any) -> Callable[..., None]:
+        """What launches a kernel over a part of the edges, for `Transfer.superstep`."""
+        kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
+
+        def go(
+            offsets: Any, begins: Mapping[str, int], lo: int, hi: int, separators: Any = None
+        ) -> None:
+            neighbours = address(begins["neighbours"])
+            part = struct([offsets, neighbours, self.n, lo, hi, self.active])
+            blocks = min(most, -(-(hi - lo) // _THREADS))
+            launch.flat(kernel, blocks * _THREADS, (part, *given), threads=_THREADS)
+
+        return go

@@ -1,0 +1,158 @@
+"""Components and path counts over edges of which only some fit the limit of device memory."""
+
+import itertools
+
+import dask
+import numpy as np
+import oracles
+import pytest
+from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
+
+from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.components import looks
+from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+WAYS = ["auto", "stream", "zero-copy", "compact"]
+SHARES = [0, 0.4, 1]
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """Runs with room for this share of the edges beside the vertices, or for the least buffers."""
+    cut_of = limits.Cut.of
+
+    def run(function, view, share, way, *given, **named):
+        def cut(num_edges, edge, vertices, limit, what):
+            room = max(int(share * num_edges * edge), limits.BUFFERS * limits.BLOCK * edge)
+            return cut_of(num_edges, edge, vertices, vertices + room, what)
+
+        report = Report("test")
+        monkeypatch.setattr(limits.Cut, "of", cut)
+        with dask.config.set({"graphgpu.device-memory-limit": "1TB", "graphgpu.transfer": way}):
+            return function(view, *given, report=report, **named), report
+
+    return run
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_components_of_shapes(shape, directed, way, limited):
+    rank = np.random.default_rng(5).permutation(SHAPES[shape]().n)
+    for given in ({}, {"rank": rank, "ids": "uint64"}):
+        view = SHAPES[shape](directed=directed, **given).view()
+        expected = cpu.components(view, Report("test"))
+        for share in SHARES:
+            found, _ = limited(tiered.components, view, share, way)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_components_of_small_graphs(way, limited, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    for seed in range(24):
+        graph = random_small(seed)
+        labels, _ = limited(tiered.components, graph.view(), 0, way)
+        assert labels.tolist() == oracles.components(graph.n, graph.edges(), graph.rank), seed
+
+
+def test_components_of_nothing(limited):
+    assert limited(tiered.components, edgeless(0).view(), 0, "auto")[0].tolist() == []
+    assert limited(tiered.components, edgeless(3).view(), 0, "auto")[0].tolist() == [0, 1, 2]
+
+
+def test_the_rows_of_the_largest_tree_are_not_sent(limited):
+    view = rmat(12).view()
+    size = view.num_edges * 4
+    for share in (0, 0.4):
+        for way in ("zero-copy", "compact"):
+            _, report = limited(tiered.components, view, share, way)
+            assert sum(moved["bytes"] for moved in report.moved.values()) < 0.3 * size
+    directed = rmat(12, directed=True).view()
+    _, report = limited(tiered.components, directed, 0, "stream")
+    assert report.moved["stream"]["bytes"] == directed.num_edges * 4  # one pass
+    assert sum(each.edges for each in report.advances) == directed.num_edges
+
+
+def test_two_largest_trees(limited):
+    n = 20_000
+    leaves = np.arange(2, n)
+    for way in WAYS:
+        labels, _ = limited(tiered.components, MadeGraph(n, leaves % 2, leaves).view(), 0.2, way)
+        assert (labels == np.arange(n) % 2).all()
+
+
+@pytest.mark.parametrize("resident", [0, 512, 1024, 99_840])
+def test_looks_take_every_edge_once_and_no_part_of_a_segment(resident):
+    cut = limits.Cut(resident, 768, 100_000)
+    found = list(looks(cut))
+    assert found[0][0] == 0
+    assert found[-1][1] == 100_000
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(found))
+    assert all(lo < hi and (hi <= resident or hi in cut.bounds) for lo, hi in found)
+    assert len(found) <= 7
+    assert list(looks(limits.Cut(9, 0, 9))) == [(0, 1), (1, 2), (2, 4), (4, 8), (8, 9)]
+
+
+def levels(view, source, **given):
+    return cpu.bfs(
+        view, source, report=Report("test"), **{"cutoff": None, "targets": None, **given}
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_path_counts_of_shapes(shape, way, dtype, limited):
+    cutoff = 90 if shape == "path" else None
+    for directed in (False, True):
+        view = simple(SHAPES[shape](directed=directed).view())
+        level = levels(view, 1, cutoff=cutoff)
+        # A grid has more paths than int64 holds.
+        kind = "float64" if shape == "grid" else dtype
+        expected = cpu.path_counts(view, 1, level, dtype=kind, report=Report("test"))
+        for share in SHARES:
+            found, report = limited(tiered.path_counts, view, share, way, 1, level, dtype=kind)
+            assert found.dtype == kind
+            np.testing.assert_allclose(found, expected, rtol=1e-12 if kind == "float64" else 0)
+            assert report.advances[0].supersteps == level.max()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_path_counts_of_small_graphs(way, limited, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    for seed in range(24):
+        graph = random_small(seed, rank=None)
+        view = simple(graph.view())
+        source = seed % graph.n
+        level = levels(view, source)
+        expected = cpu.path_counts(view, source, level, dtype="int64", report=Report("test"))
+        found, _ = limited(tiered.path_counts, view, 0, way, source, level, dtype="int64")
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_more_paths_than_fit(limited):
+    fits, too_many = layers(8, 20).view(), layers(8, 21).view()  # 2**60, 2**63 paths
+    for view in (fits, too_many):
+        source = view.num_vertices - 2
+        level = levels(view, source)
+        found, _ = limited(tiered.path_counts, view, 0, "auto", source, level, dtype="float64")
+        expected = cpu.path_counts(view, source, level, dtype="float64", report=Report("test"))
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(IntegerOverflow, match="does not fit int64"):
+        limited(tiered.path_counts, too_many, 0, "auto", source, level, dtype="int64")
+
+
+def test_a_limit_too_small_for_the_vertices():
+    view = rmat(8).view()
+    level = levels(view, 0)
+    with dask.config.set({"graphgpu.device-memory-limit": 1000}):
+        with pytest.raises(LimitTooSmall, match=r"components of 256 vertices needs .* is 1,000"):
+            tiered.components(view, Report("test"))
+        with pytest.raises(LimitTooSmall, match=r"path counts of 256 vertices needs .* is 1,000"):
+            tiered.path_counts(view, 0, level, dtype="int64", report=Report("test"))
