@@ -86,9 +86,9 @@ def shuffled_grid(side, rng):
     return pa.table(ends | {"weight": rng.random(len(source))})
 
 
-@pytest.mark.parametrize("directed", ["directed", "undirected"])
-def test_peak_on_ranks_where_most_neighbours_are_remote(tmp_path, directed, monkeypatch):
-    """Two ranks of one process; of a grid each vertex has two edges only, and tables weigh most.
+@pytest.mark.parametrize(("directed", "ranks"), [("directed", 2), ("undirected", 4)])
+def test_peak_on_ranks_where_most_neighbours_are_remote(tmp_path, directed, ranks, monkeypatch):
+    """Ranks of one process; of a grid each vertex has two edges only, and tables weigh most.
 
     Memory is given back to the system as by Dask's workers, which are started with this setting.
     """
@@ -100,7 +100,7 @@ def test_peak_on_ranks_where_most_neighbours_are_remote(tmp_path, directed, monk
     for name, table in (("few", few), ("many", many)):
         pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=1 << 20)
     few_path, many_path = tmp_path / "few.parquet", tmp_path / "many.parquet"
-    child(few_path, "weighted", directed, few_path, few.num_rows, 2)
-    extra = int(child(many_path, "weighted", directed, few_path, many.num_rows, 2))
+    child(few_path, "weighted", directed, few_path, few.num_rows, ranks)
+    extra = int(child(many_path, "weighted", directed, few_path, many.num_rows, ranks))
     size = many.num_rows * 8 * 3
-    assert size < extra <= 3.2 * size, f"{extra / size:.2f} times the bytes of the columns"
+    assert size < extra <= 3 * size, f"{extra / size:.2f} times the bytes of the columns"

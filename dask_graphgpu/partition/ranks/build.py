@@ -90,6 +90,7 @@ def build(
     entries = shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
     kept = tables if agreed.num_vertex_rows else None
     del tables
+    pa.default_memory_pool().release_unused()  # the frames' columns, which have been sent
     local = localize(ranks, places, entries, duplication == "all")
     columns = VertexColumns()
     if kept is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.shuffle import Entries
 
@@ -54,12 +55,22 @@ def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: 
     for part, first in zip(np.split(found, cuts[1:-1]), places.bounds[:-1], strict=True):
         part -= dtype.type(first)
     sends = ranks.all_to_all(np.split(found, cuts[1:-1]))
+    sends[ranks.rank] = sends[ranks.rank].copy()  # else what it gave itself would keep all of `found`
     border = Border(ranks, len(places.own), len(places.own) + cuts, sends)
     del found
-    numbers = np.empty(len(places.own) + ghosts.number, dtype)
-    numbers[: len(places.own)] = places.own
-    border.refresh([numbers])
-    return Local(border, numbers)
+    return Local(border, _numbers(border, places.own))
+
+
+def _numbers(border: Border, own: np.ndarray) -> np.ndarray:
+    """Numbers of own vertices and of ghosts. Collective, in rounds of bounded size."""
+    ranks, piece = border.ranks, max(PIECE // border.ranks.size, 1)
+    numbers = np.empty(len(own) + border.num_ghosts, own.dtype)
+    numbers[: len(own)] = own
+    for first in range(0, int(ranks.max(max(map(len, border.sends)))), piece):
+        sent = [own[vertices[first : first + piece]] for vertices in border.sends]
+        for ghost, part in zip(border.ghosts.tolist(), ranks.all_to_all(sent), strict=False):
+            numbers[ghost + first : ghost + first + len(part)] = part
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
