@@ -35,7 +35,7 @@ class StronglyConnectedComponents(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu", "ranks")
+    runs_on = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("strong_components",)

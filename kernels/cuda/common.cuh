@@ -103,6 +103,14 @@ __device__ __forceinline__ void warp_append(bool wanted, T value, T *queue, uint
         queue[first + __popc(votes & lower_lanes())] = value;
 }
 
+// Room for `number` items of each lane behind the `size` that there are: where a lane's begin.
+__device__ __forceinline__ uint64 warp_places(uint64 number, uint64 *size) {
+    uint64 inclusive = warp_inclusive_scan(number), first = 0;
+    if (lane() == WARP - 1 && inclusive > 0)
+        first = atomicAdd(size, inclusive);
+    return __shfl_sync(FULL_WARP, first, WARP - 1) + inclusive - number;
+}
+
 // ---- blocks: every thread of the block has to call these
 
 // All threads get the combination of all threads' values, always in the same order.

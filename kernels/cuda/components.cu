@@ -6,6 +6,7 @@
 
 #include "components.cuh"
 #include "degree_lists.cuh"
+#include "members.cuh"
 #include "runs.cuh"
 
 constexpr int ROUNDS = 2; // neighbours of each vertex that are linked first
@@ -112,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(512, 3)
         note_run(&state->runs, 1, 1, n, fresh(&state->read) - sampled);
     if (holder == nullptr)
         return;
-    smallest_members(parent, n, rank, giant, holder);
+    smallest_members(parent, n, Order{rank}, giant, holder);
     grid_sync(barrier);
     for (uint64 v = thread_rank(); v < n; v += num_threads())
         parent[v] = holder[parent[v]];

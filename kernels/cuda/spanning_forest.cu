@@ -51,14 +51,6 @@ __device__ __forceinline__ WEIGHT weight_of(uint64 order) {
         return (WEIGHT)(int64)(order ^ TOP);
 }
 
-// Appends what the lanes of a warp want to, `number` each: where a lane's begin.
-__device__ __forceinline__ uint64 warp_place(uint64 number, uint64 *size) {
-    uint64 inclusive = warp_inclusive_scan(number), first = 0;
-    if (lane() == WARP - 1 && inclusive > 0)
-        first = atomicAdd(size, inclusive);
-    return __shfl_sync(FULL_WARP, first, WARP - 1) + inclusive - number;
-}
-
 // Lists the edges; of an undirected graph each once. `weight` and `rank` are null where all weigh
 // the same, and where the dense order is the users'.
 extern "C" __global__ void __launch_bounds__(512, 2)
@@ -92,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             wanted[j] = wanted[j] && (directed ? v[j] != u : u < v[j]);
             number += wanted[j];
         }
-        uint64 place = warp_place(number, &state->edges);
+        uint64 place = warp_places(number, &state->edges);
         uint32 mine = number == 0 ? 0 : rank == nullptr ? (uint32)u : (uint32)rank[u];
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
@@ -152,7 +144,7 @@ __device__ void hook(uint64 n, const uint32 *component, const uint64 *least, con
             if (takes)
                 parent[v] = other;
         }
-        uint64 place = warp_place(takes, &state->taken);
+        uint64 place = warp_places(takes, &state->taken);
         if (takes) {
             taken_low[place] = (uint32)(ends >> 32);
             taken_high[place] = (uint32)ends;
@@ -193,7 +185,7 @@ __device__ void lightest(const Edges &edges, const uint32 *component, uint64 *le
         }
         if (kept == nullptr)
             continue;
-        uint64 place = warp_place(joins, size);
+        uint64 place = warp_places(joins, size);
         if (joins)
             kept[place] = (OFFSET)edge;
     }

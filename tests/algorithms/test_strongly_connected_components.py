@@ -20,7 +20,6 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 
-@of_the_cpu_engine
 @settings(max_examples=60)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_label_is_the_smallest_member(graph):
@@ -119,7 +118,6 @@ def test_what_is_reported():
     assert (trim.direction, trim.frontier, trim.edges) == ("trim", n, n - 1)
 
 
-@of_the_cpu_engine
 def test_networkx_agrees():
     peer = nx.gnp_random_graph(300, 0.006, seed=4, directed=True)
     edges = nx.to_pandas_edgelist(peer)
@@ -131,7 +129,6 @@ def test_networkx_agrees():
     assert parts == set(map(frozenset, nx.strongly_connected_components(peer)))
 
 
-@of_the_cpu_engine
 def test_no_edges():
     edges = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
     found = edges.graph(vertices=pd.DataFrame({"vertex": [5, 3]})).strongly_connected_components()

@@ -73,12 +73,14 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     plain = graph.edges[["src", "dst"]].graph(directed=False).persist()
     weighted = graph.weighted("int32").graph(directed=False).persist()
     floats = graph.weighted("float32").graph(directed=False).persist()
+    halved = graph.halved().graph().persist()
     held = plain._input.held
     source = int(held.ids.find([graph.source])[0])
     views = {
         "plain": held.view("one", False),
         "weighted": weighted._input.held.view("min"),
         "floats": floats._input.held.view("sum"),
+        "halved": halved._input.held.view("one", False),
     }
     s = graph.source
 
@@ -98,6 +100,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
 
     def components() -> Any:
         return gpu.components(views["plain"], report=Report("components"))
+
+    def strong_components() -> Any:
+        return gpu.strong_components(views["halved"], report=Report("strong_components"))
 
     def cores() -> Any:
         return gpu.core_numbers(views["plain"], report=Report("core_number"))
@@ -146,6 +151,10 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
             power(views["floats"], "float32", weighted=True),
         ),
         "components": (lambda: plain.weakly_connected_components(), components),
+        "strong components": (
+            lambda: halved.strongly_connected_components(),
+            strong_components,
+        ),
         "core number": (lambda: plain.core_number(), cores),
         "k-core, k = 16": (lambda: plain.k_core(16), k_core),
         "triangles": (lambda: plain.triangle_count(), triangles),
@@ -172,6 +181,8 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         return made
 
     plain, weighted = build(None), build("weight")
+    halved = cugraph.Graph(directed=True)
+    halved.from_cudf_edgelist(graph.halved(), source="src", destination="dst")
     s = graph.source
 
     def betweenness(number: int) -> Callable[[], Any]:
@@ -189,6 +200,7 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "pagerank float32": pagerank(plain),
         "pagerank float32, weighted": pagerank(weighted),
         "components": lambda: cugraph.weakly_connected_components(plain),
+        "strong components": lambda: cugraph.strongly_connected_components(halved),
         "core number": lambda: cugraph.core_number(plain),
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
         "triangles": lambda: cugraph.triangle_count(plain),

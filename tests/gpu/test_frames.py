@@ -79,6 +79,7 @@ METHODS = {
     "ssnsp": lambda graph, a, b: graph.ssnsp(a),
     "pagerank": lambda graph, a, b: graph.pagerank(),
     "components": lambda graph, a, b: graph.weakly_connected_components(),
+    "strong components": lambda graph, a, b: graph.strongly_connected_components(),
     "core_number": lambda graph, a, b: graph.core_number(),
     "degree": lambda graph, a, b: graph.degree(),
     "triangle_count": lambda graph, a, b: graph.triangle_count(),

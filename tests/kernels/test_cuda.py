@@ -36,6 +36,7 @@ GIVEN = {
         {**ids, "RANK": "int64", "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
     ],
+    "strong_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],

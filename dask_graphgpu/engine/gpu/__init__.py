@@ -9,6 +9,7 @@ from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import predecessors
 from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
+from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "predecessors",
     "run",
     "spanning_forest",
+    "strong_components",
     "triangles",
 ]

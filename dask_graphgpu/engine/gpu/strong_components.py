@@ -1,0 +1,103 @@
+"""Strongly connected components: trim, forward and backward, colour for what is left: two launches.
+
+References
+----------
+.. [1] Fleischer, Hendrickson, Pinar. On identifying strongly connected components in parallel. IPDPS Workshops 2000.
+.. [2] Slota, Rajamanickam, Madduri. BFS and coloring-based parallel algorithms for strongly connected components and
+   related problems. IPDPS 2014.
+.. [3] Alabandi, Sands, Biros, Burtscher. A high-performance algorithm for detecting strongly connected components on
+   GPUs. SC 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Levels of a search after which a graph is coloured as a whole: each takes as long as a sweep over
+# some hundred thousand edges.
+MOST_LEVELS = 1024
+
+# Words of struct State.
+_FIELDS: list[tuple[str, Any]] = [
+    *((name, np.uint64) for name in ("barrier", "last_barrier", "pivot", "joining", "listed")),
+    ("others", np.dtype((np.uint64, 28))),
+]
+_WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
+_NONE = np.uint64(0)  # a null pointer
+
+
+def strong_components(view: View, report: Report) -> Any:
+    """Strongly connected component of every vertex; as `engine.cpu.strong_components`.
+
+    Parameters
+    ----------
+    view : View
+        Without repeated edges; undirected: its components.
+    report : Report
+        Gets a row for each way in which vertices were settled.
+
+    Returns
+    -------
+    array of the type of the neighbours, shape (num_vertices,)
+        Dense id of the component's member that is smallest in the order of the user's ids.
+
+    Notes
+    -----
+    Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_. What is then left is
+    coloured [2]_, both ways at once and with short cuts [3]_. O(V + E) for the largest component; for the others
+    O(log V) rounds in the mean of O(log V) sweeps over edges that become fewer. Needs both directions of the edges; 4
+    ids for each edge outside the largest component and 6 a vertex. See kernels/cuda/strong_components.cu.
+    """
+    if not view.directed:
+        return components(view, report)
+    here = DeviceView.of(view)
+    n, rows, into, rank = here.n, here.out, here.into, here.user_rank
+    label = cupy.empty(n, here.id_dtype)
+    if not n:
+        return here.to_caller(label)
+    id_bytes = here.id_dtype.itemsize
+    rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
+    module = cuda("strong_components", defines={**here.defines, "RANK": rank_type})
+    lists, separators = degree_lists(rows)
+    live, found = (cupy.empty((n + 31) // 32, cupy.uint32) for _ in range(2))
+    state = State(_FIELDS, _WAYS)
+    launch.cooperative(
+        module.kernel("giant_component"),
+        (
+            rows.offsets, rows.neighbours, into.offsets, into.neighbours, np.uint64(n),
+            *lists, *separators, np.uint32(MOST_LEVELS), live, found, label, state.memory,
+        ),
+    )  # fmt: skip
+    joining = int(state.read()[0]["joining"])
+    require((4 * joining + 3 * n) * id_bytes, "finding strongly connected components")
+    before, after, holder = (cupy.empty(n, here.id_dtype) for _ in range(3))
+    launch.cooperative(
+        module.kernel("colour"),
+        (
+            rows.offsets, rows.neighbours, np.uint64(n), _NONE if rank is None else rank,
+            *lists, *separators, live, cupy.empty(4 * joining, here.id_dtype),
+            before, after, label, holder, state.memory,
+        ),
+    )  # fmt: skip
+    for run in state.read()[1]:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * 2 * id_bytes + n * (2 * id_bytes + 8), seconds=run.seconds,
+        )  # fmt: skip
+    return here.to_caller(label)

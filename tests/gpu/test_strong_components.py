@@ -1,0 +1,101 @@
+"""Strongly connected components on the GPU against reachability and the CPU engine."""
+
+import importlib
+
+import numpy as np
+import oracles
+import pytest
+from made_graphs import SHAPES, MadeGraph, edgeless, path, random_small, rmat
+
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+gpu = importlib.import_module("dask_graphgpu.engine.gpu.strong_components")
+
+
+@pytest.fixture(params=[1024, 3, 0], ids=lambda most: f"levels{most}")
+def levels(request, monkeypatch):
+    """Levels after which a search gives up."""
+    monkeypatch.setattr(gpu, "MOST_LEVELS", request.param)
+    return request.param
+
+
+def label(view):
+    found = gpu.strong_components(view, Report("scc"))
+    wanted = cpu.strong_components(view, Report("scc"))
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+    return found
+
+
+def test_small_graphs(levels):
+    for seed in range(48):
+        graph = random_small(seed, directed=True)
+        wanted = oracles.strong_components(graph.n, graph.edges(), graph.rank)
+        ends = np.unique(np.stack([graph.source, graph.destination]), axis=1)
+        once = MadeGraph(graph.n, *ends, directed=True, ids=graph.ids, rank=graph.rank)
+        assert label(once.view()).tolist() == wanted, seed
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_shapes(shape, directed, levels):
+    made = SHAPES[shape](directed=directed)
+    rank = np.random.default_rng(5).permutation(made.n)
+    for ids in ("uint32", "uint64"):
+        label(SHAPES[shape](ids=ids, directed=directed).view(into=True))
+        label(SHAPES[shape](ids=ids, directed=directed, rank=rank).view())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_components_of_many_sizes(seed, levels):
+    """Cycles of random lengths with edges forward between them: one pivot settles little."""
+    rng = np.random.default_rng(seed)
+    n = 6_000
+    bounds = np.unique(np.r_[0, rng.integers(n, size=n // 12), n])
+    after = np.arange(1, n + 1)
+    after[bounds[1:] - 1] = bounds[:-1]
+    forward = np.sort(rng.integers(n, size=(2, n)), axis=0)
+    ends = np.unique(rng.permutation(n)[np.c_[[np.arange(n), after], forward]], axis=1)
+    label(MadeGraph(n, *ends, directed=True).view())
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_long_paths_take_few_sweeps(closed):
+    """In order, and in an order that peels one vertex at a time from the end where it is the least that tells."""
+    n = 40_000
+    for place in (np.arange(n), np.r_[np.arange(0, n, 2), np.arange(1, n, 2)[::-1]]):
+        ends = np.stack([place, np.roll(place, -1)])[:, : n if closed else n - 1]
+        graph = MadeGraph(n, *ends, directed=True)
+        report = Report("scc")
+        found = gpu.strong_components(graph.view(), report)
+        np.testing.assert_array_equal(found, np.zeros(n) if closed else np.arange(n))
+        assert report.advances[-1].direction == "colour"
+        assert report.advances[-1].supersteps < 400
+
+
+@pytest.mark.parametrize("n", [0, 1, 70])
+def test_no_edges(n):
+    assert label(edgeless(n, directed=True).view()).tolist() == list(range(n))
+
+
+def test_a_large_skewed_graph(levels):
+    graph = rmat(14, directed=True)
+    ends = np.unique(np.stack([graph.source, graph.destination]), axis=1)
+    report = Report("scc")
+    view = MadeGraph(graph.n, *ends, directed=True).view()
+    np.testing.assert_array_equal(
+        gpu.strong_components(view, report), cpu.strong_components(view, Report("scc"))
+    )
+    ways = [advance.direction for advance in report.advances]
+    assert ways == ["trim", "forward-backward", "colour"]
+    assert (report.advances[2].edges < len(ends[0])) == (levels == 1024)
+
+
+def test_report():
+    report = Report("scc")
+    gpu.strong_components(path(50, directed=True).view(), report)
+    assert [row.direction for row in report.advances] == ["trim", "forward-backward", "colour"]
+    assert report.advances[0].frontier == 50
