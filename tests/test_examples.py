@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -42,6 +44,7 @@ def imports(tmp_path_factory):
 
 def test_every_example_has_a_test():
     tested = {"imports.py", "quickstart.py", "custom_program.py", "saved_graph.py", "job.toml"}
+    tested |= {"resolve_entities.py"}
     assert {p.name for p in EXAMPLES.iterdir() if p.is_file()} == tested
 
 
@@ -99,6 +102,48 @@ def test_job(imports, monkeypatch):
     assert ranks["rank"].sum() == pytest.approx(1)
     assert len(pd.read_parquet(imports / "distances")) == 2 * len(ranks)
     assert len(pd.read_parquet(imports / "components")) == len(ranks)
+
+
+@pytest.fixture
+def matched(tmp_path):
+    """Folders of records and of scored pairs of them, and their clusters: all pairs, and the sure ones."""
+    rng = np.random.default_rng(3)
+    records = [f"{source}-{i:04d}" for source in ("crm", "web", "shop") for i in range(400)]
+    pairs = rng.choice(records, (900, 2))
+    scores = rng.uniform(0.7, 1.0, len(pairs)).round(3)
+    for name in ("matches", "records"):
+        (tmp_path / name).mkdir()
+    frame = pd.DataFrame({"left": pairs[:, 0], "right": pairs[:, 1], "score": scores})
+    for i in range(3):
+        frame[i::3].to_parquet(tmp_path / "matches" / f"{i}.parquet")
+    pd.DataFrame({"vertex": records}).to_parquet(tmp_path / "records" / "all.parquet")
+
+    def clusters(chosen, alone):
+        graph = nx.Graph(chosen.tolist())
+        graph.add_nodes_from(alone)
+        return {one: min(group) for group in nx.connected_components(graph) for one in group}
+
+    return tmp_path, records, clusters, pairs, pairs[scores >= 0.9]
+
+
+def test_resolve_entities(matched):
+    folder, records, clusters, _, sure = matched
+    example("resolve_entities.py", *(folder / name for name in ("matches", "records", "found")))
+    found = pd.read_parquet(folder / "found")
+    assert dict(zip(found["record"], found["cluster"], strict=True)) == clusters(sure, records)
+
+
+def test_commands_that_resolve_entities(matched, monkeypatch):
+    """The commands of the how-to, as they stand there."""
+    folder, records, clusters, every, _ = matched
+    monkeypatch.chdir(folder)
+    page = (ROOT / "docs" / "how-to" / "resolve-entities.md").read_text()
+    for command in re.findall(r"^```sh\ndask graph (.*)\n```$", page, re.M):
+        done = CliRunner().invoke(graph, command.split())
+        assert done.exit_code == 0, done.stderr
+    for name, alone in (("clusters", []), ("all", records)):
+        found = pd.read_parquet(folder / name)
+        assert dict(zip(found["vertex"], found["component"], strict=True)) == clusters(every, alone)
 
 
 def test_tutorial():

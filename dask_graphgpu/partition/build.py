@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
@@ -146,6 +147,8 @@ def _same_types(
 
 def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
     """Find the distinct ids; chunks are replaced in the lists where their codes change."""
+    from dask_graphgpu.kernels.cpu import csr
+
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     occurrences = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
@@ -169,8 +172,8 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
     for chunk, row in zip(edges, rows_of, strict=False):
         _count(chunk, counts.setdefault(id(row), np.zeros((2, len(row)), np.int64)))
     for row in {id(row): row for row in rows_of}.values():
-        if id(row) in counts:
-            ends[:, row] += counts.pop(id(row))
+        if id(row) in counts:  # a row of ``ends`` is of one place in ``row`` only
+            for_blocks(csr.add_at, even_blocks(len(row)), row, counts.pop(id(row)), ends)
     return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
 
 

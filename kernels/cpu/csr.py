@@ -21,6 +21,14 @@ def count(lo, hi, keys, counts):
 
 
 @jit
+def add_at(lo, hi, places, counts, totals):
+    """Add ``counts[:, i]`` to ``totals[:, places[i]]``, two rows each."""
+    for i in range(lo, hi):
+        totals[0, places[i]] += counts[0, i]
+        totals[1, places[i]] += counts[1, i]
+
+
+@jit
 def hash_edges(lo, hi, table, rows, neighbours, bits):
     """Sum of hashes of the edges, minus that of their mirror images: 0 if these are the same edges.
 
