@@ -157,6 +157,11 @@ class VertexProgram:
     monotone : bool, optional
         Values only improve and any order leads to the same end, so they may be updated in place.
         Default: True for min and max without apply, aggregates, stop or ``superstep``.
+    accumulative : bool
+        What is sent is the new part of a sum, and who has sent it has nothing left to send, so that
+        the order in which vertices send does not matter: ``graphgpu.rounds`` may be asynchronous.
+        For sums with ``apply`` and ``active``, which do not name ``superstep`` or an aggregate;
+        ``apply`` leaves a vertex as it is that was not active and got no message.
     wraps : bool
         Integers may wrap around. Default: a result beyond int64 is an error.
     message : str, optional
@@ -199,6 +204,7 @@ class VertexProgram:
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     stop: Function | None = None
     monotone: bool | None = None
+    accumulative: bool = False
     wraps: bool = False
     message: str | None = None
     bound: Function | None = None
@@ -306,7 +312,7 @@ class VertexProgram:
         )  # fmt: skip
         kinds = tuple((name, aggregate.combine) for name, aggregate in self.aggregates.items())
         plain_values = (
-            self.combine, self.edges, self.monotone, self.wraps, self.message,
+            self.combine, self.edges, self.monotone, self.accumulative, self.wraps, self.message,
             *((name, repr(value)) for name, value in self.constants.items()),
         )  # fmt: skip
         return ("VertexProgram", functions, state, kinds, plain_values)
@@ -403,6 +409,8 @@ class VertexProgram:
         reason = self._may_be_in_place()
         if self.monotone and reason:
             raise ProgramError(f"monotone=True does not go with {reason}.")
+        if self.accumulative and (reason := self._not_accumulative()):
+            raise ProgramError(f"accumulative=True does not go with {reason}.")
         if self.priority is not None and not self.in_place:
             raise ProgramError(
                 "priority= needs a monotone program"
@@ -412,6 +420,20 @@ class VertexProgram:
                     else ": monotone=False was given."
                 )
             )
+
+    def _not_accumulative(self) -> str | None:
+        """What stands against an order of its own for each vertex, None if nothing does."""
+        if self.combine != "sum":
+            return f"combine={self.combine!r} (sum only; minima and maxima are monotone=True)"
+        for name in ("apply", "active"):
+            if getattr(self, name) is None:
+                return f"no {name}="
+        early = {"superstep", *self.aggregates}
+        for role, function in self.functions().items():
+            named = early.intersection(parameters(plain(function, role), role))
+            if role != "stop" and named:
+                return f"{min(named)} as a parameter of {role}"
+        return None
 
     def _may_be_in_place(self) -> str | None:
         """What stands against updates in place, None if nothing does."""

@@ -130,6 +130,7 @@ def delta_program(dtype: str, *, weighted: bool) -> VertexProgram:
             "handed_out": Sum(lambda new_rank: new_rank),
         },
         stop=lambda left, handed_out, tolerance: left < tolerance * handed_out,
+        accumulative=True,
     )
 
 

@@ -27,6 +27,39 @@ struct Applied {
     bool good;
 };
 
+// A vertex takes the message that came.
+template <typename Note>
+__device__ __forceinline__ void apply_one(const Run &run, uint64 v, int64 superstep,
+                                          MESSAGE *messages, uint8 *received, uint8 *reached,
+                                          uint8 *active, Totals &totals, NextTotals &next,
+                                          Applied &applied, Note note) {
+    bool r = NEEDS_RECEIVED && received[v];
+    MESSAGE m = messages[v];
+    if (!EVERY && r)
+        received[v] = 0;
+    if (!OVERWRITES && m != identity())
+        messages[v] = identity();
+    bool had = !HAS_REACHED || reached[v];
+    if (!had && !r)
+        return; // it was not active either
+    New made;
+    applied.good &= apply_vertex(run, v, m, r, had, made);
+    bool a = EVERY || !had || active_vertex(run, v, m, r, made);
+    if (!EVERY) {
+        active[v] = a;
+        if (HAS_REACHED && !had)
+            reached[v] = 1;
+        if (a) {
+            applied.active += 1;
+            applied.edges += run.degree[v];
+            note(v);
+        }
+    }
+    totals.template add<false>(run, v, made, superstep);
+    next.template add<true>(run, v, made, superstep + 1);
+    store_made(run, v, made);
+}
+
 // The vertices of one of `blocks` blocks take the messages that came; who is active next, which is
 // noted, and the aggregates that need no other.
 template <typename Note>
@@ -47,31 +80,8 @@ apply_block(const Run &given, MESSAGE *messages, uint8 *received, uint8 *reached
     uint64 end = block_end(run.num_owned, block, blocks);
     for (uint64 v = block_begin(run.num_owned, block, blocks) + threadIdx.x; v < end;
          v += blockDim.x) {
-        bool r = NEEDS_RECEIVED && received[v];
-        MESSAGE m = messages[v];
-        if (!EVERY && r)
-            received[v] = 0;
-        if (!OVERWRITES && m != identity())
-            messages[v] = identity();
-        bool had = !HAS_REACHED || reached[v];
-        if (!had && !r)
-            continue; // it was not active either
-        New made;
-        applied.good &= apply_vertex(run, v, m, r, had, made);
-        bool a = EVERY || !had || active_vertex(run, v, m, r, made);
-        if (!EVERY) {
-            active[v] = a;
-            if (HAS_REACHED && !had)
-                reached[v] = 1;
-            if (a) {
-                applied.active += 1;
-                applied.edges += run.degree[v];
-                note(v);
-            }
-        }
-        totals.template add<false>(run, v, made, superstep);
-        next.template add<true>(run, v, made, superstep + 1);
-        store_made(run, v, made);
+        apply_one(run, v, superstep, messages, received, reached, active, totals, next, applied,
+                  note);
     }
     totals.store(partials + block);
     next.store(partials + block);

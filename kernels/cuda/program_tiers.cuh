@@ -1,4 +1,10 @@
-// Worklists of a part of the edges, those that are at hand.
+// Worklists of a part of the edges, those that are at hand, and rounds over this part alone.
+//
+// A local round is a superstep of those vertices that have all of their edges in the part [1]. They
+// send and take messages as long as there are any active among them. Messages to others wait, and
+// so does what others send: of a row that is cut each part gets the same.
+// [1] Sabet, Zhao, Gupta. Subway: minimizing data transfer during out-of-GPU-memory graph
+// processing. EuroSys 2020.
 
 // None is listed. One block.
 extern "C" __global__ void begin_part(Run run) {
@@ -23,4 +29,87 @@ extern "C" __global__ void __launch_bounds__(256)
             length = row_end(push, v) - row_begin(push, v);
         sort_in(control, push, (ID)v, length);
     }
+}
+
+// Of the rounds over a part.
+struct Local {
+    int64 active;  // vertices that send in the next one
+    int64 settled; // there is none
+    int64 rounds, edges;
+};
+
+__device__ __forceinline__ bool is_whole(const Push &push, const OFFSET *offsets, uint64 v) {
+    OFFSET begin = push.offsets[v], end = push.offsets[v + 1];
+    return begin < end && begin >= (OFFSET)push.from && end <= (OFFSET)push.to &&
+           end - begin == offsets[v + 1] - offsets[v];
+}
+
+// Calls `each(v, whole)` for the vertices from the first that has an edge in the part to the last,
+// by whole warps; `offsets` are of the rows as they are in the graph.
+template <typename Each>
+__device__ __forceinline__ void for_rows(const Run &run, const Push &push, const OFFSET *offsets,
+                                         Each each) {
+    uint64 n = run.num_vertices, first = upper_bound(push.offsets, n + 1, (OFFSET)push.from) - 1;
+    for (uint64 base = first + warp_rank() * WARP; base < n; base += num_threads()) {
+        if (push.offsets[base] >= (OFFSET)push.to)
+            return; // the whole warp, and rows only go on from there
+        uint64 v = base + lane();
+        each(v, v < n && is_whole(push, offsets, v));
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    list_whole(Run run, Push push, const OFFSET *offsets, const uint8 *active, const Local *local) {
+    if (run.control->done || local->settled)
+        return;
+    for_rows(run, push, offsets, [&](uint64 v, bool whole) {
+        bool sends = whole && active[v];
+        sort_in(run.control, push, (ID)v, sends ? row_end(push, v) - row_begin(push, v) : 0);
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    emit_whole(Run run, Push push, const OFFSET *offsets, const uint8 *active, const Local *local,
+               MESSAGE *emitted) {
+    if (run.control->done || local->settled)
+        return;
+    bool good = true;
+    for_rows(run, push, offsets, [&](uint64 v, bool whole) {
+        if (whole && active[v])
+            good &= message(run, v, v, 0, emitted[v]);
+    });
+    if (!good)
+        run.control->bad |= BAD_COMPUTE;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    apply_whole(Run run, Push push, const OFFSET *offsets, MESSAGE *messages, uint8 *received,
+                uint8 *reached, uint8 *active, Local *local) {
+    if (run.control->done || local->settled)
+        return;
+    Totals totals; // those that count are taken when all vertices apply
+    NextTotals next;
+    Applied applied = {0, 0, true};
+    for_rows(run, push, offsets, [&](uint64 v, bool whole) {
+        if (whole)
+            apply_one(run, v, run.control->superstep, messages, received, reached, active, totals,
+                      next, applied, NotNoted());
+    });
+    applied.active = warp_sum(applied.active);
+    applied.edges = warp_sum(applied.edges);
+    if (lane() == 0 && applied.active) {
+        atomic_add(&local->active, applied.active);
+        atomic_add(&local->edges, applied.edges);
+    }
+    if (!applied.good)
+        atomicOr((uint64 *)&run.control->bad, (uint64)BAD_APPLY);
+}
+
+// Ends a round. One thread.
+extern "C" __global__ void settle_part(Run run, Local *local) {
+    if (threadIdx.x > 0 || local->settled)
+        return;
+    local->rounds += 1;
+    local->settled = local->active == 0 || run.control->bad != 0 || run.control->done != 0;
+    local->active = 0;
 }

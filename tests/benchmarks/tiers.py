@@ -9,8 +9,10 @@ as a rate. The ways:
 - PT: all edges in host memory, every segment streamed in every superstep;
 - PT-Opt: the first edges, as many as fit, on the device; segments without an active row skipped;
 - Subway-sync: all edges in host memory, those of active vertices gathered there;
+- Subway-async: the same in asynchronous rounds, the first of them over the whole graph; of programs
+  whose answers do not depend on the order;
 - zero-copy: all edges in host memory, read by kernels;
-- auto: the engine's own choice;
+- auto: the engine's own choice; components also linked in one pass, as the method does it;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
 """
 
@@ -19,21 +21,25 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import cupy as cp
+import dask
 import numpy as np
 from gpu import timed
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
-from dask_graphgpu.engine import gpu
+from dask_graphgpu.engine import gpu, hops, tiered
+from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
 from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.rounds import Asynchronous
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.partition.csr import Adjacency
@@ -62,10 +68,15 @@ class Case:
     program: VertexProgram
     view: View
     given: dict[str, Any]
+    free: VertexProgram | None  # the same in asynchronous rounds, if it can be
 
-    def tiered(self, way: str, share: float, kind: type[Transfer]) -> Report:
+    def tiered(
+        self, way: str, share: float, kind: type[Transfer], *, asynchronous: bool = False
+    ) -> Report:
         """Run it with this share of the edges' bytes on the device; the rest of that are buffers."""
-        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        program = self.free if asynchronous else self.program
+        assert program is not None
+        binding = Binding(program, self.view, self.given.get("constants", {}))
         edge, number = bytes_of_edge(binding), binding.send.num_edges
         cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
         if kind is Partitioned or way in ("compact", "zero-copy"):
@@ -73,7 +84,7 @@ class Case:
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
-        made = TieredSynchronous(arrays, report, transfer)
+        made = (Asynchronous if asynchronous else TieredSynchronous)(arrays, report, transfer)
         state = made.run(
             self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
         )
@@ -85,6 +96,18 @@ class Case:
         report = Report("in memory")
         gpu.run(self.program, self.view, report=report, **self.given)
         return report
+
+
+def linked(view: View, share: float) -> Report:
+    """Components by the engine's own method, which links trees in one pass over the edges."""
+    rows, report = view.out, Report("linked")
+    vertices = (view.num_vertices + 1) * (
+        3 * np.dtype(DeviceView.of(view).offset_dtype).itemsize + 9
+    )
+    limit = vertices + int(share * rows.num_edges * rows.neighbours.itemsize)
+    with dask.config.set({"graphgpu.device-memory-limit": limit}):
+        tiered.components(view, report=report)
+    return report
 
 
 def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
@@ -132,16 +155,16 @@ def cases(plain: View, weighted: View) -> dict[str, Case]:
     n = plain.num_vertices
     residual = plain.with_columns({"residual": np.full(n, 1 / n)})
     return {
-        "bfs": Case(BFS, plain, source),
-        "components": Case(COMPONENTS, plain, {}),
-        "sssp": Case(SSSP, weighted, source),
-        "sswp": Case(widest(2**63 - 1), weighted, source),
+        "bfs": Case(BFS, plain, source, hops.PROGRAM),
+        "components": Case(COMPONENTS, plain, {}, COMPONENTS),
+        "sssp": Case(SSSP, weighted, source, SSSP),
+        "sswp": Case(widest(2**63 - 1), weighted, source, widest(2**63 - 1)),
         "pagerank": Case(
             power, plain,
-            {"constants": {"tolerance": 0.0}, "max_supersteps": 10, "exact_supersteps": True},
+            {"constants": {"tolerance": 0.0}, "max_supersteps": 10, "exact_supersteps": True}, None,
         ),
         "pagerank, delta": Case(
-            delta, residual, {"constants": {"threshold": 1e-9}, "max_supersteps": 300}
+            delta, residual, {"constants": {"threshold": 1e-9}, "max_supersteps": 300}, delta
         ),
     }  # fmt: skip
 
@@ -186,7 +209,15 @@ def main() -> None:
             ("zero-copy", "zero-copy", Transfer),
             ("auto", "auto", Transfer),
         ):
-            row(name, label, lambda c=case, w=way, k=kind: c.tiered(w, given.share, k))  # type: ignore[misc]
+            row(name, label, partial(case.tiered, way, given.share, kind))
+        if case.free is not None:
+            row(
+                name,
+                "Subway-async",
+                partial(case.tiered, "compact", given.share, Transfer, asynchronous=True),
+            )
+        if name == "components":
+            row(name, "auto, linked", partial(linked, case.view, given.share))
         row(name, "in memory", case.in_memory)
 
 

@@ -175,3 +175,20 @@ def test_token_is_the_same_in_another_process():
         for _ in range(2)
     }
     assert len(tokens) == 1
+
+
+def test_accumulative_programs_are_sums_without_an_order():
+    given = {
+        "state": {"x": Field("float64", initial=1.0)}, "compute": lambda source_x: source_x,
+        "combine": "sum", "apply": lambda x, message: message, "active": lambda new_x: new_x > 1,
+        "accumulative": True,
+    }  # fmt: skip
+    assert VertexProgram(**given).accumulative
+    for changed, reason in (
+        ({"combine": "min"}, "combine='min'"),
+        ({"active": None}, "no active="),
+        ({"apply": None}, "no apply="),
+        ({"compute": lambda source_x, superstep: source_x / superstep}, "superstep as a parameter"),
+    ):
+        with pytest.raises(ProgramError, match=f"accumulative=True does not go with {reason}"):
+            VertexProgram(**{**given, **changed})

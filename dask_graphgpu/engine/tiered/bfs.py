@@ -1,9 +1,11 @@
-"""Breadth-first search over edges in host memory: a vertex program in supersteps, one a level."""
+"""Breadth-first search over edges in host memory: a vertex program, in supersteps one a level."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine import hops
+from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.programs import run
 from dask_graphgpu.program import Field, VertexProgram
 
@@ -19,16 +21,17 @@ PROGRAM = VertexProgram(
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
-    """Hops from a source, as `engine.gpu.bfs`; ``targets`` do not end it earlier."""
+    """Hops from a source, as `engine.gpu.bfs`; ``targets`` do not end it earlier.
+
+    In asynchronous rounds there is no ``cutoff``: InvalidArgument.
+    """
+    program = hops.PROGRAM if limits.asynchronous() else PROGRAM
     state = run(
-        PROGRAM,
+        program,
         view,
         sources=source,
         max_supersteps=cutoff,
         exact_supersteps=cutoff is not None,
         report=report,
     )
-    assert state.reached is not None
-    level = state["level"]
-    level[~state.reached] = -1
-    return level
+    return hops.levels(state)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
 
 WAYS = ("auto", "stream", "zero-copy", "compact")
+ROUNDS = ("synchronous", "asynchronous")
 
 # Edges that are not divided: what is at hand begins and ends at a multiple, so that arrays of edges
 # and of what they carry all begin at whole lines of the link to the host.
@@ -41,6 +42,14 @@ def configured_transfer() -> str:
     if way not in WAYS:
         raise InvalidArgument(f"graphgpu.transfer is {way!r}: allowed are {', '.join(WAYS)}.")
     return str(way)
+
+
+def asynchronous() -> bool:
+    """Whether ``graphgpu.rounds`` are; InvalidArgument if it is neither that nor synchronous."""
+    rounds = config.get("rounds")
+    if rounds not in ROUNDS:
+        raise InvalidArgument(f"graphgpu.rounds is {rounds!r}: allowed are {', '.join(ROUNDS)}.")
+    return bool(rounds == "asynchronous")
 
 
 def _device() -> int:

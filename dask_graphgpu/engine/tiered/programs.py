@@ -1,4 +1,4 @@
-"""Vertex programs over edges in host memory: in supersteps that push."""
+"""Vertex programs over edges in host memory: in supersteps that push, or asynchronous rounds."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ def run(
     exact_supersteps: bool = False,
     report: Report,
 ) -> State:
-    """Run a vertex program, compiled; as `engine.gpu.run`, always in supersteps that push.
+    """Run a vertex program, compiled; as `engine.gpu.run`, always pushed.
 
-    ``targets`` do not end a run earlier.
+    ``targets`` do not end a run earlier. With ``graphgpu.rounds`` set to asynchronous, rounds are
+    counted where else supersteps are.
 
     Raises
     ------
+    InvalidArgument
+        Asynchronous rounds of a program that is neither monotone nor accumulative, or an exact
+        number of them.
     EngineUnavailable
         ``cutoff``, a direction other than "push", or sums of integers that are checked.
     LimitTooSmall
@@ -42,6 +46,7 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
+    from dask_graphgpu.engine.tiered.rounds import Asynchronous
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
     from dask_graphgpu.engine.tiered.transfer import Transfer
     from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
@@ -65,11 +70,23 @@ def run(
             "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device, and this "
             "one needs more than graphgpu.device-memory-limit: leave them as they are, or raise it"
         )
+    asynchronous = limits.asynchronous()
+    if asynchronous and not (program.in_place or program.accumulative):
+        raise InvalidArgument(
+            "graphgpu.rounds is 'asynchronous', and the program depends on the order of its "
+            "supersteps: it is neither monotone nor accumulative=True; use 'synchronous'"
+        )
+    if asynchronous and exact_supersteps:
+        raise InvalidArgument(
+            "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
+            "such rounds do not have: use 'synchronous'"
+        )
     way, limit = limits.configured_transfer(), limits.configured()
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
     arrays = TieredArrays(binding, places, cut)
     transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
-    engine = TieredSynchronous(arrays, report, transfer)
+    kind = Asynchronous if asynchronous else TieredSynchronous
+    engine = kind(arrays, report, transfer)
     return engine.run(max_supersteps, exact_supersteps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -13,7 +13,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.store import HostTier, address
-from dask_graphgpu.engine.tiered.transfer import Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -75,13 +75,11 @@ class TieredRows:
         else:
             launch.flat(self._module.kernel(name), self.n, given)
 
-    def along(self, name: str, *given: Any) -> Callable[..., None]:
+    def along(self, name: str, *given: Any) -> Go:
         """What launches a kernel over a part of the edges, for `Transfer.superstep`."""
         kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
 
-        def go(
-            offsets: Any, begins: Mapping[str, int], lo: int, hi: int, separators: Any = None
-        ) -> None:
+        def go(offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str) -> None:
             neighbours = address(begins["neighbours"])
             part = struct([offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))

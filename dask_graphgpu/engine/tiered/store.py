@@ -104,10 +104,9 @@ class Ring:
     def send(
         self, slot: Slot, arrays: Mapping[str, np.ndarray], lo: int, hi: int, first: int = 0
     ) -> dict[str, int]:
-        """Copy edges lo to hi into a buffer; where there edge 0 would be.
+        """Begin to copy edges lo to hi into a buffer; where there edge 0 would be.
 
-        The pinned arrays begin with edge ``first``. What is launched afterwards on the current
-        stream comes after the copy.
+        The pinned arrays begin with edge ``first``.
         """
         self._stream.wait_event(slot.used)
         begins = {}
@@ -116,8 +115,11 @@ class Ring:
             copy(into, array.ctypes.data + (lo - first) * size, (hi - lo) * size, self._stream)
             begins[name] = into - lo * size
         slot.copied.record(self._stream)
-        cupy.cuda.get_current_stream().wait_event(slot.copied)
         return begins
+
+    def arrive(self, slot: Slot) -> None:
+        """What is launched from here on comes after the copy into the buffer."""
+        cupy.cuda.get_current_stream().wait_event(slot.copied)
 
     def release(self, slot: Slot) -> None:
         """What was launched up to here goes over the buffer; it may be filled again after that."""

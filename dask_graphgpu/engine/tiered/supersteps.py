@@ -16,10 +16,13 @@ from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
 from dask_graphgpu.engine.tiered.store import address
-from dask_graphgpu.engine.tiered.transfer import Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
 _THREADS = 256
+
+# A row that is read over the link is a warp's, however short.
+_READ = (1, SEPARATORS[1])
 
 # Blocks on a multiprocessor that look for active vertices of a part, and that push.
 _LISTING, _PUSHING = 16, 8
@@ -72,11 +75,15 @@ class TieredSynchronous(Synchronous):
         def step() -> None:
             for launched in before:
                 launched()
-            self.transfer.superstep(arrays.active, push)
+            self._bring(push)
             for launched in after:
                 launched()
 
         return step
+
+    def _bring(self, push: Go) -> None:
+        """Have the edges of active vertices pushed along."""
+        self.transfer.superstep(self.arrays.active, push)
 
     def _push(
         self,
@@ -86,20 +93,41 @@ class TieredSynchronous(Synchronous):
         begins: Mapping[str, int],
         lo: int,
         hi: int,
-        separators: tuple[int, int] = SEPARATORS,
+        way: str,
     ) -> None:
         """Push along some edges of active vertices, as `transfer.Go`."""
+        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+        self._launch("begin_part", 1, here)()
+        self._launch("list_part", self._listing, here, lists, self.arrays.active)()
+        self._send(here, lists)
+
+    def _part(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> tuple[Any, Any]:
+        """Structs Run and Push of a part."""
         here = run.copy()
         for name, member in columns.items():
             here[member] = address(begins[name])
+        separators = _READ if way == "zero-copy" else SEPARATORS
         neighbours = address(begins["neighbours"])
-        lists = struct([offsets, neighbours, *self.lists, *separators, lo, hi])
-        most = launch.num_multiprocessors()
-        listing = min(-(-self.arrays.n // _THREADS), most * _LISTING)
+        return here, struct([offsets, neighbours, *self.lists, *separators, lo, hi])
+
+    def _send(self, here: Any, lists: Any) -> None:
+        """Push along the edges of the vertices that are listed."""
         into = (self.emitted_or_none, self.messages, self.received)
-        self._launch("begin_part", 1, here)()
-        self._launch("list_part", listing, here, lists, self.arrays.active)()
-        self._launch("push", most * _PUSHING, here, lists, *into)()
+        self._launch("push", launch.num_multiprocessors() * _PUSHING, here, lists, *into)()
+
+    @property
+    def _listing(self) -> int:
+        """Blocks that look at the vertices of a part."""
+        return min(-(-self.arrays.n // _THREADS), launch.num_multiprocessors() * _LISTING)
 
     def _nbytes(self) -> int:
         return super()._nbytes() + self.transfer.nbytes

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.tiered import link
-from dask_graphgpu.engine.tiered.store import HostTier, Ring
+from dask_graphgpu.engine.tiered.store import HostTier, Ring, Slot
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report
-
-# A row that is read over the link is a warp's, however short.
-_READ = (1, SEPARATORS[1])
 
 
 class Go(Protocol):
     """Queues kernels that go along the edges ``lo`` to ``hi`` of active vertices.
 
     ``offsets`` are of rows, on the device; ``begins`` says for each array where edge 0 would be.
+    ``way`` is how they are at hand: "resident", or of `limits.WAYS`.
     """
 
     def __call__(
-        self,
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        separators: tuple[int, int] = SEPARATORS,
+        self, offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str
     ) -> None: ...
 
 
@@ -82,27 +75,66 @@ class Transfer:
         """Of device memory that it holds beside the tier."""
         return self._ring.nbytes + self._subgraph.nbytes if self._rest else 0
 
-    def superstep(self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None) -> None:
+    def superstep(
+        self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None, everything: bool = False
+    ) -> None:
         """Have the edges of active vertices gone along: all, or ``lo`` to ``hi``.
 
-        These do not divide a segment.
+        These do not divide a segment. ``everything``: whole segments are brought, also where no
+        edge in them is of an active vertex, unless kernels are to read them where they are.
         """
         tier, end = self.tier, self.tier.num_edges if hi is None else hi
         here = min(end, tier.cut.resident)
         if end > here:
             self._subgraph.find(active)
         if lo < here:
-            go(tier.offsets, tier.on_device(), lo, here)
+            go(tier.offsets, tier.on_device(), lo, here, "resident")
         if end == here:
             return
         rows, before = self._subgraph.found()
         first, last = np.searchsorted(tier.bounds, (max(lo, here), end)).tolist()
-        seen = set()
-        for part in self._parts(rows, before, first, last):
-            self._bring(part, go)
-            seen.add(part.way)
-        for way in seen:
+        if everything and self.way != "zero-copy":
+            ends = tier.bounds[first : last + 1].tolist()
+            parts = iter([Part("stream", *each, each[1] - each[0]) for each in pairwise(ends)])
+        else:
+            parts = self._parts(rows, before, first, last)
+        for way in self._go_along(parts, go):
             self.moved[way].supersteps += 1
+
+    def _go_along(self, parts: Iterator[Part], go: Go) -> set[str]:
+        """Have parts gone along, a streamed one on its way before that in front of it is; the ways."""
+        seen: set[str] = set()
+        ahead: tuple[Part, Slot, dict[str, int]] | None = None
+        for part in parts:
+            seen.add(part.way)
+            self._note(part.way, part.edges * self.tier.bytes_of_edge)
+            streamed, ahead = ahead, None
+            if part.way == "stream":
+                slot = self._ring.next()
+                begins = self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
+                ahead = part, slot, begins
+            if streamed is not None:
+                self._streamed(*streamed, go)
+            if part.way == "zero-copy":
+                go(self.tier.offsets, self.tier.on_host(), part.lo, part.hi, part.way)
+            elif part.way == "compact":
+                self._gathered(part, go)
+        if ahead is not None:
+            self._streamed(*ahead, go)
+        return seen
+
+    def _streamed(self, part: Part, slot: Slot, begins: dict[str, int], go: Go) -> None:
+        self._ring.arrive(slot)
+        go(self.tier.offsets, begins, part.lo, part.hi, part.way)
+        self._ring.release(slot)
+
+    def _gathered(self, part: Part, go: Go) -> None:
+        slot = self._ring.next()
+        staged = self._subgraph.gather(slot, part.lo, part.hi, self._rates)
+        begins = self._ring.send(slot, staged, part.lo, part.hi, part.lo)
+        self._ring.arrive(slot)
+        go(self._subgraph.begin, begins, part.lo, part.hi, part.way)
+        self._ring.release(slot)
 
     def close(self) -> None:
         """Wait for copies that are on their way, before what they go to is given back."""
@@ -161,21 +193,6 @@ class Transfer:
     @property
     def _rates(self) -> link.Rates:
         return link.rates(cupy.cuda.Device().id)
-
-    def _bring(self, part: Part, go: Go) -> None:
-        """Have the edges of a part at hand, and gone along."""
-        tier, (way, lo, hi, edges) = self.tier, part
-        self._note(way, edges * tier.bytes_of_edge)
-        if way == "zero-copy":
-            go(tier.offsets, tier.on_host(), lo, hi, _READ)
-            return
-        slot = self._ring.next()
-        if way == "stream":
-            go(tier.offsets, self._ring.send(slot, tier.arrays, lo, hi), lo, hi)
-        else:
-            staged = self._subgraph.gather(slot, lo, hi, self._rates)
-            go(self._subgraph.begin, self._ring.send(slot, staged, lo, hi, lo), lo, hi)
-        self._ring.release(slot)
 
     def _note(self, way: str, size: int, parts: int = 1) -> None:
         moved = self.moved.setdefault(way, Moved())

@@ -1,0 +1,185 @@
+"""Asynchronous rounds over edges of which only some fit the limit of device memory."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from device_programs import BUILT_IN, CUSTOM, columned, graph, on
+from made_graphs import SHAPES, grid, path, random_small, rmat
+
+from dask_graphgpu import last_report
+from dask_graphgpu.algorithms import pagerank
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.algorithms.sswp import program as widest
+from dask_graphgpu.engine import cpu, hops, tiered
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
+from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+WAYS = ["auto", "stream", "zero-copy", "compact"]
+SHARES = [0, 0.4, 1]
+MONOTONE = {
+    "sssp": (SSSP, {"sources": [0]}),
+    "widest": (widest(2**63 - 1), {"sources": [1]}),
+    "hops": (hops.PROGRAM, {"sources": [0, 9]}),
+    "hops checked": (CUSTOM["hops checked"][0], {"sources": [3]}),
+    "labels": (CUSTOM["labels"][0], {}),
+}
+DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
+
+
+def limited(program, view, share, way, rounds="asynchronous", **arguments):
+    """Settings by which this share of the edges fits beside the vertices, or the least that can be."""
+    binding = Binding(program, view, arguments.get("constants", {}))
+    edge, least = bytes_of_edge(binding), limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
+    room = max(int(share * binding.send.num_edges * edge), least)
+    limit = {"device-memory-limit": bytes_of_vertices(binding) + room}
+    return dask.config.set({"graphgpu": {**limit, "transfer": way, "rounds": rounds}})
+
+
+def ran(program, view, share, way, rounds="asynchronous", **arguments):
+    report = Report("test")
+    with limited(program, view, share, way, rounds, **arguments):
+        return tiered.run(program, view, report=report, **arguments), report
+
+
+def equal(found, expected):
+    assert list(found) == list(expected)
+    if expected.reached is not None:
+        np.testing.assert_array_equal(found.reached, expected.reached)
+    for name in found:
+        assert found[name].dtype == expected[name].dtype
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MONOTONE)
+def test_monotone_programs(name, way):
+    program, given = MONOTONE[name]
+    for directed in (True, False):
+        view = graph(directed=directed).view()
+        if directed and program.edges == "both":
+            continue
+        expected = on(cpu, program, view, **given)
+        for share in SHARES:
+            equal(ran(program, view, share, way, **given)[0], expected)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(shape, way):
+    view = SHAPES[shape]().view()
+    level = cpu.bfs(view, 1, cutoff=None, targets=None, report=Report("test"))
+    for share in (0, 0.4) if shape != "path" else (0.4,):
+        with limited(hops.PROGRAM, view, share, way):
+            found = tiered.bfs(view, 1, cutoff=None, targets=None, report=Report("test"))
+        np.testing.assert_array_equal(found, level)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_small_graphs(way, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    for seed in range(12):
+        view = random_small(seed).view()
+        for program, given in ((hops.PROGRAM, {"sources": [0]}), (CUSTOM["labels"][0], {})):
+            equal(ran(program, view, 0, way, **given)[0], on(cpu, program, view, **given))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_accumulative_program(weighted, way, monkeypatch):
+    """What a vertex has is sent once along each edge, also where its row is cut."""
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    program = pagerank.delta_program("float64", weighted=weighted)
+    view = columned(graph(directed=False).view())
+    expected = on(cpu, program, view, **DELTA)
+    # A rest at a vertex is worth at most 1 / (1 - damping) of rank.
+    most = 2 * view.num_vertices * 1e-10 / 0.15
+    for share in SHARES:
+        found, _ = ran(program, view, share, way, **DELTA)
+        np.testing.assert_allclose(found["rank"], expected["rank"], rtol=0, atol=most)
+        assert (found["residual"] <= 1e-10).all()
+
+
+def test_fewer_rounds_and_bytes():
+    view = grid(60).view()
+    level = cpu.bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
+    for way in ("stream", "compact"):
+        reports = {}
+        for rounds in limits.ROUNDS:
+            report = Report("test")
+            with limited(hops.PROGRAM, view, 0.4, way, rounds):
+                found = tiered.bfs(view, 0, cutoff=None, targets=None, report=report)
+            np.testing.assert_array_equal(found, level)
+            reports[rounds] = report
+        sync, free = (reports[rounds] for rounds in limits.ROUNDS)
+        assert sum(a.supersteps for a in free.advances if a.direction == "push") < 50
+        assert sum(a.supersteps for a in sync.advances) > 100
+        moved = [sum(each["bytes"] for each in r.moved.values()) for r in (free, sync)]
+        assert moved[0] < moved[1]
+        local = next(a for a in free.advances if a.direction == "local")
+        assert local.supersteps >= 10
+
+
+def test_one_round_where_all_edges_are_on_the_device():
+    view = path(400).view()
+    found, report = ran(hops.PROGRAM, view, 1, "auto", sources=[0])
+    np.testing.assert_array_equal(found["level"], np.arange(400))
+    assert found.supersteps == 1
+    assert report.moved == {}
+
+
+def test_the_first_round_is_the_whole_graph():
+    view = rmat(9, weight=np.ones(16 << 9, np.int32)).view()
+    _, report = ran(SSSP, view, 0.4, "compact", sources=[int(view.num_vertices) - 1])
+    assert report.moved["stream"]["supersteps"] == 1
+
+
+def test_what_is_refused():
+    view = columned(graph().view())
+    power = BUILT_IN["pagerank float64 plain"][0]
+    for program, given, reason in (
+        (power, {"max_supersteps": 3}, "neither monotone nor accumulative"),
+        (CUSTOM["seen"][0], {"sources": [2]}, "neither monotone nor accumulative"),
+        (SSSP, {"sources": [0], "max_supersteps": 3, "exact_supersteps": True}, "a number of"),
+    ):
+        with pytest.raises(InvalidArgument, match=reason):
+            ran(program, view, 0.4, "auto", **given)
+    with limited(hops.PROGRAM, view, 0.4, "auto"), pytest.raises(InvalidArgument, match="a number"):
+        tiered.bfs(view, 0, cutoff=2, targets=None, report=Report("test"))
+    with pytest.raises(InvalidArgument, match="rounds is 'some'"):
+        ran(SSSP, view, 0.4, "auto", "some", sources=[0])
+
+
+def test_overflow_in_a_local_round():
+    view = path(40, directed=True).view()
+    doubled = VertexProgram(
+        state={"x": Field("int64", initial=None, at_source=1)},
+        compute=lambda source_x: source_x * 4, combine="max",
+    )  # fmt: skip
+    with pytest.raises(IntegerOverflow, match="compute"):
+        ran(doubled, view, 1, "auto", sources=[0])
+
+
+def test_a_method_of_a_frame():
+    view = rmat(12, 64, directed=True, weight=np.arange(64 << 12) % 9 + 1).view()
+    source = np.repeat(np.arange(view.num_vertices), view.out.degrees)
+    edges = pd.DataFrame(
+        {"src": source, "dst": view.out.neighbours, "weight": view.out.columns["weight"]}
+    )
+    settings = {"graphgpu.device-memory-limit": 750_000, "graphgpu.rounds": "asynchronous"}
+    for name, given in (
+        ("sssp", {"source": 0}),
+        ("bfs", {"source": 3}),
+        ("ssnsp", {"source": 3, "dtype": "float64"}),
+    ):
+        expected = getattr(edges.graph(engine="cpu"), name)(**given)
+        with dask.config.set(settings):
+            found = getattr(edges.graph(engine="gpu"), name)(**given)
+        assert "local" in set(last_report()["direction"])
+        pd.testing.assert_frame_equal(found, expected)
