@@ -83,6 +83,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "halved": halved._input.held.view("one", False),
     }
     s = graph.source
+    many = held.ids.find(graph.sources(64))
 
     def sssp() -> Any:
         from dask_graphgpu.algorithms.sssp import PROGRAM
@@ -91,6 +92,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
 
     def bfs() -> Any:
         return gpu.bfs(views["plain"], source, cutoff=None, targets=None, report=Report("bfs"))
+
+    def searches() -> Any:
+        return gpu.multi_bfs(views["plain"], many, cutoff=None, targets=None, report=Report("bfs"))
 
     def bfs_with_predecessors() -> Any:
         level = bfs()
@@ -137,6 +141,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     return {
         "bfs": (lambda: plain.bfs(s), bfs),
         "bfs, predecessors": (lambda: plain.bfs(s, predecessor=True), bfs_with_predecessors),
+        "searches, 64 sources": (lambda: plain.bfs(graph.sources(64)), searches),
         "sssp": (lambda: weighted.sssp(s), sssp),
         "pagerank float32": (
             pagerank(plain, "float32"),

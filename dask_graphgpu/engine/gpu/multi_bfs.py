@@ -1,0 +1,91 @@
+"""Breadth-first searches from many sources, up to 64 in one sweep: one launch.
+
+References
+----------
+.. [1] Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo. The more the merrier: efficient multi-source
+   graph traversal. PVLDB 8 (2014).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Part of the edges from which a frontier is pulled: a pull reads each row until it has all, without
+# an atomic for an edge.
+PULLED_PART = 0.1
+
+_FORCED = {"push": 0, "pull": 2}
+_FIELDS = [("barrier", np.uint64)]
+_DIRECTIONS = {0: "push", 1: "pull"}
+
+
+def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, report: Report) -> Any:
+    """Hops from each of several sources along the edges; as `engine.cpu.multi_bfs`.
+
+    Parameters
+    ----------
+    view : View
+    sources : array of dense ids, at most 64
+        One may be there several times.
+    cutoff : int, optional
+        Vertices further away stay unreached.
+    targets : array of dense ids, optional
+        The searches stop one level after each has reached all of them.
+    report : Report
+        Gets one row for each run of supersteps in one direction; a vertex counts once for all that reach it at once.
+
+    Returns
+    -------
+    array of int32, shape (sources, num_vertices)
+        -1 where not reached.
+
+    Notes
+    -----
+    A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
+    level [1]_. Levels of a tenth of the edges and more are pulled, where the in-edges are there. 32 bytes a vertex, and
+    4 for each source. See kernels/cuda/multi_bfs.cu.
+    """
+    here = DeviceView.of(view)
+    n, out = here.n, here.out
+    searches = len(sources)
+    forced = _FORCED.get(configured_direction(), 1)
+    pulls = forced if forced == 2 or here.has_into else 0
+    into = here.into if pulls else out
+    id_bytes = here.id_dtype.itemsize
+    require(n * (4 * searches + 24 + 2 * id_bytes), f"searching from {searches} sources at once")
+    level = cupy.full((searches, n), -1, np.int32)
+    wanted = cupy.asarray([] if targets is None else targets, here.id_dtype)
+    lists, separators = degree_lists(out)
+    state = State(_FIELDS, _DIRECTIONS)
+    launch.cooperative(
+        cuda("multi_bfs", defines=here.defines).kernel("multi_bfs"),
+        (
+            out.offsets, out.neighbours, into.offsets, into.neighbours, np.uint64(n),
+            cupy.asarray(sources, here.id_dtype), np.uint32(searches), wanted,
+            np.uint64(wanted.size), np.uint64(2**64 - 1 if cutoff is None else cutoff),
+            np.uint32(pulls), np.uint64(PULLED_PART * here.num_edges), *lists, *separators,
+            cupy.zeros(n, np.uint64), cupy.empty(n, np.uint64), cupy.zeros(n, np.uint64),
+            cupy.empty(n, here.id_dtype), level, state.memory,
+        ),
+    )  # fmt: skip
+    for run in state.read()[1]:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * (id_bytes + 8) + run.frontier * 24, seconds=run.seconds,
+        )  # fmt: skip
+    return here.to_caller(level)

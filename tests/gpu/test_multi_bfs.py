@@ -1,0 +1,79 @@
+"""Searches from many sources at once on the GPU against an oracle and searches one by one."""
+
+import importlib
+
+import dask
+import numpy as np
+import oracles
+import pytest
+from made_graphs import SHAPES, edgeless, path, random_small, rmat
+
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.report import Report
+
+pytestmark = pytest.mark.gpu
+
+gpu = importlib.import_module("dask_graphgpu.engine.gpu.multi_bfs")
+
+
+def search(view, sources, cutoff=None, targets=None, report=None):
+    level = gpu.multi_bfs(
+        view, np.array(sources), cutoff=cutoff, targets=targets, report=report or Report("bfs")
+    )
+    assert (level.dtype, level.shape) == (np.int32, (len(sources), view.num_vertices))
+    return level
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize("cutoff", [None, 0, 1, 3])
+def test_small_graphs(direction, cutoff):
+    for seed in range(24):
+        graph = random_small(seed)
+        sources = np.random.default_rng(seed).integers(graph.n, size=1 + 63 * (seed % 3 > 0))
+        report = Report("bfs")
+        with dask.config.set({"graphgpu.direction": direction}):
+            level = search(graph.view(into=True), sources, cutoff, report=report)
+        for source, found in zip(sources.tolist(), level.tolist(), strict=True):
+            hops = oracles.bfs(graph.n, graph.edges(), source, directed=graph.directed)
+            last = graph.n if cutoff is None else cutoff
+            assert found == [h if (h := hops.get(v, -1)) <= last else -1 for v in range(graph.n)]
+        ways = {advance.direction for advance in report.advances}
+        assert ways <= ({"push", "pull"} if direction == "auto" else {direction})
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("into", [True, False])
+def test_shapes(shape, directed, into):
+    view = SHAPES[shape](directed=directed).view(into=into)
+    sources = np.random.default_rng(1).integers(view.num_vertices, size=64)
+    wanted = cpu.multi_bfs(view, sources, cutoff=None, targets=None, report=Report("bfs"))
+    np.testing.assert_array_equal(search(view, sources), wanted)
+
+
+@pytest.mark.parametrize("number", [1, 3, 64])
+def test_targets(number):
+    """Levels up to the farthest target are all there; the searches do not go on for long."""
+    graph = path(400)
+    sources, targets = np.arange(number), np.array([5, 50, 90])
+    level = search(graph.view(), sources, targets=targets)
+    wanted = np.abs(np.arange(400) - sources[:, None])
+    farthest = wanted[:, targets].max()
+    np.testing.assert_array_equal(level[:, targets], wanted[:, targets])
+    assert farthest <= level.max() <= farthest + 1
+    same = np.where(wanted <= level.max(), wanted, -1)
+    np.testing.assert_array_equal(level, same)
+    apart = search(edgeless(70).view(), sources, targets=targets[:1])
+    assert (apart >= 0).sum() == number
+
+
+def test_edges_are_read_for_many_searches_at_once():
+    view = rmat(14).view()
+    sources = np.argsort(-view.out.degrees)[:64]
+    report = Report("bfs")
+    level = search(view, sources, report=report)
+    wanted = cpu.multi_bfs(view, sources, cutoff=None, targets=None, report=Report("bfs"))
+    np.testing.assert_array_equal(level, wanted)
+    assert {advance.direction for advance in report.advances} == {"push", "pull"}
+    assert sum(advance.edges for advance in report.advances) < 8 * view.num_edges
+    assert sum(advance.supersteps for advance in report.advances) >= level.max()
