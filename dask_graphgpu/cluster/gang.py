@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from distributed import Client, Reschedule, Worker, get_worker, worker_client
 from distributed.utils import sync
@@ -40,7 +40,9 @@ from dask_graphgpu.cluster.rank import (
     wanted,
 )
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
-from dask_graphgpu.exchange.joining import Address
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.joining import Address
 
 _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
 _COME_BACK = 10.0  # seconds for workers to be started again, or to have memory again

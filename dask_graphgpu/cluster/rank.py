@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distributed import Status, Worker, get_worker
 from distributed.utils import sync
@@ -15,8 +15,10 @@ from dask_graphgpu.cluster.calls import ask, ask_scheduler, this_task
 from dask_graphgpu.cluster.holdings import Name, held, holdings
 from dask_graphgpu.cluster.on_scheduler import fail, free_locks, start_again
 from dask_graphgpu.errors import RankLost, RanksAborted
-from dask_graphgpu.exchange.joining import Address
-from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.joining import Address
+    from dask_graphgpu.exchange.mesh import AbortEvent, Listener
 
 _EVERY = 0.25  # seconds between two looks at whether anybody still wants the rank
 
@@ -96,6 +98,8 @@ def open_rank(run: str, leader: str, needs: Name | None, *, dask_worker: Worker)
         )
     if needs is not None and not holdings(dask_worker).has(needs):
         return None
+    from dask_graphgpu.exchange.mesh import AbortEvent, Listener  # at first use, as all of it
+
     opened = _Opened(Listener(_host(dask_worker.address)), AbortEvent())
     held = holdings(dask_worker)
 
@@ -142,6 +146,8 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
     Exception
         What the function raises; the other ranks end as well.
     """
+    from dask_graphgpu.exchange.mesh import Mesh
+
     worker = get_worker()
     held = holdings(worker)
     try:

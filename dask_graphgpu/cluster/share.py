@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.partition.ranks.partition import RankPartition
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.partition import RankPartition
 
 
 @dataclass(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dask.base import is_dask_collection
 
@@ -12,9 +12,10 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
-from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.partition.ranks.partition import RankPartition
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.partition import RankPartition
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,10 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         exact=True,
     )
     plan = replace(plan, layers=Layers.of(partition))
-    if isinstance(partition, PagedPartition):
+    if partition.paged:
+        from dask_graphgpu.partition.paged.rows import PagedPartition
+
+        assert isinstance(partition, PagedPartition)
         return replace(
             plan, disk_bytes=partition.disk_bytes, directories=tuple(partition.folder_paths)
         )

@@ -47,8 +47,8 @@ def run(
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.device_ranks.view import border_of
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.launch import own_stream
-    from dask_graphgpu.engine.gpu.synchronous import every_sends
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
     from dask_graphgpu.engine.schedule import is_forced

@@ -33,7 +33,8 @@ def run(
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.arrays import Arrays
-    from dask_graphgpu.engine.gpu.synchronous import Synchronous, every_sends
+    from dask_graphgpu.engine.gpu.asked import every_sends
+    from dask_graphgpu.engine.gpu.synchronous import Synchronous
     from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument

@@ -13,9 +13,9 @@ import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
 from dask_graphgpu.engine.cuda.lower import columns
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
+from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
 from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
@@ -24,17 +24,11 @@ from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLis
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
-    configured_combine,
-    configured_filter,
-    configured_fusion,
-    configured_gather,
     configured_replication,
     configured_separators,
-    configured_tail,
     needs_all_vertices,
 )
-from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
@@ -47,19 +41,6 @@ _THREADS = fused.THREADS
 
 # Stands for struct Pull or struct Push where a run has none; as large as either.
 _NOTHING = struct([None] * 32)
-
-
-def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
-    """Whether all vertices send in every superstep, and those that get it pull."""
-    program = binding.program
-    always = program.combine == "sum" and program.active is None and not program.has_reached
-    return always and sources is None and _forced(binding) in ("auto", "pull")
-
-
-def _forced(binding: Binding) -> str:
-    """The direction that was asked for, if the program allows it."""
-    forced = configured_direction()
-    return "auto" if forced == "push" and binding.shadowed("sum") else forced
 
 
 class Synchronous:
@@ -80,9 +61,10 @@ class Synchronous:
         self.program, self.glue = arrays.program, arrays.lowered.glue
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
-        self.filter, self.fusion = self._schedule()
-        self.in_shards = self._gathers_in_shards()
-        self.tail = self._pushed_tail()
+        asked = Asked(self.binding, (self.dense, self.sparse), self.every, self._stops_on_device)
+        self.filter, self.fusion = asked.filter_and_fusion()
+        self.in_shards = asked.in_shards()
+        self.tail = asked.tail()
         n, self.num_edges = arrays.n, self.binding.graph_edges
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
@@ -99,94 +81,11 @@ class Synchronous:
             arrays.new = {name: column.copy() for name, column in arrays.new.items()}
 
     def _directions(self) -> tuple[str, str]:
-        """While active vertices send over more than half of the edges, and while over fewer."""
-        forced, binding = _forced(self.binding), self.binding
-        if self.every:
-            return "pull", "pull"
-        if forced != "auto":
-            return forced, forced
-        if self.program.combine == "sum":
-            # The edges are turned over when it turns out that few vertices are active: see `_turn`.
-            sends = binding.has_send or configured_filter() != "auto"
-            rows = configured_gather() == "rows"  # a shard has no part that is marked
-            return "pull", "notify-pull" if sends and rows else "pull"
-        return "pull" if binding.has_gather else "push", "push"
+        return directions(self.binding, self.every)
 
     @property
     def _stops_on_device(self) -> bool:
         return self.arrays.lowered.wrappers.stop or self.program.stop is None
-
-    def _schedule(self) -> tuple[str, str]:
-        """The filter and the fusion that are asked for; InvalidArgument where they cannot be."""
-        kind, fusion = configured_filter(), configured_fusion()
-        if kind == "batch" and configured_allocation() == "fused":
-            kind, fusion = "jit", "all"  # nothing is written between advance and filter
-        if kind != "auto" and (reason := self._not_filtered(kind)):
-            raise InvalidArgument(f"graphgpu.filter is {kind!r}, which cannot be used: {reason}.")
-        if configured_combine() == "atomic" and self.binding.shadowed("sum"):
-            raise InvalidArgument(
-                "graphgpu.combine is 'atomic', which cannot be used: sums of integers are watched "
-                "for overflow (wraps=True or a bound would say that there is none)."
-            )
-        if fusion in ("selective", "all") and not self._stops_on_device:
-            raise InvalidArgument(
-                f"graphgpu.fusion is {fusion!r}, which cannot be used: stop= is asked in Python, "
-                "after every superstep (it divides, may leave 64 bits, or does not compile)."
-            )
-        return kind, fusion
-
-    def _gathers_in_shards(self) -> bool:
-        """Whether sums are pulled in shards; InvalidArgument where they cannot be."""
-        if configured_gather() == "rows":
-            return False
-        reason = None
-        if self.program.combine != "sum":
-            reason = f"shards add up, and combine is {self.program.combine!r}"
-        elif self.binding.shadowed("sum"):
-            reason = "sums of integers are watched for overflow"
-        elif (self.dense, self.sparse) != ("pull", "pull"):
-            reason = f"supersteps do not all pull with graphgpu.direction {self.dense!r}"
-        elif self.fusion in ("selective", "all") or configured_combine() != "auto":
-            reason = "graphgpu.fusion and graphgpu.combine are of rows"
-        elif self.binding.view.graph_vertices != self.binding.view.num_vertices:
-            reason = "it is of one GPU, and the graph is on several"
-        if reason is not None:
-            raise InvalidArgument(f"graphgpu.gather is 'shards', which cannot be used: {reason}.")
-        return True
-
-    def _pushed_tail(self) -> float | None:
-        """The part of a value of which a change waits; None: all send. InvalidArgument."""
-        tail, reason = configured_tail(), None
-        if tail is None:
-            return None
-        if not self.every:
-            reason = "not all vertices send in every superstep"
-        elif self.binding.message.kind != "f" or not self.binding.source_only:
-            reason = "it is for floats that a vertex sends along all its edges alike"
-        elif self.in_shards or configured_combine() != "auto":
-            reason = "graphgpu.gather and graphgpu.combine leave no sums to add changes to"
-        elif self.fusion in ("selective", "all"):
-            reason = "with graphgpu.fusion directions are not chosen by changes"
-        elif self.binding.view.graph_vertices != self.binding.view.num_vertices:
-            reason = "it is of one GPU, and the graph is on several"
-        if reason is not None:
-            raise InvalidArgument(f"graphgpu.tail is {tail!r}, which cannot be used: {reason}.")
-        return tail
-
-    def _not_filtered(self, kind: str) -> str | None:
-        """Why a filter cannot be used; None if it can."""
-        if self.every:
-            return "all vertices send in every superstep, and nobody lists them"
-        all_vertices = needs_all_vertices(self.program)
-        if all_vertices is None:
-            lists = {"push"}
-        else:
-            lists = {"push", "notify-pull"}
-            if kind == "batch":
-                return f"it finds those that get a message, but {all_vertices}"
-        if not lists & {self.dense, self.sparse}:
-            return f"no superstep pushes with graphgpu.direction {self.dense!r}"
-        return None
 
     @property
     def _records_messages(self) -> bool:
@@ -285,7 +184,7 @@ class Synchronous:
     def _turn(self, control: dict[str, int]) -> bool:
         """Whether supersteps change from pull alone to notify-pull where few vertices are active."""
         few = 2 * control["active_edges"] <= self.num_edges
-        if self.every or _forced(self.binding) != "auto" or self.program.combine != "sum":
+        if self.every or forced(self.binding) != "auto" or self.program.combine != "sum":
             return False
         if self.sparse == "notify-pull" or self.in_shards or not few:
             return False
