@@ -93,6 +93,8 @@ METHODS = {
     "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
     "sssp": lambda graph: graph.sssp(source=3),
     "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
+    "bfs predecessor": lambda graph: graph.bfs(source=3, predecessor=True),
+    "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
     "sswp": lambda graph: graph.sswp(source=3),
     "backwards": lambda graph: graph.run(BACKWARDS),
     "both": lambda graph: graph.run(BOTH),
@@ -104,6 +106,22 @@ METHODS = {
 def test_methods(edges, limited, tmp_path, name, directed):
     rtol = 1e-12 if "pagerank" in name else 0
     same(lambda: METHODS[name](edges.graph(directed=directed)), limited, tmp_path, rtol=rtol)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_predecessors_across_edges_that_add_nothing(edges, limited, tmp_path, directed):
+    """Most weights are 0: plateaus of several levels, and rows of strings, whose order is another."""
+    rng = np.random.default_rng(2)
+    few = edges.assign(dst=(edges["src"] + rng.integers(1, 9, ROWS)) % VERTICES)
+    few["weight"] = (rng.random(ROWS) < 0.02) * edges["weight"]
+    for frame in (
+        few,
+        few.assign(src="v" + few["src"].astype(str), dst="v" + few["dst"].astype(str)),
+    ):
+        start = frame["src"][0]
+        run = lambda: frame.graph(directed=directed).sssp(source=start, predecessor=True)  # noqa: B023, E731
+        same(run, limited, tmp_path, rtol=0)
+        assert (last_report()["direction"] == "predecessor").sum() > 3
 
 
 @pytest.mark.parametrize("duplicates", ["min", "max", "sum", "keep"])
@@ -217,7 +235,8 @@ def test_random_graphs(tmp_path_factory, seed, vertices, directed):
     }
     source = int(frame["src"][0])
     for run in (
-        lambda graph: graph.sssp(source=source),
+        lambda graph: graph.sssp(source=source, predecessor=True),
+        lambda graph: graph.bfs(source=source, predecessor=True),
         lambda graph: graph.weakly_connected_components(),
     ):
         wanted = run(frame.graph(directed=directed))
@@ -232,11 +251,11 @@ def test_random_graphs(tmp_path_factory, seed, vertices, directed):
     [
         (lambda g: g.triangle_count(), EngineUnavailable, "does not run on edges in pages"),
         (lambda g: g.core_number(), EngineUnavailable, "does not run on edges in pages"),
-        (lambda g: g.bfs(source=3, predecessor=True), EngineUnavailable, "predecessors"),
+        (lambda g: g.shortest_path(3, 5), EngineUnavailable, "path, does not run"),
         (lambda g: g.sssp(source=3, cutoff=9), EngineUnavailable, "cutoff"),
         (lambda g: g.save("unused"), InvalidArgument, "built in memory"),
     ],
-    ids=["triangles", "cores", "predecessor", "cutoff", "save"],
+    ids=["triangles", "cores", "path", "cutoff", "save"],
 )
 def test_what_does_not_run_says_so(edges, limited, method, error, match):
     with dask.config.set(limited), pytest.raises(error, match=match):

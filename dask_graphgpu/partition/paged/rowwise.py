@@ -75,15 +75,21 @@ def row_ids(rows: PagedAdjacency) -> np.ndarray:
 
 def runs(rows: PagedAdjacency) -> Iterator[tuple[int, Adjacency]]:
     """Runs of whole rows that come to about a page, in memory: the first row, and the run."""
+    offsets, cuts = rows.offsets, row_cuts(rows)
+    window = Window(rows.arrays)
+    for i, held in enumerate(window.over(even_spans(offsets[cuts]))):
+        lo, hi = int(offsets[cuts[i]]), int(offsets[cuts[i + 1]])
+        columns = {name: held[f"column {name}"][lo:hi] for name in rows.columns}
+        own = offsets[cuts[i] : cuts[i + 1] + 1] - lo
+        yield int(cuts[i]), Adjacency(own, held["neighbours"][lo:hi], columns)
+
+
+def row_cuts(rows: PagedAdjacency) -> np.ndarray:
+    """Bounds of runs of whole rows that come to about a page, int64."""
     offsets, n = rows.offsets, rows.num_vertices
     size = rows.page_edges
     cuts = [0]
     while cuts[-1] < n:
         upto = np.searchsorted(offsets, offsets[cuts[-1]] + size, side="right")
         cuts.append(min(max(int(upto) - 1, cuts[-1] + 1), n))
-    window = Window(rows.arrays)
-    for i, held in enumerate(window.over(even_spans(offsets[np.array(cuts)]))):
-        lo, hi = int(offsets[cuts[i]]), int(offsets[cuts[i + 1]])
-        columns = {name: held[f"column {name}"][lo:hi] for name in rows.columns}
-        own = offsets[cuts[i] : cuts[i + 1] + 1] - lo
-        yield cuts[i], Adjacency(own, held["neighbours"][lo:hi], columns)
+    return np.array(cuts, np.int64)
