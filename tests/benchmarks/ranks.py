@@ -39,6 +39,7 @@ METHODS: dict[str, Callable[[Graph, int], Any]] = {
     "pagerank": lambda graph, source: graph.pagerank(
         tolerance=0, max_iterations=20, weighted=False, dtype="float32"
     ),
+    "cores": lambda graph, source: graph.core_number(),
 }
 HEAD = ["graph", "partitioner", "ranks", "build s", "border", "balance"]
 HEAD += [f"{name} ms" for name in METHODS]

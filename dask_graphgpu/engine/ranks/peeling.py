@@ -1,24 +1,24 @@
-"""Core numbers on many ranks: each peels its own vertices, then estimates of borders travel.
+"""Core numbers on many ranks: all peel the same level, and tell each other which border vertices go.
 
 References
 ----------
-.. [1] Montresor, De Pellegrini, Miorandi. Distributed k-core decomposition. IEEE TPDS 24 (2013).
+.. [1] Batagelj, Zaversnik. An O(m) algorithm for cores decomposition of networks. 2003.
+.. [2] Montresor, De Pellegrini, Miorandi. Distributed k-core decomposition. IEEE TPDS 24 (2013).
 """
 
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.partition import csr
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
-
-# Reads, for each edge of the rank, in which vertices are looked at one by one before all are peeled anew instead.
-# Peeling reads every edge once, but it writes as well, which takes about three times as long as a read in a look.
-MOST_READS = 4
 
 
 def core_numbers(view: RankView, report: Report) -> np.ndarray:
@@ -29,7 +29,7 @@ def core_numbers(view: RankView, report: Report) -> np.ndarray:
     view : RankView
         Only `symmetric` is used: direction, repeats and self-loops do not count.
     report : Report
-        Gets a row, "peel", for what is done between two exchanges.
+        Gets a row, "peel", for each level.
 
     Returns
     -------
@@ -38,14 +38,11 @@ def core_numbers(view: RankView, report: Report) -> np.ndarray:
 
     Notes
     -----
-    A core number depends on those of the neighbours only: it is the largest k for which k of them
-    have core numbers of at least k. So each rank takes estimates of its ghosts, degrees at first,
-    finds what its own vertices can have at most with these, and tells the others which came down,
-    until none does [1]_. At first all vertices are peeled; then those are looked at that have lost
-    too many neighbours as high as they are. Where that would be as many as all, all are peeled anew.
-
-    A peeling costs O(V + E) of the rank, and there are some tens of exchanges. A long path whose
-    vertices alternate between ranks takes one for each of them: it comes down from its ends.
+    Vertices of degree k go, for k = 0, 1, 2 ... [1]_: on each rank all that it knows of, then the others are told
+    which of their ghosts have gone, until none does; k is then the lowest degree that is left anywhere. Every row is
+    read once, and every border vertex told once, by its place. There are as many exchanges as levels and more, a few
+    hundred on skewed graphs. To come down from estimates that are too high [2]_ takes some tens, but reads rows ten
+    times as often. A path whose vertices alternate between ranks takes an exchange for each of them either way.
     """
     return _core_numbers(view, view.graph_vertices, report).astype(np.int64)
 
@@ -53,7 +50,7 @@ def core_numbers(view: RankView, report: Report) -> np.ndarray:
 def k_core(view: RankView, k: int, report: Report) -> np.ndarray:
     """Whether each vertex is in the k-core: bool, shape (num_local,), right for ghosts too.
 
-    As `core_numbers`, but that no estimate is higher than k, so that fewer come down. Collective.
+    As `core_numbers`, but that it ends before level k. Collective.
     """
     inside: np.ndarray = _core_numbers(view, min(max(k, 0), view.graph_vertices), report) >= k
     return inside
@@ -61,100 +58,90 @@ def k_core(view: RankView, k: int, report: Report) -> np.ndarray:
 
 def _core_numbers(view: RankView, most: int, report: Report) -> np.ndarray:
     """Core numbers, ``most`` for all that are higher."""
-    start = time.perf_counter()
-    estimates = _Estimates(view, most)
-    looks, read = estimates.peel()
-    while True:
-        fallen, changed = estimates.tell()
-        report.advance(
-            "peel", supersteps=1, frontier=looks, edges=read, bytes=estimates.nbytes(looks, read),
-            seconds=time.perf_counter() - start,
-        )  # fmt: skip
-        if not changed:
-            return estimates.estimate
-        start = time.perf_counter()
-        looks, read = estimates.lower(fallen)
+    peeling = _Peeling(view, most)
+    k = int(view.ranks.min(peeling.least))
+    while k < most:
+        k = peeling.level(k, report)
+    core = np.zeros(view.num_vertices, peeling.degree.dtype)
+    np.minimum(peeling.degree, most, out=core[: view.num_owned])
+    return view.at_ghosts(core)
 
 
-class _Estimates:
-    """What is known of core numbers on one rank; it is nowhere too low, and comes down.
-
-    Parameters
-    ----------
-    view : RankView
-    most : int
-        No estimate is higher.
+class _Peeling:
+    """What is left of a rank's vertices.
 
     Attributes
     ----------
-    estimate : int32 or int64, shape (num_local,)
+    degree : int32 or int64, shape (num_owned,)
+        As kernels have it.
+    least : int
+        The lowest degree there is here, at most ``most``.
     """
 
     def __init__(self, view: RankView, most: int) -> None:
-        from dask_graphgpu.kernels.cpu import h_index as kernels
+        from dask_graphgpu.kernels.cpu import rank_peeling as kernels
 
         self._kernels, self._view, self._most = kernels, view, most
         self._rows, owned = view.symmetric, view.num_owned
+        kind = self._rows.neighbours.dtype
         # The same type on all ranks.
-        dtype = np.int32 if view.graph_vertices < 2**31 else np.int64
-        self._degree = self._rows.degrees[:owned]
-        self.estimate = view.at_ghosts(np.minimum(self._rows.degrees, most).astype(dtype))
-        self._known = self.estimate[owned:].copy()  # of ghosts, before the last exchange
+        self.degree = self._rows.degrees[:owned].astype(
+            np.int32 if view.graph_vertices < 2**31 else np.int64
+        )
+        self._counts = np.bincount(self.degree, minlength=1)
+        self.least = int(kernels.next_level(-1, self._counts, most))
+        self._alive, self._left = np.arange(owned, dtype=kind), owned
+        self._stack = np.empty(owned, kind)
+        sends = view.border.sends
+        self._told = np.empty(len(view.shared), kind)
         self._shared = np.zeros(owned, np.bool_)
         self._shared[view.shared] = True
-        self._lowered = np.zeros(owned, np.bool_)  # since the last exchange
-        self._enough = np.empty(owned, dtype)
-        self._waiting = np.zeros(owned, np.bool_)
-        self._queue = np.empty(owned, self._rows.neighbours.dtype)
-        self._counts = np.zeros(min(self._degree.max(initial=0), most) + 1, dtype)
+        # Of each own vertex, who has it as a ghost, and where.
+        peers = np.repeat(np.arange(len(sends), dtype=np.uint16), [len(each) for each in sends])
+        places = np.concatenate([np.arange(len(each), dtype=kind) for each in sends])
+        self._holders = csr.from_edges(owned, np.concatenate(sends), places, {"peer": peers})
 
-    def peel(self) -> tuple[int, int]:
-        """Bring own vertices down to what the ghosts allow; vertices and edges that were read."""
-        rows, view = self._rows, self._view
-        own = self.estimate[: view.num_owned]
-        before = own.copy()
-        own[:] = self._degree
-        alive = np.arange(view.num_vertices, dtype=rows.neighbours.dtype)
-        read = self._kernels.peel(
-            rows.offsets, rows.neighbours, view.num_owned, self._most, self.estimate, self._enough,
-            alive,
-        )  # fmt: skip
-        self._lowered |= own != before
-        return view.num_vertices, read
-
-    def lower(self, fallen: np.ndarray) -> tuple[int, int]:
-        """As `peel`, after these ghosts have come down."""
-        rows, view = self._rows, self._view
-        looks, read, done = self._kernels.lower(
-            fallen, self._known, MOST_READS * rows.num_edges, rows.offsets, rows.neighbours,
-            view.num_owned, self.estimate, self._enough, self._lowered, self._waiting, self._queue,
-            self._counts,
-        )  # fmt: skip
-        self._known[fallen - view.num_owned] = self.estimate[fallen]
-        if done:
-            return looks, read
-        self._waiting[:] = False
-        more = self.peel()
-        return looks + more[0], read + more[1]
-
-    def tell(self) -> tuple[np.ndarray, bool]:
-        """Tell the ghosts of own vertices what has come down; collective, one exchange.
-
-        Returns
-        -------
-        fallen
-            The ghosts here that have come down.
-        changed : bool
-            Whether any has on any rank.
-        """
-        changed = self._lowered & self._shared
-        fallen, every = self._view.border.refresh(
-            [self.estimate], changed, np.array([changed.any()], np.int64)
+    def level(self, k: int, report: Report) -> int:
+        """Take away all that have core number ``k``; the next level, the same on all ranks. Collective."""
+        start, rows, view = time.perf_counter(), self._rows, self._view
+        self._left, top = self._kernels.begin_level(
+            k, self._alive, self._left, self.degree, self._stack
         )
-        self._lowered[:] = False
-        return fallen, bool(every.any())
+        fallen, frontier, edges, exchanges, going_on = self._stack[:0], 0, 0, 0, True
+        while going_on:
+            gone, told, read = self._kernels.peel(
+                k, self._stack, top, fallen, rows.offsets, rows.neighbours, view.num_owned,
+                self.degree, self._counts, self._shared, self._told,
+            )  # fmt: skip
+            top = 0
+            self.least = int(self._kernels.next_level(k, self._counts, self._most))
+            fallen, every = self._tell(told)
+            frontier, edges, exchanges = frontier + gone, edges + read, exchanges + 1
+            going_on = bool(every[:, 0].any())
+        ids = rows.neighbours.itemsize
+        report.advance(
+            "peel", supersteps=exchanges, frontier=frontier, edges=edges,
+            bytes=edges * (ids + self.degree.itemsize) + self._left * 2 * ids,
+            seconds=time.perf_counter() - start,
+        )  # fmt: skip
+        return int(every[:, 1].min())
 
-    def nbytes(self, looks: int, read: int) -> int:
-        """Bytes that so many vertices and edges take, modelled."""
-        ids, value = self._queue.itemsize, self.estimate.itemsize
-        return read * (ids + value) + looks * (16 + 2 * ids)
+    def _tell(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tell others which of their ghosts have gone; those of this rank, and every rank's scalars."""
+        ranks, holders, ghosts = self._view.ranks, self._holders, self._view.border.ghosts
+        given = self._told, number, holders.offsets
+        lengths = np.empty(ranks.size, np.int64)
+        self._kernels.count_peers(*given, holders.columns["peer"], lengths)
+        ends = np.cumsum(lengths)
+        out = np.empty(int(ends[-1]), holders.neighbours.dtype)
+        self._kernels.address(
+            *given, holders.neighbours, holders.columns["peer"], ends - lengths, out
+        )
+        send = [out[a:b] if a < b else None for a, b in pairwise([0, *ends.tolist()])]
+        received, every = ranks.step(send, np.array([number, self.least], np.int64))
+        parts = [
+            each.view(out.dtype) + out.dtype.type(first)
+            for each, first in zip(received, ghosts.tolist(), strict=False)
+            if len(each)
+        ]
+        return np.concatenate(parts) if parts else out[:0], every

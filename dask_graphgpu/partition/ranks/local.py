@@ -55,9 +55,8 @@ def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: 
     for part, first in zip(np.split(found, cuts[1:-1]), places.bounds[:-1], strict=True):
         part -= dtype.type(first)
     sends = ranks.all_to_all(np.split(found, cuts[1:-1]))
-    sends[ranks.rank] = sends[
-        ranks.rank
-    ].copy()  # else what it gave itself would keep all of `found`
+    # What it gave itself, which is nothing, would keep all of `found`.
+    sends[ranks.rank] = np.empty(0, dtype)
     border = Border(ranks, len(places.own), len(places.own) + cuts, sends)
     del found
     return Local(border, _numbers(border, places.own))

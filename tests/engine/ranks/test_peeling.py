@@ -1,7 +1,5 @@
 """Core numbers on many ranks against those on one."""
 
-from unittest import mock
-
 import numpy as np
 import pytest
 from cut_graphs import Cut, cut
@@ -18,24 +16,23 @@ SIZES = [1, 2, 3, 4, 7]
 WAYS = ("random", "blocks", "cyclic", "last")
 
 
-def check(view, parts, most_reads=peeling.MOST_READS):
+def check(view, parts):
     """Core numbers and a k-core, of own vertices and of ghosts."""
     expected = cpu.core_numbers(view, Report("one"))
     dense = np.argsort(parts.numbers)
     some = int(np.median(expected)) if len(expected) else 0
-    with mock.patch.object(peeling, "MOST_READS", most_reads):
 
-        def numbers(share):
-            core = peeling.core_numbers(share, Report("core"))
-            assert core.dtype == np.int64
-            inside = peeling.k_core(share, some, Report("k-core"))
-            assert inside.dtype == bool
-            places = dense[share.numbers]
-            assert core.tolist() == expected[places].tolist()
-            assert inside.tolist() == (expected >= some)[places].tolist()
-            return core
+    def numbers(share):
+        core = peeling.core_numbers(share, Report("core"))
+        assert core.dtype == np.int64
+        inside = peeling.k_core(share, some, Report("k-core"))
+        assert inside.dtype == bool
+        places = dense[share.numbers]
+        assert core.tolist() == expected[places].tolist()
+        assert inside.tolist() == (expected >= some)[places].tolist()
+        return core
 
-        found = parts.whole(parts.run(numbers))
+    found = parts.whole(parts.run(numbers))
     assert found.tolist() == expected.tolist()
 
 
@@ -50,18 +47,15 @@ def test_small_graphs(size):
 def test_any_owners(graph, data):
     size = data.draw(st.integers(1, 5))
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
-    most_reads = data.draw(st.sampled_from([0, 1, peeling.MOST_READS]))
     view = graph.view()
-    check(view, Cut(view, owner, size), most_reads)
+    check(view, Cut(view, owner, size))
 
 
-@pytest.mark.parametrize("most_reads", [0, 1, peeling.MOST_READS])
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(shape, size, most_reads):
-    """Also where all are peeled anew after each exchange, or after some have come down."""
+def test_shapes(shape, size):
     view = SHAPES[shape]().view()
-    check(view, cut(view, size), most_reads)
+    check(view, cut(view, size))
 
 
 def test_more_ranks_than_vertices_and_no_vertices():
@@ -82,7 +76,7 @@ def test_k_beyond_the_core_numbers(k):
 
 
 def test_exchanges_and_reads():
-    """Two ranks with half a path each: one exchange tells that the ends came down, one that no more did."""
+    """Two ranks with half a path each: both come from their end to the border, and tell it."""
 
     def run(share):
         report = Report("core")
@@ -91,21 +85,32 @@ def test_exchanges_and_reads():
 
     view = path(100).view()
     parts = cut(view, 2, "blocks")
-    for core, advances in parts.run(run):
+    for core, (advance,) in parts.run(run):
         assert set(core.tolist()) == {1}
-        assert {advance.direction for advance in advances} == {"peel"}
-        # From its end a rank comes down to the other's ghost, of degree 2 still.
-        assert len(advances) == 2
-        assert advances[0].edges <= 2 * 51
-        assert sum(advance.edges for advance in advances[1:]) <= 2
+        assert advance.direction == "peel"
+        assert (advance.supersteps, advance.frontier) == (2, 50)
+        # A row of each own vertex, and the one of the ghost.
+        assert advance.edges == 99 + 1
+
+
+def test_rows_are_read_once():
+    """However often ranks wait for each other: a row of each own vertex, and one of each ghost."""
+
+    def run(share):
+        report = Report("core")
+        peeling.core_numbers(share, report)
+        return sum(a.edges for a in report.advances), share.symmetric.num_edges
+
+    for read, edges in cut(rmat(11).view(), 3, "random").run(run):
+        assert read == edges
 
 
 def test_a_k_core_needs_fewer_exchanges():
     def exchanges(share):
-        all_of_them, one = Report("core"), Report("k-core")
-        peeling.core_numbers(share, all_of_them)
-        peeling.k_core(share, 4, one)
-        return len(all_of_them.advances), len(one.advances)
+        both = Report("core"), Report("k-core")
+        peeling.core_numbers(share, both[0])
+        peeling.k_core(share, 4, both[1])
+        return [sum(a.supersteps for a in report.advances) for report in both]
 
     parts = cut(rmat(12).view(), 2)
     for all_of_them, one in parts.run(exchanges):
