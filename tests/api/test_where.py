@@ -49,6 +49,8 @@ def test_engines_have_what_methods_need(name):
         object.__setattr__(task, field, value)
     needed = set(task.engine_functions())
     assert {place for place in PLACES if needed <= functions(place)} >= set(kind.runs_on)
+    if {"gpu", "ranks"} <= set(kind.runs_on):
+        assert needed <= functions("device_ranks")
 
 
 def lacking(place):

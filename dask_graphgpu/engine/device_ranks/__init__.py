@@ -14,6 +14,8 @@ from dask_graphgpu.engine.ranks import (
     neighbour_arcs,
     path_counts,
     predecessors,
+    spanning_forest,
+    strong_components,
     triangles,
 )
 
@@ -28,5 +30,7 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "spanning_forest",
+    "strong_components",
     "triangles",
 ]
