@@ -45,7 +45,7 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, LimitTooSmall
 from dask_graphgpu.execute import call
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames, Input
@@ -313,9 +313,12 @@ class Graph:
         """What a method will work on; printed, a short text.
 
         Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
-        and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact.
+        and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact. With
+        ``graphgpu.device-memory-limit`` it says about how many bytes lie where when the GPU engine
+        works on the graph, and how many cross the link.
         """
-        return self._input.plan(self._on_engine())
+        plan = self._input.plan(self._on_engine())
+        return dataclasses.replace(plan, on_gpu=_tiers(plan))
 
     def _on_engine(self) -> str:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
@@ -323,6 +326,28 @@ class Graph:
     def __repr__(self) -> str:
         directed = "directed" if self._input.layout.directed else "undirected"
         return f"<Graph: {self._input.schema.describe()}, {directed}>"
+
+
+def _tiers(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Lines about a graph in host memory that the GPU engine works on within a limit."""
+    on_one = plan.engine == "gpu" and plan.ranks == 1 and not plan.on_device
+    if not on_one or plan.vertices is None or plan.num_edges is None or plan.edge_bytes is None:
+        return ()
+    try:
+        tiers = engines.tiers(plan.vertices, plan.num_edges, plan.edge_bytes)
+    except LimitTooSmall as error:
+        return (("GPU memory", str(error)),)
+    if tiers is None:
+        return ()
+    device = ("GPU memory", f"about {tiers.device:,} bytes of {tiers.limit:,}")
+    if not tiers.pinned:
+        return (device,)
+    link = f"at most about {tiers.moved:,} bytes a superstep"
+    return (
+        device,
+        ("pinned", f"about {tiers.pinned:,} bytes of edges in host memory"),
+        ("link", f"{link}, transfer {tiers.transfer!r}, rounds {tiers.rounds}"),
+    )
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.tiered.limits import Tiers
     from dask_graphgpu.partition.view import View
 
 _ENGINES = {
@@ -117,6 +118,21 @@ def beyond_device(name: str, view: View) -> bool:
         return False
     limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
     return bool(limits.exceeds(view))
+
+
+def tiers(num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
+    """Where a graph is to lie when the GPU engine works on it; None: no limit is set.
+
+    ``edge``: bytes of one.
+
+    Raises
+    ------
+    LimitTooSmall
+        The vertices alone take more of the GPU's memory than it may.
+    """
+    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
+    found: Tiers | None = limits.Tiers.of(num_vertices, num_edges, edge)
+    return found
 
 
 def load_tiered(functions: Sequence[str]) -> ModuleType:

@@ -115,6 +115,10 @@ class Plan:
         Of edges in pages on disk, about unless ``exact``; None: all are in memory.
     directories : tuple of str
         Where the pages are.
+    num_edges, edge_bytes : int or None
+        Edges in one direction, and bytes of one; of an unbuilt graph at most, and about.
+    on_gpu : tuple of (str, str)
+        With ``graphgpu.device-memory-limit``: what lies where, about, and what crosses the link.
     """
 
     columns: str
@@ -135,6 +139,9 @@ class Plan:
     layout: str = "rows"
     disk_bytes: int | None = None
     directories: tuple[str, ...] = ()
+    num_edges: int | None = None
+    edge_bytes: int | None = None
+    on_gpu: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         bound = "" if self.exact else "<= "
@@ -154,6 +161,7 @@ class Plan:
             about = "" if self.exact else "about "
             where = ", ".join(self.directories)
             lines.insert(-1, ("disk", f"{about}{self.disk_bytes:,} bytes in pages in {where}"))
+        lines += self.on_gpu
         lines += [(f"rank {i}", str(share)) for i, share in enumerate(self.shares)]
         return "\n".join(f"{name:12}{value}" for name, value in lines)
 
@@ -186,7 +194,9 @@ def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: s
     vertices = None
     if rows is not None and None not in others:
         vertices = 2 * rows + sum(number for number in others if number is not None)
-    return _plan(schema, layout, engine, layout.order, rows, vertices, None, exact=False)
+    plan = _plan(schema, layout, engine, layout.order, rows, vertices, None, exact=False)
+    edges = None if rows is None else rows * (1 if layout.directed else 2)
+    return replace(plan, num_edges=edges, edge_bytes=4 + 8 * (schema.weight is not None))
 
 
 def on_disk(plan: Plan, limits: Limits, columns: int) -> Plan:
@@ -215,7 +225,10 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         partition.nbytes,
         exact=True,
     )
-    plan = replace(plan, layers=Layers.of(partition))
+    given = partition.given
+    arrays = (given.neighbours, *given.columns.values())
+    size = sum(array.dtype.itemsize for array in arrays)
+    plan = replace(plan, layers=Layers.of(partition), num_edges=given.num_edges, edge_bytes=size)
     if partition.paged:
         from dask_graphgpu.partition.paged.rows import PagedPartition
 

@@ -68,7 +68,57 @@ def exceeds(view: View) -> bool:
         return False
     given = view.given()
     edge = given.neighbours.itemsize + sum(column.itemsize for column in given.columns.values())
-    return view.num_edges * edge + view.num_vertices * _VERTEX > limit
+    return _about(view.num_vertices) + view.num_edges * edge > limit
+
+
+def _about(num_vertices: int) -> int:
+    """Bytes of vertices."""
+    return num_vertices * _VERTEX
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """Where a graph is to lie, about: bytes.
+
+    Attributes
+    ----------
+    limit : int
+        Of the GPU's memory.
+    device : int
+        That are taken of it.
+    pinned : int
+        Host memory for edges; 0: all are on the device.
+    moved : int
+        Of edges over the link in a superstep, at most.
+    transfer, rounds : str
+        As configured.
+    """
+
+    limit: int
+    device: int
+    pinned: int
+    moved: int
+    transfer: str
+    rounds: str
+
+    @classmethod
+    def of(cls, num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
+        """For edges of ``edge`` bytes; None: there is no limit.
+
+        Raises
+        ------
+        LimitTooSmall
+        """
+        limit = configured()
+        if limit is None:
+            return None
+        transfer, rounds = configured_transfer(), ROUNDS[asynchronous()]
+        what, vertices = f"a graph of {num_vertices:,} vertices", _about(num_vertices)
+        cut = Cut.of(num_edges, edge, vertices, limit, what)
+        rest = num_edges - cut.resident
+        device = vertices + (cut.resident + BUFFERS * cut.segment) * edge
+        pinned = num_edges * edge if rest else 0
+        return cls(limit, device, pinned, rest * edge, transfer, rounds)
 
 
 @dataclass(frozen=True)

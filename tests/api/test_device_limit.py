@@ -1,0 +1,69 @@
+"""What `explain` says about a limit of the GPU's memory; it needs no GPU."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+from dask_graphgpu.engine import driver
+from dask_graphgpu.errors import InvalidArgument
+
+ENDS = np.random.default_rng(1).integers(500, size=(2, 40_000))
+EDGES = pd.DataFrame({"src": ENDS[0], "dst": ENDS[1], "weight": np.ones(40_000, np.int64)})
+
+
+@pytest.fixture(autouse=True)
+def any_machine(monkeypatch):
+    """A graph for a GPU can be made where there is none; nothing here works on one."""
+    monkeypatch.setattr(driver, "missing", lambda: None)
+
+
+def lines(graph, **settings):
+    given = {"device-memory-limit": 100_000, "transfer": "auto", "rounds": "synchronous"}
+    with dask.config.set({"graphgpu": {**given, **settings}}):
+        text = str(graph.explain())
+    return {line[:12].strip(): line[12:] for line in text.splitlines()}
+
+
+def number(text):
+    return int(text.split("about ")[1].split(" bytes")[0].replace(",", ""))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_bytes_of_a_graph_that_does_not_fit(directed):
+    graph = EDGES.graph(directed=directed, duplicates="keep", engine="gpu").persist()
+    plan = graph.explain()
+    assert plan.num_edges == 40_000 if directed else plan.num_edges > 79_000
+    size = plan.num_edges * plan.edge_bytes
+    said = lines(graph, rounds="asynchronous", transfer="compact")
+    assert 90_000 < number(said["GPU memory"]) <= 100_000
+    assert said["GPU memory"].endswith("of 100,000")
+    assert number(said["pinned"]) == size
+    assert size - 100_000 < number(said["link"]) < size
+    assert said["link"].endswith("transfer 'compact', rounds asynchronous")
+
+
+def test_before_it_is_built():
+    said = lines(EDGES.graph(engine="gpu"), **{"device-memory-limit": "6MB"})
+    assert number(said["GPU memory"]) == 80_000 * 64 + 40_000 * 12
+    assert "pinned" not in said
+    assert "link" not in said
+
+
+def test_a_limit_too_small_is_said():
+    graph = EDGES.graph(engine="gpu").persist()
+    said = lines(graph, **{"device-memory-limit": 1000})
+    assert "a graph of 500 vertices needs" in said["GPU memory"]
+    assert "pinned" not in said
+
+
+def test_other_engines_and_no_limit_have_no_such_lines():
+    for graph, limit in ((EDGES.graph(engine="cpu"), 1000), (EDGES.graph(engine="gpu"), None)):
+        assert "GPU memory" not in lines(graph, **{"device-memory-limit": limit})
+
+
+def test_settings_that_are_none():
+    graph = EDGES.graph(engine="gpu")
+    for name, value in (("transfer", "fly"), ("rounds", "some"), ("device-memory-limit", -1)):
+        with pytest.raises(InvalidArgument, match=f"graphgpu.{name} is"):
+            lines(graph, **{name: value})
