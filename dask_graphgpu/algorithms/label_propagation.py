@@ -48,7 +48,7 @@ class LabelPropagation(Algorithm):
     iterations: int = 10
 
     rule = "one"
-    runs_on = ("cpu", "ranks")
+    runs_on = ("cpu", "gpu", "ranks")
 
     def __post_init__(self) -> None:
         whole = isinstance(self.iterations, (int, np.integer)) and self.iterations is not True

@@ -15,8 +15,6 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import label_propagation
 from dask_graphgpu.report import Report
 
-pytestmark = of_the_cpu_engine
-
 
 @settings(max_examples=60)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), iterations=st.integers(1, 4))
@@ -29,6 +27,7 @@ def test_over_all_kinds_of_ids(graph, iterations):
     assert [number[found[v]] for v in range(graph.n)] == expected
 
 
+@of_the_cpu_engine
 @settings(max_examples=150)
 @given(small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6))
 def test_on_threads(graph, number, iterations):
@@ -43,6 +42,7 @@ def test_on_threads(graph, number, iterations):
     )
 
 
+@of_the_cpu_engine
 @pytest.mark.parametrize("directed", [True, False])
 def test_threads_and_partitions_do_not_matter(directed):
     ends = (5_000 * np.random.default_rng(1).random((2, 40_000)) ** 2).astype(int)
@@ -55,6 +55,7 @@ def test_threads_and_partitions_do_not_matter(directed):
     pd.testing.assert_frame_equal(*answers)
 
 
+@of_the_cpu_engine
 def test_two_vertices_swing():
     edges = pd.DataFrame({"src": ["a"], "dst": ["b"]})
     assert edges.graph.label_propagation(1)["label"].tolist() == ["b", "a"]
@@ -62,6 +63,7 @@ def test_two_vertices_swing():
     assert len(dg.last_report()) == 4
 
 
+@of_the_cpu_engine
 def test_ends_when_nothing_changes():
     edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
     label = edges.graph(directed=False).label_propagation(100)["label"]

@@ -126,6 +126,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def triangles() -> Any:
         return gpu.triangles(views["plain"], report=Report("triangles"))
 
+    def labels() -> Any:
+        return gpu.label_propagation(views["plain"], 10, report=Report("label_propagation"))
+
     def forest() -> Any:
         return gpu.spanning_forest(views["weighted"], report=Report("spanning_forest"))
 
@@ -164,6 +167,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "k-core, k = 16": (lambda: plain.k_core(16), k_core),
         "triangles": (lambda: plain.triangle_count(), triangles),
         "clustering": (lambda: plain.clustering_coefficient(), None),
+        "label propagation": (lambda: plain.label_propagation(10), labels),
         "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),

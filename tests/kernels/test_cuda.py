@@ -24,6 +24,7 @@ GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "induced": IDS,
+    "label_propagation": IDS,
     "multi_bfs": IDS,
     "peeling": IDS,
     "shards": IDS,

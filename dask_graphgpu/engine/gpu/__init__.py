@@ -4,6 +4,7 @@ from dask_graphgpu.engine.gpu.betweenness import betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.induced import edges_among
+from dask_graphgpu.engine.gpu.label_propagation import label_propagation
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
@@ -20,6 +21,7 @@ __all__ = [
     "core_numbers",
     "edges_among",
     "k_core",
+    "label_propagation",
     "multi_bfs",
     "neighbour_arcs",
     "path_counts",

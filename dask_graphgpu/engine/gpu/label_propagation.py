@@ -1,0 +1,84 @@
+"""Communities by labels that spread along edges: one launch.
+
+References
+----------
+.. [1] Raghavan, Albert, Kumara. Near linear time algorithm to detect community structures in large-scale networks.
+   Physical Review E 76 (2007).
+.. [2] Iosup et al. The LDBC Graphalytics benchmark. arXiv 2011.15028.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_FIELDS = [(name, np.uint64) for name in ("barrier", "supersteps", "smalls", "larges", "edges")]
+_NONE = np.uint64(0)  # a null pointer
+
+
+def label_propagation(view: View, iterations: int, report: Report) -> Any:
+    """The label of every vertex after some supersteps; as `engine.cpu.label_propagation`.
+
+    Parameters
+    ----------
+    view : View
+        Rows without repeats. Of a directed view out- and in-edges count.
+    iterations : int
+        Supersteps; fewer when one changes nothing.
+    report : Report
+        Gets one row, "pull".
+
+    Returns
+    -------
+    array of the type of the neighbours, shape (num_vertices,)
+        Dense id of the vertex whose label it was at first.
+
+    Notes
+    -----
+    Labels are counted in hash tables in shared memory. O(V + E) a superstep, and more where a vertex has neighbours of
+    more than 2,048 labels (1,024 of 64-bit ids), which take several passes; 3 ids a vertex. See
+    kernels/cuda/label_propagation.cu.
+    """
+    here = DeviceView.of(view)
+    n, rows, rank = here.n, here.out, here.user_rank
+    into = here.into if here.directed else None
+    ids = here.id_dtype
+    require(4 * n * ids.itemsize, "propagating labels")
+    labels = cupy.empty((2, n), ids)
+    labels[0] = cupy.arange(n, dtype=ids) if rank is None else rank
+    if not n:
+        return here.to_caller(labels[0])
+    state = State(_FIELDS, {0: "pull"})
+    launch.cooperative(
+        cuda("label_propagation", defines=here.defines).kernel("label_propagation"),
+        (
+            rows.offsets, rows.neighbours,
+            *((_NONE, _NONE) if into is None else (into.offsets, into.neighbours)),
+            np.uint64(n), np.uint64(iterations), cupy.empty(n, ids), labels, state.memory,
+        ),
+    )  # fmt: skip
+    read, runs = state.read()
+    for run in runs:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * 2 * ids.itemsize + run.supersteps * n * 4 * ids.itemsize,
+            seconds=run.seconds,
+        )  # fmt: skip
+    label = labels[int(read["supersteps"]) % 2]
+    if rank is None:
+        return here.to_caller(label)
+    holder = cupy.empty(n, ids)
+    holder[rank] = cupy.arange(n, dtype=ids)
+    return here.to_caller(holder[label])
