@@ -238,7 +238,11 @@ def measure(graph: DeviceGraph, *, peer: bool, only: list[str]) -> None:
         except Exception as error:
             print(f"| {name} | {type(error).__name__}: {str(error)[:300]} |", flush=True)
             continue
-        cells.append(timed(theirs[name], long=LONG) if name in theirs else Timing())
+        try:
+            cells.append(timed(theirs[name], long=LONG) if name in theirs else Timing())
+        except Exception as error:
+            print(f"cuGraph, {name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
+            cells.append(Timing())
         for cell in cells:
             cell.calls = [value / per for value in cell.calls]
         print(f"| {name} | " + " | ".join(map(str, cells)) + " |", flush=True)
