@@ -94,8 +94,8 @@ def next_level(k, counts, most):
 
 
 @jit
-def address(told, number, offsets, places, peers, ends, out):
-    """Write where each of the first ``number`` vertices stands among the ghosts of each peer.
+def address(told, offsets, places, peers, ends, out):
+    """Write where each vertex that is told stands among the ghosts of each peer.
 
     Parameters
     ----------
@@ -103,8 +103,7 @@ def address(told, number, offsets, places, peers, ends, out):
     ends : shape (peers,), int64
         Where the places for a peer start in ``out``; where they end after.
     """
-    for i in range(number):
-        v = told[i]
+    for v in told:
         for e in range(offsets[v], offsets[v + 1]):
             peer = peers[e]
             out[ends[peer]] = places[e]
@@ -112,10 +111,9 @@ def address(told, number, offsets, places, peers, ends, out):
 
 
 @jit
-def count_peers(told, number, offsets, peers, lengths):
-    """``lengths[j]`` = the first ``number`` vertices that peer j has as ghosts."""
+def count_peers(told, offsets, peers, lengths):
+    """``lengths[j]`` = vertices that are told and that peer j has as ghosts."""
     lengths[:] = 0
-    for i in range(number):
-        v = told[i]
+    for v in told:
         for e in range(offsets[v], offsets[v + 1]):
             lengths[peers[e]] += 1

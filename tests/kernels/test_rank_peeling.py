@@ -71,8 +71,8 @@ def test_places_go_to_every_holder():
     offsets, peers = np.array([0, 2, 2, 3]), np.array([0, 2, 2], np.uint16)
     places, told = np.array([7, 1, 5], np.uint32), np.array([2, 0], np.uint32)
     lengths = np.empty(3, np.int64)
-    kernels.count_peers(told, 2, offsets, peers, lengths)
+    kernels.count_peers(told, offsets, peers, lengths)
     assert lengths.tolist() == [1, 0, 2]
     ends, out = np.cumsum(lengths), np.empty(3, np.uint32)
-    kernels.address(told, 2, offsets, places, peers, ends - lengths, out)
+    kernels.address(told, offsets, places, peers, ends - lengths, out)
     assert out.tolist() == [7, 5, 1]

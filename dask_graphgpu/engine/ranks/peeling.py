@@ -9,12 +9,11 @@ References
 from __future__ import annotations
 
 import time
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.partition import csr
+from dask_graphgpu.engine.ranks.news import News
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -92,14 +91,8 @@ class _Peeling:
         self.least = int(kernels.next_level(-1, self._counts, most))
         self._alive, self._left = np.arange(owned, dtype=kind), owned
         self._stack = np.empty(owned, kind)
-        sends = view.border.sends
+        self._news = News(view)
         self._told = np.empty(len(view.shared), kind)
-        self._shared = np.zeros(owned, np.bool_)
-        self._shared[view.shared] = True
-        # Of each own vertex, who has it as a ghost, and where.
-        peers = np.repeat(np.arange(len(sends), dtype=np.uint16), [len(each) for each in sends])
-        places = np.concatenate([np.arange(len(each), dtype=kind) for each in sends])
-        self._holders = csr.from_edges(owned, np.concatenate(sends), places, {"peer": peers})
 
     def level(self, k: int, report: Report) -> int:
         """Take away all that have core number ``k``; the next level, the same on all ranks. Collective."""
@@ -111,11 +104,12 @@ class _Peeling:
         while going_on:
             gone, told, read = self._kernels.peel(
                 k, self._stack, top, fallen, rows.offsets, rows.neighbours, view.num_owned,
-                self.degree, self._counts, self._shared, self._told,
+                self.degree, self._counts, self._news.shared, self._told,
             )  # fmt: skip
             top = 0
             self.least = int(self._kernels.next_level(k, self._counts, self._most))
-            fallen, every = self._tell(told)
+            scalars = np.array([told, self.least], np.int64)
+            fallen, every = self._news.tell(self._told[:told], scalars)
             frontier, edges, exchanges = frontier + gone, edges + read, exchanges + 1
             going_on = bool(every[:, 0].any())
         ids = rows.neighbours.itemsize
@@ -125,23 +119,3 @@ class _Peeling:
             seconds=time.perf_counter() - start,
         )  # fmt: skip
         return int(every[:, 1].min())
-
-    def _tell(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tell others which of their ghosts have gone; those of this rank, and every rank's scalars."""
-        ranks, holders, ghosts = self._view.ranks, self._holders, self._view.border.ghosts
-        given = self._told, number, holders.offsets
-        lengths = np.empty(ranks.size, np.int64)
-        self._kernels.count_peers(*given, holders.columns["peer"], lengths)
-        ends = np.cumsum(lengths)
-        out = np.empty(int(ends[-1]), holders.neighbours.dtype)
-        self._kernels.address(
-            *given, holders.neighbours, holders.columns["peer"], ends - lengths, out
-        )
-        send = [out[a:b] if a < b else None for a, b in pairwise([0, *ends.tolist()])]
-        received, every = ranks.step(send, np.array([number, self.least], np.int64))
-        parts = [
-            each.view(out.dtype) + out.dtype.type(first)
-            for each, first in zip(received, ghosts.tolist(), strict=False)
-            if len(each)
-        ]
-        return np.concatenate(parts) if parts else out[:0], every

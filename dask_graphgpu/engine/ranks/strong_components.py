@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.ranks.components import components
+from dask_graphgpu.engine.ranks.news import News
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
 
 # Exchanges of a trimming in one direction: a path whose vertices alternate between ranks would take one for each.
-MOST_EXCHANGES = 64
+MOST_EXCHANGES = 1024
 
 # Edges that are few enough for one rank: as many as ranks have in the mean, and so many at least.
 MEAN_SHARES, FEW_EDGES = 1, 1 << 16
@@ -100,10 +101,11 @@ class _Left:
         """Take away what nothing leads to, then what leads nowhere; they are components of their own."""
         view = self.view
         loops = view.loops()
-        self._trim(view.out, view.into, loops)
-        self._trim(view.into, view.out, loops)
+        news = News(view)
+        self._trim(view.out, view.into, loops, news)
+        self._trim(view.into, view.out, loops, news)
 
-    def _trim(self, rows: Adjacency, toward: Adjacency, loops: np.ndarray) -> None:
+    def _trim(self, rows: Adjacency, toward: Adjacency, loops: np.ndarray, news: News) -> None:
         from dask_graphgpu.kernels.cpu import strong_components as kernels
 
         start = time.perf_counter()
@@ -122,9 +124,8 @@ class _Left:
                 self.done.view(np.uint8),
             )  # fmt: skip
             settled, read, exchanges = settled + tail, read + edges, exchanges + 1
-            changed = np.zeros(own, np.bool_)
-            changed[queue[:tail]] = True
-            fallen, every = self.view.border.refresh([], changed, np.array([tail], np.int64))
+            told = queue[:tail][news.shared[queue[:tail]]]
+            fallen, every = news.tell(told, np.array([len(told)], np.int64))
             self.done[fallen] = True
             tail = 0
             going_on = bool(every.any()) and exchanges < MOST_EXCHANGES

@@ -54,7 +54,7 @@ def scipy_labels(view, numbers):
     small_graphs(max_vertices=16),
     st.integers(1, 5),
     st.booleans(),
-    st.sampled_from([1, 64]),
+    st.sampled_from([1, 1024]),
     st.data(),
 )
 def test_any_owners(graph, size, coloured, exchanges, data):
