@@ -56,7 +56,7 @@ class HITS(Algorithm):
     weighted: bool | None = None
 
     rule = "sum"
-    runs_on = ("cpu", "ranks")
+    runs_on = ("cpu", "gpu", "ranks")
 
     def __post_init__(self) -> None:
         check_iterations(self.tolerance, self.max_iterations)

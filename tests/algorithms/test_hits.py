@@ -15,8 +15,6 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import hits
 from dask_graphgpu.report import Report
 
-pytestmark = of_the_cpu_engine
-
 
 def iterated(graph, iterations):
     """Scores after some iterations by matrix products; those of a vertex without any edges are 0."""
@@ -52,6 +50,7 @@ def test_iterations_over_all_kinds_of_ids(graph):
         assert [values[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
+@of_the_cpu_engine
 @settings(max_examples=100)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):

@@ -23,7 +23,7 @@ from gpu_graphs import DeviceGraph, grid, real, rmat
 
 import dask_graphgpu  # noqa: F401  registers .graph
 
-ITERATIONS = 20  # of PageRank; its times are of one
+ITERATIONS = 20  # of PageRank and hits; their times are of one
 REPEATS = 10
 LONG = 2.0  # seconds from which a peer's first call is the only one
 
@@ -129,6 +129,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def labels() -> Any:
         return gpu.label_propagation(views["plain"], 10, report=Report("label_propagation"))
 
+    def hits() -> Any:
+        return gpu.hits(views["plain"], 0.0, ITERATIONS, report=Report("hits"))
+
     def forest() -> Any:
         return gpu.spanning_forest(views["weighted"], report=Report("spanning_forest"))
 
@@ -168,6 +171,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "triangles": (lambda: plain.triangle_count(), triangles),
         "clustering": (lambda: plain.clustering_coefficient(), None),
         "label propagation": (lambda: plain.label_propagation(10), labels),
+        "hits": (lambda: plain.hits(tolerance=0, max_iterations=ITERATIONS), hits),
         "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
@@ -232,7 +236,7 @@ def measure(graph: DeviceGraph, *, peer: bool, only: list[str]) -> None:
     print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges\n")
     print("| | ours, user call | ours, device | cuGraph |\n| --- | --- | --- | --- |")
     for name, (user, device) in calls.items():
-        per = ITERATIONS if name.startswith("pagerank") else 1
+        per = ITERATIONS if name.startswith(("pagerank", "hits")) else 1
         try:
             cells = [timed(user), timed(device, events=True) if device else Timing()]
         except Exception as error:

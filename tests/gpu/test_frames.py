@@ -81,6 +81,7 @@ METHODS = {
     "components": lambda graph, a, b: graph.weakly_connected_components(),
     "strong components": lambda graph, a, b: graph.strongly_connected_components(),
     "label propagation": lambda graph, a, b: graph.label_propagation(4),
+    "hits": lambda graph, a, b: graph.hits(),
     "core_number": lambda graph, a, b: graph.core_number(),
     "degree": lambda graph, a, b: graph.degree(),
     "triangle_count": lambda graph, a, b: graph.triangle_count(),

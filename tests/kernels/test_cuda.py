@@ -23,6 +23,10 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 GIVEN = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
+    "hits": [
+        {**ids, "WEIGHT": weight}
+        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+    ],
     "induced": IDS,
     "label_propagation": IDS,
     "multi_bfs": IDS,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.convergence import ended
 from dask_graphgpu.engine.cpu.parts import PART
-from dask_graphgpu.errors import NotConverged
 from dask_graphgpu.kernels.cpu.threads import first_rows, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -70,15 +70,6 @@ def hits(
             return hub, authority
     ended(tolerance, max_iterations, change)
     return hub, authority
-
-
-def ended(tolerance: float, max_iterations: int, change: float) -> None:
-    """Raise NotConverged after the last iteration, unless the tolerance is 0."""
-    if tolerance:
-        raise NotConverged(
-            f"after {max_iterations} iterations the hub scores still change by {change:.3g} in sum: "
-            "allow more by max_iterations=, or a larger tolerance="
-        )
 
 
 def _sum_to_one(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> None:

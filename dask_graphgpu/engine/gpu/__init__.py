@@ -3,6 +3,7 @@
 from dask_graphgpu.engine.gpu.betweenness import betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
@@ -20,6 +21,7 @@ __all__ = [
     "components",
     "core_numbers",
     "edges_among",
+    "hits",
     "k_core",
     "label_propagation",
     "multi_bfs",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.hits import ended, sum_neighbours
+from dask_graphgpu.engine.convergence import ended
+from dask_graphgpu.engine.cpu.hits import sum_neighbours
 from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:

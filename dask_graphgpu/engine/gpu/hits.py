@@ -1,0 +1,91 @@
+"""Hubs and authorities by power iteration: one launch.
+
+References
+----------
+.. [1] Kleinberg. Authoritative sources in a hyperlinked environment. J. ACM 46 (1999).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.convergence import ended
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+_FIELDS = [
+    ("barrier", np.uint64), ("converged", np.uint64), ("change", np.float64),
+    *((name, np.uint64) for name in ("mediums", "mediums_into", "larges", "larges_into")),
+]  # fmt: skip
+_NONE = np.uint64(0)  # a null pointer
+
+
+def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
+    """Hub and authority score of every vertex, each with sum 1; as `engine.cpu.hits`.
+
+    Parameters
+    ----------
+    view : View
+        Weights are used where it has some.
+    tolerance : float
+        Ends when the hub scores changed by less than this in sum; 0: after all iterations.
+    max_iterations : int
+    report : Report
+        Gets one row, "pull".
+
+    Returns
+    -------
+    hub, authority : float64 arrays of shape (num_vertices,)
+
+    Raises
+    ------
+    NotConverged
+        The iterations came to an end first.
+
+    Notes
+    -----
+    Each row is added up in one order, so that scores are the same in every run. Two passes over the edges an iteration;
+    24 bytes and two ids a vertex. See kernels/cuda/hits.cu.
+    """
+    here = DeviceView.of(view)
+    n, out, into = here.n, here.out, here.into
+    ids = here.id_dtype
+    require(n * (24 + 2 * ids.itemsize), "finding hubs and authorities")
+    hub, authority = cupy.empty((2, n), np.float64), cupy.empty(n, np.float64)
+    if not n:
+        return here.to_caller(hub[0]), here.to_caller(authority)
+    hub[0] = 1 / n
+    weight = out.weight
+    kind = np.dtype(np.uint8) if weight is None else weight.dtype
+    kernel = cuda("hits", defines={**here.defines, "WEIGHT": c_type(kind)}).kernel("hits")
+    state = State(_FIELDS, {0: "pull"})
+    launch.cooperative(
+        kernel,
+        (
+            out.offsets, out.neighbours, _NONE if weight is None else weight,
+            into.offsets, into.neighbours, _NONE if weight is None else into.weight,
+            np.uint64(n), np.uint64(2 * here.num_edges), np.float64(tolerance),
+            np.uint64(max_iterations), cupy.empty(2 * n, ids), hub, authority,
+            cupy.empty(3 * launch.resident_blocks(kernel), np.float64), state.memory,
+        ),
+    )  # fmt: skip
+    read, runs = state.read()
+    (run,) = runs
+    report.advance(
+        run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+        bytes=run.edges * 12 + run.supersteps * n * 64, seconds=run.seconds,
+    )  # fmt: skip
+    if not read["converged"]:
+        ended(tolerance, max_iterations, float(read["change"]))
+    return here.to_caller(hub[run.supersteps % 2]), here.to_caller(authority)
