@@ -57,10 +57,13 @@ class PagedSynchronous(Synchronous):
         spans = np.stack([parts.edges[groups[:-1]], parts.edges[groups[1:]]], 1).astype(np.int64)
         if kernel == "gather_some":
             spans = self._needed(spans, marked)
+        # Groups have one size, but for the last: their blocks are cut once a pass.
+        sizes = np.diff(groups)
+        cut = {size: even_blocks(size, work=PART) for size in set(sizes.tolist())}
         results: list[tuple[bool, int]] = []
         for i, held in enumerate(self._window.over(spans)):
             within = edges.among(held)
-            blocks = even_blocks(int(groups[i + 1] - groups[i]), work=PART) + groups[i]
+            blocks = cut[int(sizes[i])] + groups[i]
             results += arrays.run(
                 kernel, blocks, within, parts.rows, parts.edges, edges.offsets.view(np.uint64),
                 within.neighbours, self.emitted, arrays.active, marked, *into,
