@@ -42,7 +42,7 @@ class EngineUnavailable(GraphError, RuntimeError):
 
 
 class OutOfDeviceMemory(GraphError, MemoryError):
-    """The GPU has too little memory left: free some, or use the CPU engine."""
+    """The GPU, or the host for what is pinned for it, has too little memory left: free some, or use the CPU engine."""
 
 
 class LimitTooSmall(GraphError, MemoryError):

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
+from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
@@ -40,7 +40,7 @@ class Asynchronous(TieredSynchronous):
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
         self._local = cupy.zeros(len(_LOCAL), np.int64)
-        self._seen = cupyx.empty_pinned(len(_LOCAL), np.int64)
+        self._seen = pinned.empty(len(_LOCAL), np.int64)
         self._loads_everything = True
 
     def _bring(self, push: Go) -> None:
