@@ -73,7 +73,7 @@ def test_long_paths_take_few_sweeps(closed):
         found = gpu.strong_components(graph.view(), report)
         np.testing.assert_array_equal(found, np.zeros(n) if closed else np.arange(n))
         assert report.advances[-1].direction == "colour"
-        assert report.advances[-1].supersteps < 400
+        assert report.advances[-1].supersteps < 1_000
 
 
 @pytest.mark.parametrize("n", [0, 1, 70])
