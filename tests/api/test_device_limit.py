@@ -67,3 +67,9 @@ def test_settings_that_are_none():
     for name, value in (("transfer", "fly"), ("rounds", "some"), ("device-memory-limit", -1)):
         with pytest.raises(InvalidArgument, match=f"graphgpu.{name} is"):
             lines(graph, **{name: value})
+
+
+@pytest.mark.parametrize(("largest", "size"), [(9, 8), (2**32 - 1, 8), (2**32, 12)])
+def test_weights_take_as_few_bits_as_they_need(largest, size):
+    edges = EDGES.assign(weight=np.where(EDGES.index % 2, 1, largest))
+    assert edges.graph(engine="gpu").persist().explain().edge_bytes == size
