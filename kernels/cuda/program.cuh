@@ -61,15 +61,6 @@ typedef Aggregate Partial;
 // so that sums come out the same on every device; a launch of fewer takes them in turn.
 constexpr int BLOCKS = 2048;
 
-// A block takes vertices that lie side by side: it stays on few pages of each array.
-__device__ __forceinline__ uint64 block_begin(uint64 n, uint64 block, uint64 blocks) {
-    uint64 each = ((n + blocks - 1) / blocks + WARP - 1) / WARP * WARP;
-    return block * each < n ? block * each : n;
-}
-__device__ __forceinline__ uint64 block_end(uint64 n, uint64 block, uint64 blocks) {
-    return block_begin(n, block + 1, blocks);
-}
-
 enum Kind { KIND_SUM, KIND_MIN, KIND_MAX };
 
 template <typename T> __device__ __forceinline__ T lowest();
@@ -183,8 +174,7 @@ __device__ void aggregate_all(const Run &run, const uint8 *reached, Partial *par
     uint64 n = run.num_owned, blocks = run.control->blocks;
     for (uint64 block = blockIdx.x; block < blocks; block += gridDim.x) {
         Totals totals;
-        uint64 end = block_end(n, block, blocks);
-        for (uint64 v = block_begin(n, block, blocks) + threadIdx.x; v < end; v += blockDim.x) {
+        for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {
             if (HAS_REACHED && !reached[v])
                 continue;
             totals.template add<false>(run, v,

@@ -77,9 +77,8 @@ apply_block(const Run &given, MESSAGE *messages, uint8 *received, uint8 *reached
     int64 superstep = run.control->superstep;
     Totals totals;
     NextTotals next;
-    uint64 end = block_end(run.num_owned, block, blocks);
-    for (uint64 v = block_begin(run.num_owned, block, blocks) + threadIdx.x; v < end;
-         v += blockDim.x) {
+    for (uint64 v = block * blockDim.x + threadIdx.x; v < (uint64)run.num_owned;
+         v += blocks * blockDim.x) {
         apply_one(run, v, superstep, messages, received, reached, active, totals, next, applied,
                   note);
     }
