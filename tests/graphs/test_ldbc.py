@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from engines import of_the_cpu_engine, on_one_cpu
+from engines import RANKS, of_the_cpu_engine
 from strategies import partitioned
 
 UNREACHED = 9223372036854775807
@@ -112,10 +112,10 @@ def test_weakly_connected_components(graphs, parts, name, directed, parameter):
     assert component.tolist() == smallest.tolist()
 
 
-@on_one_cpu
+@pytest.mark.parametrize("ranks", RANKS[:2])
 @cases("lcc")
-def test_clustering_coefficient(graphs, parts, name, directed, parameter):
-    graph, expected = load(graphs, "lcc", name, directed, parts)
+def test_clustering_coefficient(graphs, parts, ranks, name, directed, parameter):
+    graph, expected = load(graphs, "lcc", name, directed, parts, ranks=ranks)
     found = answer(graph.clustering_coefficient(), parts, "clustering_coefficient")
     pd.testing.assert_series_equal(found, expected, check_names=False, rtol=1e-12)
 

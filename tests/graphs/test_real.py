@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import of_the_cpu_engine, on_one_cpu
+from engines import RANKS, of_the_cpu_engine
 from strategies import partitioned
 
 from dask_graphgpu import errors
@@ -77,6 +77,9 @@ class Case:
 @pytest.fixture
 def case(graphs, name):
     return Case(graphs, name)
+
+
+some_ranks = pytest.mark.parametrize("ranks", RANKS[::2])  # 1 and 3
 
 
 def column(result, name, fill=None):
@@ -151,10 +154,10 @@ def test_weakly_connected_components(case):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
-@on_one_cpu
+@some_ranks
 @each_graph
-def test_strongly_connected_components(case):
-    component = column(case.graph().strongly_connected_components(), "component")
+def test_strongly_connected_components(case, ranks):
+    component = column(case.graph(ranks=ranks).strongly_connected_components(), "component")
     if case.directed:
         assert same_parts(component, case.expected("scc"))
     else:
@@ -163,11 +166,11 @@ def test_strongly_connected_components(case):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
-@on_one_cpu
+@some_ranks
 @each_graph
-def test_betweenness_from_sources(case):
+def test_betweenness_from_sources(case, ranks):
     sources = case.meta["sources16"]
-    graph = case.graph(weight=None)
+    graph = case.graph(weight=None, ranks=ranks)
     found = column(graph.betweenness_centrality(sources, normalized=False), "betweenness")
     n = len(found)
     # An estimate of the sum over all sources: of those, n - 1 could have counted for a vertex.
@@ -176,10 +179,10 @@ def test_betweenness_from_sources(case):
     np.testing.assert_allclose(sums, case.expected("bc16"), rtol=1e-6, atol=1e-6)
 
 
-@on_one_cpu
+@some_ranks
 @pytest.mark.parametrize("name", ["cugraph-karate", "cugraph-netscience", "rome99"])
-def test_betweenness(case):
-    graph = case.graph(weight=None)
+def test_betweenness(case, ranks):
+    graph = case.graph(weight=None, ranks=ranks)
     found = column(graph.betweenness_centrality(normalized=False), "betweenness")
     np.testing.assert_allclose(found, case.expected("betweenness"), rtol=1e-8, atol=1e-6)
 
@@ -199,12 +202,11 @@ def test_label_propagation(case):
         np.testing.assert_array_equal(label, case.expected("cdlp10"))
 
 
-@on_one_cpu
+@some_ranks
 @each_graph
-def test_triangle_count(case):
-    np.testing.assert_array_equal(
-        column(case.graph(weight=None).triangle_count(), "triangles"), case.expected("triangles")
-    )
+def test_triangle_count(case, ranks):
+    found = column(case.graph(weight=None, ranks=ranks).triangle_count(), "triangles")
+    np.testing.assert_array_equal(found, case.expected("triangles"))
 
 
 @pytest.mark.parametrize("name", ["wiki-vote", "email-enron"])
