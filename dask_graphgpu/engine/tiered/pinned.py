@@ -41,13 +41,17 @@ def empty(size: int, dtype: Any) -> np.ndarray:
 
 
 def copied(array: np.ndarray) -> np.ndarray:
-    """A copy, made by all threads."""
+    """A copy in such memory, made by all threads."""
+    made = empty(len(array), array.dtype)
+    fill(made, array)
+    return made
+
+
+def fill(into: np.ndarray, array: np.ndarray) -> None:
+    """Copy an array into another one, by all threads."""
     from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
-    made = empty(len(array), array.dtype)
-
     def copy(lo: int, hi: int) -> None:
-        made[lo:hi] = array[lo:hi]  # NumPy releases the GIL
+        into[lo:hi] = array[lo:hi]  # NumPy releases the GIL
 
     for_blocks(copy, even_blocks(len(array)))
-    return made
