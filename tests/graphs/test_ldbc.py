@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from engines import RANKS, of_the_cpu_engine
+from engines import RANKS
 from strategies import partitioned
 
 UNREACHED = 9223372036854775807
@@ -120,8 +120,7 @@ def test_clustering_coefficient(graphs, parts, ranks, name, directed, parameter)
     pd.testing.assert_series_equal(found, expected, check_names=False, rtol=1e-12)
 
 
-@of_the_cpu_engine
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", RANKS[:2])
 @cases("cdlp")
 def test_label_propagation(graphs, parts, ranks, name, directed, parameter):
     graph, expected = load(graphs, "cdlp", name, directed, parts, ranks=ranks)

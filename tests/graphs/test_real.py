@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import RANKS, of_the_cpu_engine
+from engines import RANKS
 from strategies import partitioned
 
 from dask_graphgpu import errors
@@ -194,10 +194,9 @@ def test_core_number(case):
     )
 
 
-@of_the_cpu_engine
 @each_graph
 def test_label_propagation(case):
-    for ranks in (1, 3):
+    for ranks in RANKS[::2]:
         label = column(case.graph(weight=None, ranks=ranks).label_propagation(10), "label")
         np.testing.assert_array_equal(label, case.expected("cdlp10"))
 
