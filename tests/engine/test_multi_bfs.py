@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import of_the_cpu_engine, on_one_cpu
+from engines import of_the_cpu_engine, on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_graphs import SHAPES
@@ -17,11 +17,10 @@ from dask_graphgpu.algorithms import traversal
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
-pytestmark = of_the_cpu_engine
-
 LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
 
 
+@of_the_cpu_engine
 @settings(max_examples=150)
 @given(
     graph=small_graphs(max_vertices=16),
@@ -52,6 +51,7 @@ def test_every_way(graph, data, number, into, little, direction, long_rows):
     assert sum(a.supersteps for a in report.advances) >= max(level.max(), 0)
 
 
+@of_the_cpu_engine
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("number", [1, 3])
@@ -66,6 +66,7 @@ def test_shapes(shape, directed, number):
             np.testing.assert_array_equal(found, one)
 
 
+@of_the_cpu_engine
 def test_edges_are_read_for_many_searches_at_once():
     graph = SHAPES["skewed"]()
     view = graph.view(into=True)
@@ -78,6 +79,7 @@ def test_edges_are_read_for_many_searches_at_once():
     assert read[1] < read[0] / 4
 
 
+@of_the_cpu_engine
 @pytest.mark.parametrize(("long_rows", "steps"), [(0, 50), (4, 50 + 20)])
 def test_ends_when_targets_are_reached(long_rows, steps):
     view = SHAPES["path"]().view()
@@ -88,7 +90,7 @@ def test_ends_when_targets_are_reached(long_rows, steps):
     assert sum(a.supersteps for a in report.advances) == steps
 
 
-@on_one_cpu
+@on_one_rank
 @settings(max_examples=40)
 @given(graph=edge_lists(weights=[None], kinds=KINDS), data=st.data(), sweep=st.sampled_from([1, 3]))
 def test_methods_give_what_they_give_one_by_one(graph, data, sweep):
