@@ -38,6 +38,8 @@ class HostTier:
     offsets : device array of shape (num_vertices + 1,)
     arrays : dict of str to pinned array of shape (num_edges,)
         "neighbours" and the columns.
+    staging : list
+        Pinned buffers of a segment that no run uses: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
         Edges where segments begin and the last one ends, and the last row that begins there or before.
     """
@@ -53,6 +55,8 @@ class HostTier:
             for name, array in given.items()
         }  # fmt: skip
         self.resident = {n: cupy.asarray(array[: cut.resident]) for n, array in self.arrays.items()}
+        key = "staging", cut.segment, *(array.dtype.str for array in self.arrays.values())
+        self.staging: list[dict[str, np.ndarray]] = view.made(key, list)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
 
@@ -72,29 +76,38 @@ class HostTier:
 class Slot:
     """A buffer on the device for edges that are on their way, and one on the host to send from."""
 
-    def __init__(self, dtypes: Mapping[str, np.dtype[Any]], size: int) -> None:
-        self.arrays = {name: cupy.empty(size, dtype) for name, dtype in dtypes.items()}
+    def __init__(self, tier: HostTier) -> None:
+        size = tier.cut.segment
+        self.arrays = {name: cupy.empty(size, a.dtype) for name, a in tier.arrays.items()}
         self.staged: dict[str, np.ndarray] = {}
         self.copied = cupy.cuda.Event(disable_timing=True)
         self.used = cupy.cuda.Event(disable_timing=True)
         self.used.record(cupy.cuda.get_current_stream())  # by who had the memory before
-        self._size = size
+        self._spare = tier.staging
 
     def stage(self) -> dict[str, np.ndarray]:
         """The buffer on the host, whose last copy has ended."""
         if not self.staged:
-            self.staged = {n: pinned.empty(self._size, a.dtype) for n, a in self.arrays.items()}
+            try:
+                self.staged = self._spare.pop()
+            except IndexError:  # other runs may take them at the same time
+                self.staged = {n: pinned.empty(a.size, a.dtype) for n, a in self.arrays.items()}
         self.copied.synchronize()
         return self.staged
+
+    def give_back(self) -> None:
+        """Leave the buffer on the host, from which nothing is copied any more, to other runs."""
+        if self.staged:
+            self._spare.append(self.staged)
+            self.staged = {}
 
 
 class Ring:
     """Buffers that take turns: one is filled while the kernels go over the other."""
 
     def __init__(self, tier: HostTier) -> None:
-        dtypes = {name: array.dtype for name, array in tier.arrays.items()}
         self._stream = cupy.cuda.Stream(non_blocking=True)
-        self._slots = [Slot(dtypes, tier.cut.segment) for _ in range(BUFFERS)]
+        self._slots = [Slot(tier) for _ in range(BUFFERS)]
 
     def next(self) -> Slot:
         """The one that was used the longest ago."""
@@ -133,6 +146,8 @@ class Ring:
     def close(self) -> None:
         """Wait for copies that are on their way, before the buffers go."""
         self._stream.synchronize()
+        for slot in self._slots:
+            slot.give_back()
 
 
 def copy(into: int, place: int, size: int, stream: Any) -> None:
