@@ -72,6 +72,8 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
     ------
     OutputError
         No space, no permission; the checkpoint that was there is untouched.
+    RankLost, RanksAborted
+        A peer has gone meanwhile; it is untouched as well.
 
     Notes
     -----
@@ -96,6 +98,8 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
                 content = {**content, "files": {file.pop("name"): file for file in files}}
                 manifest.write(new, CHECKPOINT, content)
     except (OSError, pa.ArrowException) as error:
+        if ranks is not None:
+            ranks.check()  # the first rank takes the new folder away when a peer is lost
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(
             f"the checkpoint could not be written to {folder}: {reason}; free space or choose "

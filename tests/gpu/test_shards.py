@@ -38,8 +38,7 @@ PATHS = VertexProgram(
 )  # fmt: skip
 PROGRAMS = {
     "power": (pagerank.power_program("float64", weighted=False, personal=False), TWELVE, 1e-9),
-    # A hub's float32 sum takes thousands of values one after another.
-    "power float32": (pagerank.power_program("float32", weighted=True, personal=False), TWELVE, 5e-4),
+    "power float32": (pagerank.power_program("float32", weighted=True, personal=False), TWELVE, 1e-5),
     "delta": (pagerank.delta_program("float64", weighted=False), DELTA, 1e-9),
     "heat": (heat_simulation.program(weighted=True), STEP, 1e-9),
     "counts": (COUNTS, {"max_supersteps": 4, "exact_supersteps": True}, 0.0),
@@ -80,6 +79,8 @@ def shared(request, monkeypatch):
 def test_shards_add_up_to_what_rows_do(shape, name, replication, most, monkeypatch):
     monkeypatch.setattr(module, "MOST", most)
     program, arguments, rtol = PROGRAMS[name]
+    if shape == "star" and name == "power float32":
+        rtol = 5e-4  # 9,000 values join the hub's float32 sum one after another
     view = columned(GRAPHS[shape].view(into=True))
     expected = ran(cpu, program, view, **arguments)
     with dask.config.set({"graphgpu.gather": "shards", "graphgpu.replication": replication}):
