@@ -111,8 +111,7 @@ class Frames:
 
     def _spread(self, needs: Needs, engine: str) -> Spread | None:
         edges = edge_frame(self.edges, self.schema, needs)
-        on_device = self.schema.on_device
-        return choose(self.ranks, edges, engine, on_device=on_device, asked=self.asked)
+        return choose(self.ranks, edges, engine, asked=self.asked)
 
     def _shares(self, needs: Needs, spread: Spread) -> Any:
         if self.limits(needs) is not None:

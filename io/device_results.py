@@ -7,6 +7,7 @@ from typing import Any
 import cudf
 import cupy
 import numpy as np
+import pyarrow as pa
 
 from dask_graphgpu.io.results import ColumnType, Table, vertex_names
 from dask_graphgpu.io.schema import EdgeSchema
@@ -46,6 +47,27 @@ def to_frame(
         names = vertex_names(name, schema)
         for column, dtype, series in zip(names, schema.ids, ids.take(data, valid), strict=True):
             wanted = _integer(dtype)
+            out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
+    return cudf.DataFrame(out)
+
+
+def assemble(
+    table: Table,
+    vertices: dict[str, list[pa.Array]],
+    columns: dict[str, ColumnType],
+    schema: EdgeSchema,
+) -> Any:
+    """As `results.assemble`, a cuDF frame of rows that are in host memory."""
+    out = {}
+    for name, kind in columns.items():
+        if not kind.vertex:
+            data, valid = table[name].data, table[name].valid if kind.nullable else None
+            data = cupy.asarray(np.ascontiguousarray(data, kind.dtype))
+            out[name] = series_of(data, None if valid is None else cupy.asarray(valid))
+            continue
+        names = vertex_names(name, schema)
+        for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
+            series, wanted = cudf.Series.from_arrow(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
     return cudf.DataFrame(out)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, require_columns, value_type
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
@@ -24,6 +25,7 @@ def read_edges(
     Parameters
     ----------
     frame : pandas.DataFrame
+        Or cuDF's, whose columns are copied to the host.
     columns : sequence of str
         What an edge carries: "weight" (the schema's weight column) and names of other columns.
 
@@ -32,6 +34,7 @@ def read_edges(
     InvalidEdges
         Nulls, weights that are negative, NaN or infinite, or dtypes other than declared.
     """
+    frame = to_host(frame)
     names = [*schema.source, *schema.destination]
     require_columns(frame, names)
     declared = dict(schema.dtypes)

@@ -25,6 +25,13 @@ def on_device(frame: Any) -> bool:
     return _is_cudf(meta_of(frame))
 
 
+def to_host(frame: Any) -> Any:
+    """A cuDF frame as one of pandas whose columns are Arrow's, with its nulls; any other as it is."""
+    if not on_device(frame):
+        return frame
+    return frame.to_arrow(preserve_index=False).to_pandas(types_mapper=pd.ArrowDtype)
+
+
 def unlike(name: str, frame: Any) -> str:
     """What to say of a frame that is not of the kind of the edge frame."""
     if on_device(frame):

@@ -55,8 +55,9 @@ def spread(
 
     Notes
     -----
-    Cost: an all-to-all a column and one for its nulls, a sort of rows that are not in order, before
-    and after, and for each column of vertices a look-up of their ids on the ranks that know them.
+    Frames of a graph of cuDF frames are made on the current GPU. Cost: an all-to-all a column and one
+    for its nulls, a sort of rows that are not in order, before and after, and for each column of
+    vertices a look-up of their ids on the ranks that know them.
     """
     bounds = np.array([i * total // of for i in range(of + 1)], np.int64)
     first = [
@@ -84,6 +85,11 @@ def spread(
         for name, kind in columns.items()
         if kind.vertex
     }
+    made = assemble
+    if schema.on_device:
+        from dask_graphgpu.io import device_results
+
+        made = device_results.assemble
     frames = {}
     for i in range(first[ranks.rank], first[ranks.rank + 1]):
         lo, hi = np.searchsorted(place, bounds[i : i + 2]).tolist()
@@ -93,7 +99,7 @@ def spread(
             for name, v in here.items()
         }
         vertices = {name: [a[rows] for a in arrays] for name, arrays in known.items()}
-        frames[i] = assemble(part, vertices, columns, schema)
+        frames[i] = made(part, vertices, columns, schema)
     return frames
 
 

@@ -9,17 +9,19 @@ import pandas as pd
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.edges import encode, id_array
+from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.partition.chunk import VertexChunk
 
 
 def read_vertices(
     frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], where: str
 ) -> VertexChunk:
-    """Check a partition of the vertices frame and encode its ids.
+    """Check a partition of the vertices frame, pandas' or cuDF's, and encode its ids.
 
     ``columns`` are numeric; nulls in them are noted, and are an error when a program reads the
     column for a vertex that has none.
     """
+    frame = to_host(frame)
     missing = [name for name in [*ids, *columns] if name not in frame.columns]
     if missing:
         raise InvalidVertices(

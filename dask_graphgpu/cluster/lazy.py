@@ -17,7 +17,6 @@ from dask_graphgpu.cluster.work import Job, Recipe
 from dask_graphgpu.ingest import Needs, ValueFrame, edge_frame
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
-from dask_graphgpu.io.results import empty_frame
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.partition.layout import Layout
@@ -88,6 +87,10 @@ def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> A
         delayed(take)(ran, i, dask_key_name=f"{_NAME}-{job.name}-part-{i}-{token}")
         for i in range(job.npartitions)
     ]
+    if job.schema.on_device:
+        from dask_graphgpu.io.device_results import empty_frame
+    else:
+        from dask_graphgpu.io.results import empty_frame
     meta = empty_frame(job.columns, job.schema)
     return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=f"graph-{key}")
 

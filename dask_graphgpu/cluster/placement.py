@@ -41,9 +41,7 @@ def check_partitioner(partitioner: Any) -> None:
         chosen(partitioner)
 
 
-def choose(
-    ranks: int | str, frame: Any, engine: str, *, on_device: bool, asked: bool
-) -> Spread | None:
+def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread | None:
     """How a graph is spread over ranks; None: it is on one, without any of this.
 
     "auto" is one rank where the graph fits a worker, or where nobody can tell: the estimate for a
@@ -62,10 +60,11 @@ def choose(
     EngineUnavailable
         A number of ranks is asked for, and the engine runs on one only.
     """
-    if on_device or engine == "interpreted":
+    if engine == "interpreted":
         if asked and ranks not in ("auto", 1):
-            what = "a graph of cuDF frames" if on_device else f"the engine {engine!r}"
-            raise EngineUnavailable(f"ranks={ranks}: {what} runs on one rank; use ranks=1")
+            raise EngineUnavailable(
+                f"ranks={ranks}: the engine 'interpreted' runs on one rank; use ranks=1"
+            )
         return None
     if ranks == 1 or (ranks == "auto" and engine == "gpu"):
         return None

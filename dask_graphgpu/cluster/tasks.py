@@ -22,7 +22,15 @@ from dask_graphgpu.cluster.holdings import RUN, holdings
 from dask_graphgpu.cluster.on_scheduler import place
 from dask_graphgpu.cluster.parcels import collect, deal
 from dask_graphgpu.cluster.share import Share
-from dask_graphgpu.cluster.work import BuiltGraph, Job, Recipe, build_share, run_share, size_of
+from dask_graphgpu.cluster.work import (
+    BuiltGraph,
+    Job,
+    Recipe,
+    build_share,
+    current_gpu,
+    run_share,
+    size_of,
+)
 from dask_graphgpu.errors import RankLost
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
@@ -185,10 +193,12 @@ def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> 
     size = len(held.shares)
     dealt = {name: deal(chunks, [None] * size) for name, chunks in frames.items()}
 
+    home = current_gpu() if job.schema.on_device else None
+
     def work(ranks: Ranks) -> tuple[dict[int, pd.DataFrame], Report]:
         rank = ranks.rank
         given = {name: chunks[rank] for name, chunks in dealt.items()}
-        return run_share(ranks, held.shares[rank], job, given, device=rank)
+        return run_share(ranks, held.shares[rank], job, given, device=rank, home=home)
 
     with held.lock:
         results = run_local(size, work)

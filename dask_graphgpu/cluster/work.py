@@ -164,6 +164,13 @@ def _on_device(engine: str, device: int | None) -> AbstractContextManager[Any]:
     return found
 
 
+def current_gpu() -> int:
+    """Number of the GPU that is current in this thread."""
+    import cupy
+
+    return int(cupy.cuda.Device().id)
+
+
 def run_share(
     ranks: Ranks,
     share: Share,
@@ -171,6 +178,7 @@ def run_share(
     frames: dict[str, list[VertexChunk]],
     watch: Callable[[Report, Advance], None] | None = None,
     device: int | None = None,
+    home: int | None = None,
 ) -> tuple[dict[int, pd.DataFrame], Report]:
     """Run an algorithm on this rank's share; collective.
 
@@ -182,6 +190,8 @@ def run_share(
         Called whenever the engine has advanced.
     device : int, optional
         Number of the GPU that the rank works on, if the engine needs one; default: the current one.
+    home : int, optional
+        The GPU for results of a graph of cuDF frames; default: the current one.
 
     Returns
     -------
@@ -193,7 +203,7 @@ def run_share(
     report = Report(job.name, watch=watch, rank=ranks.rank, ranks=ranks.size)
     began = time.perf_counter()
     algorithm, needs = job.algorithm, job.needs
-    with _on_device(job.engine, device), share.over(ranks) as partition:
+    with share.over(ranks) as partition:
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
 
@@ -203,7 +213,8 @@ def run_share(
                 about = job.call, partition.ids, view.numbers, view.num_owned
                 keeper = keeping.keeper(*about, share.relay)
             run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
-            table = algorithm.run(run)
+            with _on_device(job.engine, device):
+                table = algorithm.run(run)
             if keeper is not None:
                 keeper.end()
             return run, table
@@ -216,17 +227,18 @@ def run_share(
             # It is what was there before the call, which the call replaces.
             run, table = ran(replace(job.keeping, resume=False))
         places = run.places or Places(run.vertices, run.num_vertices)
-        made = spread(
-            share.relay,
-            table,
-            job.columns,
-            places.place,
-            places.total,
-            places.tie,
-            job.npartitions,
-            partition.ids,
-            job.schema,
-        )
+        with _on_device(job.engine, home):
+            made = spread(
+                share.relay,
+                table,
+                job.columns,
+                places.place,
+                places.total,
+                places.tie,
+                job.npartitions,
+                partition.ids,
+                job.schema,
+            )
         report.split = _split(share.relay, began, partition.border.seconds - packaged)
     return made, report
 

@@ -341,3 +341,83 @@ def test_a_graph_is_refused_while_another_gpu_is_current():
     with cupy.cuda.Device(1):
         found = host.pagerank()
     pd.testing.assert_frame_equal(found, graph.pagerank().to_pandas())
+
+
+# -- on several ranks -----------------------------------------------------------------------------
+
+several = pytest.mark.skipif(driver.num_gpus() < 2, reason="it takes two GPUs")
+
+
+@several
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed", "strings"])
+def test_every_method_on_ranks(kind, directed):
+    frame = edges(kind)
+    mine = on_device(frame).graph(directed=directed, ranks=2).persist()
+    host = frame.graph(directed=directed, engine="cpu").persist()
+    ends = frame["src"].iloc[0], frame["dst"].iloc[7]
+    for call in METHODS.values():
+        found = call(mine, *ends)
+        assert dg.last_report().attrs["ranks"] == 2
+        assert_same(found, call(host, *ends))
+    assert_same(mine.k_core(4), host.k_core(4), by=["src", "dst", "weight"])
+
+
+@several
+@pytest.mark.parametrize("kind", ["sparse", "strings"])
+def test_lazily_on_ranks(kind):
+    frame = edges(kind)
+    lazy, host = on_device(frame, lazy=True).graph(ranks=2), frame.graph(engine="cpu")
+    first = frame["src"].iloc[0]
+    result = lazy.bfs(first, predecessor=True)
+    assert result.npartitions == 3
+    assert_same(result, host.bfs(first, predecessor=True))
+    assert_same(lazy.persist().degree(), host.degree())
+
+
+@several
+def test_vertices_and_arguments_on_ranks():
+    frame = edges("strings")
+    shown = frame["src"].unique()
+    vertices = pd.DataFrame({"vertex": [*shown, "alone"], "start": np.arange(len(shown) + 1) % 7})
+    jumps = pd.DataFrame({"vertex": shown[:5], "share": [1.0, 2, 3, 4, 5]})
+    program = dg.VertexProgram(
+        state={"x": dg.Field("int64", vertices="start")},
+        compute=lambda source_x: source_x,
+        combine="max",
+        apply=lambda message, x: {"x": max(message, x)},
+    )
+    mine = on_device(frame).graph(vertices=on_device(vertices), ranks=2)
+    host = frame.graph(vertices=vertices, engine="cpu")
+    assert_same(mine.run(program), host.run(program))
+    found = mine.pagerank(personalization=on_device(jumps))
+    assert_same(found, host.pagerank(personalization=jumps))
+
+
+@several
+def test_bad_values_are_refused_on_ranks():
+    frame = edges().astype({"dst": "Int64", "weight": "float64"})
+    frame.loc[5, "dst"] = pd.NA
+    with pytest.raises(errors.InvalidEdges, match="'dst' has 1 nulls"):
+        cudf.from_pandas(frame).graph(ranks=2).sssp(3)
+    frame = edges().astype({"weight": "float64"})
+    frame.loc[5, "weight"] = np.nan
+    with pytest.raises(errors.InvalidEdges, match="NaN"):
+        cudf.from_pandas(frame, nan_as_null=False).graph(ranks=2).sssp(3)
+
+
+@several
+def test_partitions_lie_on_the_workers_that_computed_them():
+    from dask_cuda import LocalCUDACluster
+    from distributed import Client, wait
+
+    frame = edges("skewed", n=3000, m=20_000)
+    cluster = LocalCUDACluster(n_workers=2, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        given = dd.from_pandas(frame, npartitions=4).to_backend("cudf").persist()
+        result = given.graph(ranks=2, directed=False).pagerank().persist()
+        wait(result)
+        held = {i: holders for (*_, i), holders in client.who_has(result).items()}
+        assert held == {i: (workers[i // 2],) for i in range(4)}
+        assert_same(result, frame.graph(engine="cpu", directed=False).pagerank())
