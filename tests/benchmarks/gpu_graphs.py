@@ -14,6 +14,8 @@ import cudf
 import cupy as cp
 import numpy as np
 
+_PIECE = 1 << 26  # edges of a part of a graph that are drawn at once
+
 
 @dataclass(frozen=True)
 class DeviceGraph:
@@ -40,6 +42,10 @@ class DeviceGraph:
         drawn *= np.uint64(0xBF58476D1CE4E5B9)
         return self.edges[["src", "dst"]][drawn >> np.uint64(63) == 0].reset_index(drop=True)
 
+    def once(self) -> Any:
+        """Each edge in one direction only."""
+        return self.edges[self.edges["src"] < self.edges["dst"]].reset_index(drop=True)
+
     def weighted(self, dtype: str) -> Any:
         """The edges with weights of a type."""
         edges = self.edges.copy(deep=False)
@@ -50,7 +56,33 @@ class DeviceGraph:
 def rmat(scale: int, edge_factor: int = 16) -> DeviceGraph:
     """R-MAT with a, b, c = .57, .19, .19; ids say nothing of degrees."""
     cp.random.seed(1)
+    ends = _rmat_ends(scale, edge_factor << scale)
+    order = cp.random.permutation(1 << scale).astype(np.uint32)
+    return _graph(f"R-MAT {scale} x {edge_factor}", *(order[end] for end in ends), 1 << scale)
+
+
+def rmat_part(part: int, parts: int, scale: int, edge_factor: int = 16) -> Any:
+    """One of ``parts`` frames that are an R-MAT graph together, each edge in one direction.
+
+    Whoever makes a part draws all edges and keeps those that a hash of their ends gives it, so that
+    parts can be made anywhere, and no edge is in two of them.
+    """
+    cp.random.seed(1)
+    order = cp.random.permutation(1 << scale).astype(np.uint32)
+    kept = []
     number = edge_factor << scale
+    for first in range(0, number, _PIECE):
+        cp.random.seed(2 + first // _PIECE)
+        a, b = (order[end] for end in _rmat_ends(scale, min(_PIECE, number - first)))
+        keys = _key(cp.minimum(a, b), cp.maximum(a, b))[a != b]
+        mine = keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+        kept.append(keys[mine % np.uint64(parts) == part])
+    del order
+    return _frame(_distinct(cp.concatenate(kept)))
+
+
+def _rmat_ends(scale: int, number: int) -> list[Any]:
+    """Sources and destinations of edges drawn from CuPy's random numbers."""
     ends = [cp.zeros(number, np.uint32) for _ in range(2)]
     for _ in range(scale):
         r = cp.random.random(number, dtype=np.float32)
@@ -59,8 +91,7 @@ def rmat(scale: int, edge_factor: int = 16) -> DeviceGraph:
         ):
             end *= np.uint32(2)
             end += bit
-    order = cp.random.permutation(1 << scale).astype(np.uint32)
-    return _graph(f"R-MAT {scale} x {edge_factor}", *(order[end] for end in ends), 1 << scale)
+    return ends
 
 
 def grid(side: int) -> DeviceGraph:
@@ -81,19 +112,25 @@ def real(path: Path) -> DeviceGraph:
 def _graph(name: str, a: Any, b: Any, n: int, source: int | None = None) -> DeviceGraph:
     keys = cp.concatenate([_key(a, b), _key(b, a)])
     del a, b
-    keys = keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]
+    edges = _frame(_distinct(keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]))
+    if source is None:
+        source = int(cp.bincount(cp.asarray(edges["src"]), minlength=n).argmax())
+    cp.get_default_memory_pool().free_all_blocks()
+    return DeviceGraph(name, edges, source, n)
+
+
+def _distinct(keys: Any) -> Any:
     keys.sort()
     first = cp.ones(len(keys), bool)
     first[1:] = keys[1:] != keys[:-1]
-    keys = keys[first]
+    return keys[first]
+
+
+def _frame(keys: Any) -> Any:
+    """A frame of edges, the source in the upper half of a key."""
     src = (keys >> np.uint64(32)).astype(np.int32)
     dst = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
-    del keys, first
-    if source is None:
-        source = int(cp.bincount(src, minlength=n).argmax())
-    edges = cudf.DataFrame({"src": src, "dst": dst, "weight": _weights(src, dst)})
-    cp.get_default_memory_pool().free_all_blocks()
-    return DeviceGraph(name, edges, source, n)
+    return cudf.DataFrame({"src": src, "dst": dst, "weight": _weights(src, dst)})
 
 
 def _key(high: Any, low: Any) -> Any:
