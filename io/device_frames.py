@@ -7,13 +7,18 @@ from typing import Any
 
 import cupy
 import numpy as np
+import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.edges import check_dtype, nulls_in_ids, nulls_in_numbers, refuse_weights
+from dask_graphgpu.io.edges import read_edges as read_on_host
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, is_integer, require_columns
+from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices
 from dask_graphgpu.partition.device.columns import array_of
 from dask_graphgpu.partition.device.memory import use_pool
+from dask_graphgpu.partition.device.numbering import common_dtype
+from dask_graphgpu.partition.ids import Names
 
 
 def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: str) -> DeviceEdges:
@@ -46,6 +51,42 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
         if name == "weight":
             carried[name] = _checked_weights(carried[name], column, where)
     return DeviceEdges(source, destination, carried)
+
+
+def read_edges_of_rank(
+    frame: Any, schema: EdgeSchema, columns: Sequence[str], where: str
+) -> EdgeChunk:
+    """Check a partition of the edge frame, and encode its ids as `io.edges.read_edges` does.
+
+    Integers of a narrow range stay on the device, and so do the columns; all else is copied to the
+    host.
+
+    Raises
+    ------
+    InvalidEdges
+        As of `read_edges`.
+    """
+    made = read_edges(frame, schema, columns, where)
+    ends = made.source + made.destination
+    if not len(made) or len(ends) > 2 or any(hasattr(end, "iloc") for end in ends):
+        return read_on_host(frame, schema, columns, where)
+    kind = pa.from_numpy_dtype(
+        common_dtype([end.dtype for end in ends], "sources and destinations")
+    )
+    first, last = min(int(end.min()) for end in ends), max(int(end.max()) for end in ends) + 1
+    if last - first > 2**32:
+        return read_on_host(frame, schema, columns, where)
+    if 0 <= first < last - first and last <= 2**32:
+        first = 0  # no copy of 32 bits
+    source, destination = (_distances(end, first) for end in ends)
+    return EdgeChunk(source, destination, Names((kind,), last - first, first=first), made.columns)
+
+
+def _distances(ids: Any, first: int) -> Any:
+    """Integers as their distance from the least, which comes out right of 32 bits alone."""
+    if not first and ids.dtype.itemsize == 4:
+        return ids.view(np.uint32)
+    return ids.astype(np.uint32) - np.uint32(first % 2**32)
 
 
 def read_vertices(

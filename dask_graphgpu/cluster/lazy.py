@@ -51,7 +51,7 @@ def build(
         )
     chunks: list[Any] = []
     if pieces is None:
-        chunks = _chunks(key, edges, read_edges, schema, carried)
+        chunks = _chunks(key, edges, _reader(schema), schema, carried)
     else:
         recipe = replace(recipe, pieces=pieces, columns=tuple(edges.columns))
     given: list[Any] = []
@@ -61,6 +61,15 @@ def build(
     if key is None:
         return build_graph(spread, recipe, chunks, given)
     return delayed(build_graph)(spread, recipe, chunks, given, dask_key_name=key)
+
+
+def _reader(schema: EdgeSchema) -> Callable[..., Any]:
+    """What makes a chunk of a partition of the edge frame."""
+    if not schema.on_device:
+        return read_edges
+    from dask_graphgpu.io.device_frames import read_edges_of_rank
+
+    return read_edges_of_rank
 
 
 def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> Any:

@@ -121,7 +121,7 @@ def _build_here(
     del edges
 
     def work(ranks: Ranks) -> Share:
-        return build_share(ranks, recipe, own[ranks.rank], rest[ranks.rank])
+        return build_share(ranks, recipe, own[ranks.rank], rest[ranks.rank], device=ranks.rank)
 
     shares = run_local(number, work)
     return HeldHere(shares, _built([size_of(share) for share in shares], [""] * number))

@@ -6,8 +6,8 @@ The same functions run on workers and on threads of one process.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,9 +67,15 @@ class BuiltGraph:
 
 
 def build_share(
-    ranks: Ranks, recipe: Recipe, chunks: list[EdgeChunk], vertices: Sequence[VertexChunk]
+    ranks: Ranks,
+    recipe: Recipe,
+    chunks: list[EdgeChunk],
+    vertices: Sequence[VertexChunk],
+    device: int | None = None,
 ) -> Share:
     """Build this rank's share of a graph; collective. The list of chunks is emptied.
+
+    ``device``: number of the GPU on which a share of cuDF frames is built; None: the current one.
 
     Raises
     ------
@@ -81,9 +87,28 @@ def build_share(
         mine = deal_rows(ranks, recipe.pieces)
         chunks = read_parquet_edges(mine, recipe.columns, recipe.schema, recipe.carried)
     relay = Relay(ranks.rank, ranks.size)
+    given = chunks, vertices, recipe.layout, recipe.partitioner
     with relay.to(ranks):
-        made = build(relay, chunks, vertices, recipe.layout, recipe.partitioner)
-    return Share(relay, made)
+        if not recipe.schema.on_device:
+            return Share(relay, build(relay, *given))
+        with _on_device("gpu", device), linked(relay) as link:
+            return Share(relay, build(relay, *given, link=link))
+
+
+@contextmanager
+def linked(ranks: Ranks) -> Iterator[Any]:
+    """A link between the ranks' GPUs, to build their shares; collective."""
+    from dask_graphgpu.exchange.nccl import DeviceLink
+    from dask_graphgpu.partition.device.memory import told, use_pool
+
+    use_pool()
+    link = DeviceLink(ranks)
+    try:
+        with told("building a share of a graph on the GPU"):
+            yield link
+        ranks.barrier()  # nobody ends the connection while a peer receives
+    finally:
+        link.abort()
 
 
 def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piece]:

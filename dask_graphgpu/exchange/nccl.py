@@ -47,6 +47,8 @@ class DeviceLink:
         A rank has gone before all GPUs were connected.
     """
 
+    arrays = cupy  # the module of the arrays that it sends
+
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks
         _check_devices(ranks)

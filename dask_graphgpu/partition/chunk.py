@@ -14,7 +14,10 @@ from dask_graphgpu.partition.ids import Names, distinct_rows
 
 @dataclass(frozen=True, eq=False)
 class EdgeChunk:
-    """Edges whose ends are codes into ``names``; arrays of one length, codes unsigned."""
+    """Edges whose ends are codes into ``names``; arrays of one length, codes unsigned.
+
+    They are NumPy's; of integers from a narrow range in cuDF frames they may be CuPy's.
+    """
 
     source: np.ndarray
     destination: np.ndarray
@@ -23,6 +26,11 @@ class EdgeChunk:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def to_host(self) -> EdgeChunk:
+        """The same in host memory."""
+        columns = {name: to_host(column) for name, column in self.columns.items()}
+        return EdgeChunk(to_host(self.source), to_host(self.destination), self.names, columns)
 
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         arrays = [self.source, self.destination, *self.columns.values()]
@@ -54,6 +62,12 @@ class VertexChunk:
     def id_at(self, row: int) -> tuple[Any, ...]:
         """The user's id of one row."""
         return tuple(column[row].as_py() for column in self.ids())
+
+
+def to_host(array: Any) -> np.ndarray:
+    """An array of NumPy's or CuPy's in host memory."""
+    host: np.ndarray = array.get() if hasattr(array, "get") else array
+    return host
 
 
 def united(chunks: Sequence[EdgeChunk]) -> list[EdgeChunk]:

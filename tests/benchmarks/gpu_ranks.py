@@ -76,7 +76,7 @@ def shares(graph: Any, size: int) -> list[Any]:
     """The shares of ranks, each of which reads a part of the frame."""
     from dask_graphgpu.cluster.work import Recipe, build_share
     from dask_graphgpu.exchange.local import run_local
-    from dask_graphgpu.io.edges import read_edges
+    from dask_graphgpu.io.device_frames import read_edges_of_rank
     from dask_graphgpu.partition.layout import Layout
 
     frame = graph.once()
@@ -86,8 +86,8 @@ def shares(graph: Any, size: int) -> list[Any]:
 
     def work(ranks: Any) -> Any:
         part = frame.iloc[cuts[ranks.rank] : cuts[ranks.rank + 1]]
-        chunk = read_edges(part, made.schema, ("weight",), f"partition {ranks.rank}")
-        return build_share(ranks, recipe, [chunk], [])
+        chunk = read_edges_of_rank(part, made.schema, ("weight",), f"partition {ranks.rank}")
+        return build_share(ranks, recipe, [chunk], [], device=ranks.rank)
 
     return run_local(size, work)
 

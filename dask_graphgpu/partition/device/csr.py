@@ -155,25 +155,31 @@ def _joins(run: Pairs, part: slice) -> Any:
 def mirrored(runs: Sequence[Pairs]) -> bool:
     """Whether every edge stands in both directions, as often and with the same columns.
 
-    ``runs`` have one table. With u and v hashes of an edge's ends, u v (u - v) of an edge and of its
-    mirror image cancel out; a sum of 64 bits that is 0 by chance is one in 2**50.
+    Told by `mirror_sum`.
     """
-    if not runs:
-        return True
-    names: list[str | None] = [*runs[0].columns]
-    hashes = _mixed(runs[0].table.astype(np.uint64) + _ODD)
-    for name in names or [None]:
-        total = 0
-        for run in runs:
-            for part in blocks(len(run)):
-                u, v = hashes[run.rows[part]], hashes[run.neighbours[part]]
-                edges = u * v * (u - v)
-                if name is not None:
-                    edges *= _mixed(_bits(run.columns[name][part]).astype(np.uint64) + _ODD)
-                total += int(edges.sum(dtype=np.uint64))
-        if total % 2**64:
-            return False
-    return True
+    names: list[str | None] = [*runs[0].columns] if runs else []
+    return all(mirror_sum(runs, name) == 0 for name in names or [None])
+
+
+def mirror_sum(runs: Sequence[Pairs], name: str | None) -> int:
+    """Hashes of the edges with a column (None: with none), less those of their mirror images.
+
+    Sums over parts of a graph add up, modulo 2**64; of a mirrored graph to 0. With u and v hashes of
+    an edge's ends, u v (u - v) of an edge and of its mirror image cancel out; a sum of 64 bits that
+    is 0 by chance is one in 2**50.
+    """
+    total, table, hashes = 0, None, None
+    for run in runs:
+        if run.table is not table or hashes is None:
+            table = run.table
+            hashes = _mixed(table.astype(np.uint64) + _ODD)
+        for part in blocks(len(run)):
+            u, v = hashes[run.rows[part]], hashes[run.neighbours[part]]
+            edges = u * v * (u - v)
+            if name is not None:
+                edges *= _mixed(_bits(run.columns[name][part]).astype(np.uint64) + _ODD)
+            total += int(edges.sum(dtype=np.uint64))
+    return total % 2**64
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,6 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
-from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import VertexColumns
@@ -20,12 +19,16 @@ from dask_graphgpu.partition.ranks.agree import Agreed, agree
 from dask_graphgpu.partition.ranks.ends import at_home
 from dask_graphgpu.partition.ranks.ids import RankIds
 from dask_graphgpu.partition.ranks.local import localize
-from dask_graphgpu.partition.ranks.numbering import Run, number
+from dask_graphgpu.partition.ranks.numbering import Run, in_range, number
+from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.owner import chosen
 from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
 from dask_graphgpu.partition.ranks.places import settle
-from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, Way, shuffle
+from dask_graphgpu.partition.ranks.shuffle import Tables, Way
 from dask_graphgpu.partition.ranks.vertex_columns import vertex_columns
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.nccl import DeviceLink
 
 _DUPLICATIONS = ("neighbours", "all")
 
@@ -37,6 +40,7 @@ def build(
     layout: Layout,
     partitioner: str | Callable[..., Any] = "balanced",
     duplication: str = "neighbours",
+    link: DeviceLink | None = None,
 ) -> RankPartition:
     """Number the vertices of all ranks, give them owners, and bring them their edges. Collective.
 
@@ -51,6 +55,9 @@ def build(
         As of `dask_graphgpu.partition.ranks.owner.chosen`.
     duplication : "neighbours" or "all"
         Which remote vertices are ghosts: those at the other ends of the rank's edges, or every one.
+    link : DeviceLink, optional
+        Of ranks whose chunks may be on their GPUs, where the edges are worked on then if ids are
+        integers from a narrow range. The share is in host memory all the same.
 
     Raises
     ------
@@ -68,9 +75,10 @@ def build(
         )
     pa.default_memory_pool().release_unused()  # what reading the frames left behind
     agreed = agree(ranks, chunks, vertices)
-    numbered = number(ranks, chunks, vertices, agreed)
+    passes = _passes(ranks, chunks, agreed, link)
+    numbered = number(ranks, chunks, vertices, agreed, passes)
     pa.default_memory_pool().release_unused()  # and what sorting ids did
-    at = at_home(numbered, agreed.chunks)
+    at = at_home(numbered, agreed.chunks, passes)
     by_degree = layout.order == "degree" or (
         layout.order == "auto" and not at.near and at.is_skewed()
     )
@@ -83,15 +91,15 @@ def build(
         [here[table] for table in numbered.tables], [owners[table] for table in numbered.tables]
     )
     runs, vertex_runs = _cast(numbered.runs, agreed), numbered.vertices
-    ways = _ways(ranks, runs, tables, layout, balanced, agreed)
+    ways = _ways(ranks, runs, tables, layout, balanced, agreed, passes)
     known = numbered.homes, numbered.ids, numbered.splits
     bounds = places.bounds.astype(here.dtype)
     del numbered, here, owners
-    entries = shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
+    entries = passes.shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
     kept = tables if agreed.num_vertex_rows else None
     del tables
     pa.default_memory_pool().release_unused()  # the frames' columns, which have been sent
-    local = localize(ranks, places, entries, duplication == "all")
+    local = localize(ranks, places, entries, duplication == "all", passes)
     columns = VertexColumns()
     if kept is not None:
         columns = vertex_columns(
@@ -101,8 +109,8 @@ def build(
     # The same numbers stand there.
     places = replace(places, own=local.numbers[: local.border.num_owned])
     ids = RankIds(*known, places)
-    into = _rows(entries, local.numbers)
-    out = _rows(entries, local.numbers) if entries else into
+    into = passes.rows(entries, len(local.numbers))
+    out = passes.rows(entries, len(local.numbers)) if entries else into
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
     levels = None
@@ -115,6 +123,24 @@ def build(
     if levels is not None:
         made.order_by_layers()
     return made
+
+
+def _passes(
+    ranks: Ranks, chunks: list[EdgeChunk], agreed: Agreed, link: DeviceLink | None
+) -> OnHost:
+    """What goes over the edges where they are; chunks on the device are copied where it cannot be there.
+
+    Collective.
+    """
+    if link is not None:
+        from dask_graphgpu.partition.device.on_ranks import OnDevice
+
+        passes = OnDevice(link)
+        if ranks.min(int(in_range(agreed, ranks.size) and passes.holds(chunks))):
+            chunks[:] = [passes.here(chunk) for chunk in chunks if len(chunk)]
+            return passes
+        chunks[:] = [chunk.to_host() for chunk in chunks]
+    return OnHost()
 
 
 def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
@@ -132,7 +158,13 @@ def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
 
 
 def _ways(
-    ranks: Ranks, runs: list[Run], tables: Tables, layout: Layout, balanced: bool, agreed: Agreed
+    ranks: Ranks,
+    runs: list[Run],
+    tables: Tables,
+    layout: Layout,
+    balanced: bool,
+    agreed: Agreed,
+    passes: OnHost,
 ) -> list[Way]:
     """Which rows an edge is in. Collective.
 
@@ -141,24 +173,15 @@ def _ways(
     """
     if layout.directed:
         return [Way("source"), Way("destination")]
-    mirrored = balanced and _is_mirrored(ranks, runs, tables, list(agreed.columns))
+    mirrored = balanced and _is_mirrored(ranks, runs, tables, list(agreed.columns), passes)
     return [Way(layout.by, both=not mirrored)]
 
 
-def _is_mirrored(ranks: Ranks, runs: list[Run], tables: Tables, names: list[str]) -> bool:
+def _is_mirrored(
+    ranks: Ranks, runs: list[Run], tables: Tables, names: list[str], passes: OnHost
+) -> bool:
     """Whether every edge of the graph stands in both directions, as often and as it is carried."""
-    coo = [
-        Coo(run.source, run.destination, run.codes.of(tables.places), run.columns) for run in runs
-    ]
     wanted: list[str | None] = [*names] or [None]
-    sums = np.array([mirror_sum(coo, name) for name in wanted], np.uint64)
+    sums = np.array([passes.mirror_sum(runs, tables, name) for name in wanted], np.uint64)
     total = np.sum(ranks.all_gather(sums), axis=0, dtype=np.uint64)  # which wraps, as it has to
     return not total.any()
-
-
-def _rows(entries: list[Entries], numbers: np.ndarray) -> Adjacency:
-    """Rows over all local vertices of the last of ``entries``, which goes half-way."""
-    last = entries.pop()
-    runs = [Coo(last.rows, last.neighbours, np.empty(0, numbers.dtype), last.columns)]
-    del last
-    return from_coo(len(numbers), runs, numbers.dtype)

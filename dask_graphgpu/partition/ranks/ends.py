@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.partition.build import SAMPLE
 from dask_graphgpu.partition.order import NEAR_WINDOW, has_locality, skewed
 from dask_graphgpu.partition.ranks.homes import Homes
-from dask_graphgpu.partition.ranks.numbering import Numbered, Run
-from dask_graphgpu.partition.row_sort import each, num_blocks
+from dask_graphgpu.partition.ranks.numbering import Numbered
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.on_host import OnHost
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +51,16 @@ class AtHome:
         for run in self.numbered.runs:
             table = run.codes.of(self.numbered.tables)
             for lo in range(0, len(run), piece):
-                yield table[run.source[lo : lo + piece]], table[run.destination[lo : lo + piece]]
+                source, destination = run.ends(slice(lo, lo + piece))
+                yield table[source], table[destination]
 
 
-def at_home(numbered: Numbered, chunks: int) -> AtHome:
+def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
     """Count the ends of edges, each at its home. Collective. ``chunks``: as `Agreed.chunks`."""
     homes, runs = numbered.homes, numbered.runs
     edges = int(homes.ranks.max(sum(map(len, runs))))
     dtype = np.dtype(np.uint32 if edges < 2**32 else np.int64)
-    counts = _counted(runs, numbered.tables, len(numbered.numbers), dtype)
+    counts = passes.count(runs, numbered.tables, len(numbered.numbers), dtype)
     degrees: np.ndarray = np.zeros(homes.num_here, np.int64)
     excess: np.ndarray = np.zeros(homes.num_here, np.int64)  # of out-edges over in-edges
     for index, (out, into) in homes.tell(numbered.numbers, list(counts)):
@@ -66,29 +69,6 @@ def at_home(numbered: Numbered, chunks: int) -> AtHome:
             excess[index] += sign * column.astype(np.int64)
     balanced = not homes.ranks.max(int(excess.any()))
     return AtHome(homes, degrees, bool(balanced), _is_near(numbered, chunks), numbered)
-
-
-def _counted(
-    runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
-) -> np.ndarray:
-    """How often each of a rank's vertices is a source and a destination, shape (2, size)."""
-    from dask_graphgpu.kernels.cpu import shuffle
-
-    # Each thread has counters of its own, which are not to outweigh the edges.
-    edges = sum(map(len, runs))
-    blocks = max(min(num_blocks(edges), edges // (2 * size + 1)), 1)
-    counts = np.zeros((blocks, 2, size), dtype)
-
-    def count(block: int) -> None:
-        for run in runs:
-            lo, hi = (len(run) * k // blocks for k in (block, block + 1))
-            table = run.codes.of(tables)
-            shuffle.count(lo, hi, run.source, table, counts[block, 0])
-            shuffle.count(lo, hi, run.destination, table, counts[block, 1])
-
-    each(count, blocks)
-    total: np.ndarray = counts[0] if blocks == 1 else counts.sum(axis=0, dtype=dtype)
-    return total
 
 
 def _is_near(numbered: Numbered, chunks: int) -> bool:
@@ -104,7 +84,7 @@ def _is_near(numbered: Numbered, chunks: int) -> bool:
     for run in numbered.runs:
         step = max(len(run) // share, 1)
         table = run.codes.of(numbered.tables)
-        source, destination = table[run.source[::step]], table[run.destination[::step]]
+        source, destination = (table[codes] for codes in run.ends(slice(None, None, step)))
         near += locality.near(0, len(source), numbered.numbers, source, destination, gap)
         sampled += len(source)
     found = numbered.homes.ranks.scalars([near, sampled]).sum(axis=0)

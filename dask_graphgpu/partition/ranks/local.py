@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.shuffle import Entries
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.on_host import OnHost
 
 _WORDS = 1 << 14  # of a bitmap that are looked at in one go
 
@@ -33,7 +36,9 @@ class Local:
     numbers: np.ndarray
 
 
-def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: bool) -> Local:
+def localize(
+    ranks: Ranks, places: Places, ways: Sequence[Entries], everything: bool, passes: OnHost
+) -> Local:
     """Find the ghosts, name neighbours in all entries by local ids, and agree on the border.
 
     Collective. Cost: two passes over the entries, and a bit a vertex of the whole graph.
@@ -47,9 +52,8 @@ def localize(ranks: Ranks, places: Places, ways: Sequence[Entries], everything: 
         Whether every remote vertex is a ghost, seen or not.
     """
     dtype = places.own.dtype
-    ghosts = _Ghosts.of(ranks.rank, places.bounds, ways, everything)
-    for entries in ways:
-        ghosts.to_local(entries.neighbours)
+    ghosts = Ghosts.of(ranks.rank, places.bounds, ways, everything, passes)
+    passes.to_local(ghosts, [entries.neighbours for entries in ways])
     found = ghosts.places(dtype)
     cuts = np.searchsorted(found, places.bounds.astype(np.uint64))
     for part, first in zip(np.split(found, cuts[1:-1]), places.bounds[:-1], strict=True):
@@ -75,7 +79,7 @@ def _numbers(border: Border, own: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ghosts:
+class Ghosts:
     """The ghosts of a rank, as a bitmap over places.
 
     ``first`` and ``last`` are the rank's own places, ``before`` the ghosts in the words before each,
@@ -90,8 +94,13 @@ class _Ghosts:
 
     @classmethod
     def of(
-        cls, rank: int, bounds: np.ndarray, ways: Sequence[Entries], everything: bool
-    ) -> _Ghosts:
+        cls,
+        rank: int,
+        bounds: np.ndarray,
+        ways: Sequence[Entries],
+        everything: bool,
+        passes: OnHost,
+    ) -> Ghosts:
         from dask_graphgpu.kernels.cpu import shuffle
 
         total = int(bounds[-1])
@@ -101,21 +110,11 @@ class _Ghosts:
             bits[total:] = bits[int(first) : int(last)] = False
             words = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64, copy=False)
         else:
-            words = np.zeros(-(-total // 64), np.uint64)
-            for entries in ways:
-                blocks = even_blocks(len(entries.neighbours))
-                for_blocks(shuffle.note_remote, blocks, entries.neighbours, first, last, words)
+            words = passes.remote([entries.neighbours for entries in ways], first, last, total)
         counts = np.empty(len(words), np.int64)
         for_blocks(shuffle.count_words, even_blocks(len(words)), words, counts)
         before = np.cumsum(counts) - counts
         return cls(first, last, words, before, int(counts.sum()))
-
-    def to_local(self, places: np.ndarray) -> None:
-        """Replace places by local ids."""
-        from dask_graphgpu.kernels.cpu import shuffle
-
-        given = self.first, self.last, self.words, self.before
-        for_blocks(shuffle.to_local, even_blocks(len(places)), places, *given)
 
     def places(self, dtype: np.dtype[Any]) -> np.ndarray:
         """The places of the ghosts, ascending."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,14 @@ import pyarrow as pa
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.build import dense_dtype
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, to_host
 from dask_graphgpu.partition.ids import Names, bisect, composite, shift_range
 from dask_graphgpu.partition.ranks.agree import Agreed
 from dask_graphgpu.partition.ranks.homes import Homes
 from dask_graphgpu.partition.ranks.wire import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.on_host import OnHost
 
 # Integers are numbered through a table over their range when that is at most this many times the
 # edge ends of a rank: every rank holds such a table, which is not to outweigh its edges.
@@ -48,6 +51,10 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def ends(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of some edges, in host memory."""
+        return to_host(self.source[part]), to_host(self.destination[part])
 
 
 @dataclass(eq=False)
@@ -85,8 +92,20 @@ class Numbered:
     vertices: list[VertexRun] = field(default_factory=list)
 
 
+def in_range(agreed: Agreed, size: int) -> bool:
+    """Whether the ids of all ``size`` ranks are integers from a range that is narrow enough for tables."""
+    if agreed.span is None:
+        return False
+    first, last = agreed.span
+    return last - first <= max(_SPARSE * agreed.occurrences // size, 1 << 20)
+
+
 def number(
-    ranks: Ranks, chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], agreed: Agreed
+    ranks: Ranks,
+    chunks: list[EdgeChunk],
+    vertices: Sequence[VertexChunk],
+    agreed: Agreed,
+    passes: OnHost,
 ) -> Numbered:
     """Number the ids of all ranks. Collective; ``chunks`` is emptied.
 
@@ -97,10 +116,8 @@ def number(
     vertices = [chunk for chunk in vertices if len(chunk)]
     edges = [chunk for chunk in chunks if len(chunk)]
     chunks.clear()
-    if agreed.span is not None:
-        first, last = agreed.span
-        if last - first <= max(_SPARSE * agreed.occurrences // ranks.size, 1 << 20):
-            return _number_range(ranks, edges, vertices, first, last - first, agreed.types[0])
+    if agreed.span is not None and in_range(agreed, ranks.size):
+        return _number_range(ranks, edges, vertices, agreed.span, agreed.types[0], passes)
     return _number_sorted(ranks, edges, vertices, agreed.types)
 
 
@@ -108,12 +125,14 @@ def _number_range(
     ranks: Ranks,
     edges: list[EdgeChunk],
     vertices: Sequence[VertexChunk],
-    first: int,
-    size: int,
+    span: tuple[int, int],
     kind: pa.DataType,
+    passes: OnHost,
 ) -> Numbered:
-    """`number` for integers from ``first`` on, ``size`` of them: homes by equal cuts of the range."""
+    """`number` for the integers of a range: homes by equal cuts of it."""
     from dask_graphgpu.kernels.cpu import shuffle
+
+    first, size = span[0], span[1] - span[0]
 
     def codes(names: Names) -> Codes:
         assert names.first is not None
@@ -122,12 +141,12 @@ def _number_range(
     runs = [Run(c.source, c.destination, codes(c.names), c.columns) for c in edges]
     rows = [VertexRun(c.vertex, codes(c.names), c) for c in vertices]
     present: np.ndarray = np.zeros(size, bool)
-    for window, held in [
-        *((run.codes.window, (run.source, run.destination)) for run in runs),
-        *((run.codes.window, (run.vertex,)) for run in rows),
-    ]:
-        for each in held:
-            for_blocks(shuffle.mark, even_blocks(len(each)), each, present[window])
+    for run in runs:
+        for codes_of_end in (run.source, run.destination):
+            passes.mark(codes_of_end, present[run.codes.window])
+    for row in rows:
+        window = present[row.codes.window]
+        for_blocks(shuffle.mark, even_blocks(len(row.vertex)), row.vertex, window)
     cuts = [size * h // ranks.size for h in range(ranks.size + 1)]
     here, *others = ranks.all_to_all([np.packbits(present[lo:hi]) for lo, hi in pairwise(cuts)])
     here = here.copy()
