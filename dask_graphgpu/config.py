@@ -24,7 +24,7 @@ DEFAULTS: dict[str, Any] = {
     # Where all vertices send in all supersteps: changes of a smaller part of a value are not sent,
     # and few changes are pushed; None: everything is sent.
     "tail": None,
-    "gather": "rows",  # of sums that are pulled: rows | shards (in shared memory)
+    "gather": "auto",  # of sums that are pulled: auto | rows | blocks (of sources) | shards
     "replication": "auto",  # copies of a shard's sums: auto (by its degrees) | 1 | 2 | 4 | 8 | 16 | 32
     "fusion": "auto",  # of supersteps' kernels: auto | none | selective | all
     "worklists": "auto",  # edges from which a row is a warp's, and blocks': auto | [32, 128] | off

@@ -14,7 +14,7 @@ from dask_graphgpu.program import VertexProgram
 FILTERS = ("auto", "batch", "strided", "online", "ballot", "jit", "atomic")
 FUSIONS = ("auto", "none", "selective", "all")
 COMBINES = ("auto", "atomic")
-GATHERS = ("rows", "shards")
+GATHERS = ("auto", "rows", "blocks", "shards")
 ALLOCATIONS = ("just-enough", "fixed", "maximum", "fused")
 REPLICATIONS = (1, 2, 4, 8, 16, 32)
 
@@ -105,7 +105,7 @@ def is_forced() -> bool:
     """Whether something is asked for that only runs in supersteps have."""
     ways = (configured_filter, configured_fusion, configured_combine)
     forced = any(configured() != "auto" for configured in ways)
-    return forced or configured_gather() == "shards" or configured_tail() is not None
+    return forced or configured_gather() in ("blocks", "shards") or configured_tail() is not None
 
 
 def macros() -> dict[str, str]:

@@ -177,8 +177,8 @@ __device__ void aggregate_all(const Run &run, const uint8 *reached, Partial *par
         for (uint64 v = block * blockDim.x + threadIdx.x; v < n; v += blocks * blockDim.x) {
             if (HAS_REACHED && !reached[v])
                 continue;
-            totals.template add<false>(run, v,
-                                       Totals::AFTER ? made_values(run, v) : old_values(run, v),
+            auto old = old_values(run, v);
+            totals.template add<false>(run, v, old, Totals::AFTER ? made_values(run, v) : old,
                                        run.control->superstep);
         }
         totals.store(partials + block);

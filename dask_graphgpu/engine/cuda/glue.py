@@ -339,16 +339,15 @@ class Glue:
         for i, (name, dtype) in enumerate(self.wrappers.aggregates.items()):
             wrapper = self._declare(f"aggregates[{name!r}]")
             names = self._run_names("superstep") | self._vertex_names("v")
+            for field, k in self.made.items():  # the next superstep's state is in `made`
+                shown = f"shown_{self.fields[field]}"
+                names[field] = f"{shown}((NEXT ? made : old).made_{k})"
             if name in self.stages.after:
                 names |= self._made_names("new_")
-            else:  # of the state, which the next superstep finds in `made`
-                for field, k in self.made.items():
-                    place = self.fields[field]
-                    names[field] = f"(NEXT ? shown_{place}(made.made_{k}) : field_{place}(run, v))"
             self._add("template <bool NEXT>")
             self._function(
-                f"bool aggregate_{i}(const Run &run, uint64 v, const New &made, int64 superstep, "
-                f"{c_type(dtype)} &out)",
+                f"bool aggregate_{i}(const Run &run, uint64 v, const New &old, const New &made, "
+                f"int64 superstep, {c_type(dtype)} &out)",
                 f"    return !{self.call(wrapper, names, '&out')};",
             )
         order = list(self.wrappers.aggregates)
@@ -382,7 +381,7 @@ class Glue:
             f"""\
         {{
             {c_type(order[i][1])} x;
-            if (aggregate_{i}<NEXT>(run, v, made, superstep, x))
+            if (aggregate_{i}<NEXT>(run, v, old, made, superstep, x))
                 total_{i}.add(x);
             else
                 total_{i}.bad = true;
@@ -400,7 +399,8 @@ struct {name} {{
     static constexpr bool AFTER = {after};
 {members}
     template <bool NEXT>
-    __device__ __forceinline__ void add(const Run &run, uint64 v, const New &made, int64 superstep) {{
+    __device__ __forceinline__ void add(const Run &run, uint64 v, const New &old, const New &made,
+                                        int64 superstep) {{
 {adds}
     }}
     __device__ __forceinline__ void store(Partial *partials) {{

@@ -106,7 +106,7 @@ class RankSynchronous(Synchronous):
         return partial(kernel.function(cooperative=False), (1,), (256,), (run, *args))
 
     def _launch(self, name: str, *args: Any, **more: Any) -> Callable[[], None]:
-        launch.loaded(self.arrays.module("program").kernel(name))
+        launch.loaded(self.arrays.module(more.get("source", "program")).kernel(name))
         return super()._launch(name, *args, **more)
 
     def _gather(self) -> None:

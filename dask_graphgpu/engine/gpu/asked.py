@@ -18,6 +18,9 @@ from dask_graphgpu.engine.schedule import (
 )
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.view import View
+
+_MANY_EDGES = 1 << 22
 
 
 def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
@@ -43,9 +46,18 @@ def directions(binding: Binding, every: bool) -> tuple[str, str]:
     if binding.program.combine == "sum":
         # The edges are turned over when it turns out that few vertices are active: see `Synchronous`.
         sends = binding.has_send or configured_filter() != "auto"
-        rows = configured_gather() == "rows"  # a shard has no part that is marked
+        rows = configured_gather() != "shards"  # a shard has no part that is marked
         return "pull", "notify-pull" if sends and rows else "pull"
     return "pull" if binding.has_gather else "push", "push"
+
+
+def blocks_pay(view: View) -> bool:
+    """Whether sums by blocks of sources are faster than by rows.
+
+    They are where what rows look up is far apart: not in an order of ids that keeps neighbours
+    together. Below so many edges a superstep is as fast as its launches.
+    """
+    return view.user_rank is not None and view.num_edges >= _MANY_EDGES
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class Asked:
 
     def in_shards(self) -> bool:
         """Whether sums are pulled in shards; InvalidArgument where they cannot be."""
-        if configured_gather() == "rows":
+        if configured_gather() != "shards":
             return False
         reason = None
         if self.binding.program.combine != "sum":
@@ -103,6 +115,29 @@ class Asked:
             reason = "it is of one GPU, and the graph is on several"
         if reason is not None:
             raise InvalidArgument(f"graphgpu.gather is 'shards', which cannot be used: {reason}.")
+        return True
+
+    def in_blocks(self) -> bool:
+        """Whether sums are pulled by blocks of sources; InvalidArgument where they cannot be."""
+        gather, reason = configured_gather(), None
+        if gather not in ("auto", "blocks"):
+            return False
+        if not self.every:
+            reason = "not all vertices send in every superstep"
+        elif not self.binding.source_only:
+            reason = (
+                "compute reads more than the source, so that every edge has a message of its own"
+            )
+        elif self.binding.shadowed("sum"):
+            reason = "sums of integers are watched for overflow"
+        elif self.filter_and_fusion()[1] in ("selective", "all") or configured_combine() != "auto":
+            reason = "graphgpu.fusion and graphgpu.combine are of rows"
+        elif configured_tail() is not None:
+            reason = "with graphgpu.tail some supersteps push"
+        if gather == "auto":
+            return reason is None and blocks_pay(self.binding.view)
+        if reason is not None:
+            raise InvalidArgument(f"graphgpu.gather is 'blocks', which cannot be used: {reason}.")
         return True
 
     def tail(self) -> float | None:

@@ -16,6 +16,8 @@ from dask_graphgpu.engine.cuda.lower import columns
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
+from dask_graphgpu.engine.gpu.blocked import THREADS as BLOCKED_THREADS
+from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
 from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
@@ -63,7 +65,7 @@ class Synchronous:
         self.dense, self.sparse = self._directions()
         asked = Asked(self.binding, (self.dense, self.sparse), self.every, self._stops_on_device)
         self.filter, self.fusion = asked.filter_and_fusion()
-        self.in_shards = asked.in_shards()
+        self.in_shards, self.in_blocks = asked.in_shards(), asked.in_blocks()
         self.tail = asked.tail()
         n, self.num_edges = arrays.n, self.binding.graph_edges
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
@@ -245,7 +247,8 @@ class Synchronous:
         ]  # fmt: skip
         if self.stages.alone_after:
             held += arrays.new.values()
-        held += [getattr(self, name) for name in ("row_values", "sent") if hasattr(self, name)]
+        own = ("row_values", "sent", "far_values", "far_sums")
+        held += [getattr(self, name) for name in own if hasattr(self, name)]
         filters = self._kept.nbytes if hasattr(self, "_kept") else 0
         return sum((int(array.nbytes) for array in held), filters)
 
@@ -256,9 +259,15 @@ class Synchronous:
     # -- kernels ---------------------------------------------------------------------------------
 
     def _launch(
-        self, name: str, blocks: int, *args: Any, threads: int = _THREADS, shared: int = 0
+        self,
+        name: str,
+        blocks: int,
+        *args: Any,
+        threads: int = _THREADS,
+        shared: int = 0,
+        source: str = "program",
     ) -> Callable[[], None]:
-        kernel = self.arrays.module("program").kernel(name)
+        kernel = self.arrays.module(source).kernel(name)
         return partial(launch.flat, kernel, blocks * threads, args, threads=threads, shared=shared)
 
     def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
@@ -318,8 +327,10 @@ class Synchronous:
             steps += self._tail_steps(vertices)
         if self.in_shards:
             given = (self.shards.struct(), self.emitted_or_none, arrays.active, *into)
-            size = {"threads": SHARD_THREADS, "shared": shared_bytes()}
+            size: dict[str, Any] = {"threads": SHARD_THREADS, "shared": shared_bytes()}
             steps.append(self._launch("pull_shards", self.shards.num_items, gather, *given, **size))
+        elif self.in_blocks:
+            steps += self._blocked_steps(gather, into)
         elif pulls:
             pull, of_parts, of_joins = self._pull_lists()
             kernels: list[tuple[str, tuple[Any, ...]]] = [("all", ())] if "pull" in both else []
@@ -438,6 +449,44 @@ class Synchronous:
         )
         return made
 
+    def _blocked_steps(self, run: Any, into: tuple[Any, Any]) -> list[Callable[[], None]]:
+        """The launches of a gather by blocks of sources."""
+        item, blocked = self.messages.dtype.itemsize, self.blocked
+        self.far_values = cupy.empty(blocked.num_values, self.messages.dtype)
+        self.far_sums = cupy.empty(max(1, blocked.num_sums), np.float64)  # or of int64
+        given, emitted = blocked.struct(self.far_values, self.far_sums), self.emitted_or_none
+        whole = launch.num_multiprocessors()
+        resident = max(1, _RESIDENT // BLOCKED_THREADS) * whole
+
+        def launched(name: str, blocks: int, *args: Any, places: int = 0) -> Callable[[], None]:
+            shared = item * (places + 1) if places else 0
+            return self._launch(
+                name, blocks, run, given, *args,
+                threads=BLOCKED_THREADS, shared=shared, source="program_blocked",
+            )  # fmt: skip
+
+        steps = [launched("sum_near", whole, emitted, *into, places=blocked.block)]
+        if blocked.num_far:
+            sources = np.uint64(blocked.num_sources)
+            blocks = min(resident, blocked.num_far)
+            steps += [
+                launched("send_far", whole, emitted, sources, places=blocked.block),
+                launched("sum_far", blocks, *into, places=blocked.room),
+            ]
+        if blocked.num_long:
+            blocks = min(whole, -(-blocked.num_long * 32 // BLOCKED_THREADS))
+            steps.append(launched("join_far", blocks, *into))
+        return steps
+
+    @cached_property
+    def blocked(self) -> Blocked:
+        """The rows of `gather`, by blocks of sources whose values fit shared memory."""
+        edges, of = self.arrays.edges("gather"), sizes(self.messages.dtype.itemsize)
+        made: Blocked = self.arrays.edge_view.made(
+            ("blocked", id(edges.offsets), of), partial(Blocked, edges, *of)
+        )
+        return made
+
     def _pull_lists(self) -> tuple[Any, int, int]:
         """Struct Pull of program_pull.cuh, and blocks that pull and that put parts together."""
         arrays = self.arrays
@@ -506,6 +555,9 @@ class Synchronous:
         edge = np.dtype(self.binding.edges.neighbours.dtype).itemsize + item
         edge += sum(dtype.itemsize for dtype in columns(self.binding).values())
         edge += 2 * self.in_shards
+        if self.in_blocks:  # places of 2 bytes; of a far edge also its value, written and read
+            far = self.blocked.num_values * (2 + 2 * item)
+            edge = -(-(2 * self.num_edges + far) // max(1, self.num_edges))
         state = sum(
             self.glue.storage(self.binding.dtypes[f]).itemsize for f in self.program.changing
         )

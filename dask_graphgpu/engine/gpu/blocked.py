@@ -1,0 +1,221 @@
+"""Edges sorted by blocks of sources, so that what is looked up at random fits shared memory.
+
+References
+----------
+.. [1] Beamer, Asanovic, Patterson. Reducing PageRank communication via propagation blocking.
+   IPDPS 2017.
+.. [2] Lakhotia, Kannan, Prasanna. Accelerating PageRank using partition-centric processing.
+   USENIX ATC 2018.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.engine.gpu.shards import shared_bytes
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.memory import require
+
+THREADS = 1024  # of blocks of program_blocked.cu
+
+_QUAD = 4
+
+# Places have 16 bits, and one is that of a zero.
+_MOST_PLACES = (1 << 16) - _QUAD
+
+# Of a block's shared memory, in bytes, for what kernels declare themselves.
+_DECLARED = 512
+
+# Rows of a chunk, and quads of a near one, at most. With fewer rows than a block has warps, all of
+# it works on each.
+_ROWS, _NEAR_QUADS, _FEW_ROWS = 8192, 4096, 32
+
+# Values that a warp sends at a time, at most.
+_TILE = 1024
+
+# Columns of a table of chunks: struct Chunk of blocked.cuh.
+_BEGIN, _END, _ROW, _NUM_ROWS, _FIRST_VALUE, _VALUES, _SLOT, _LANES = range(8)
+
+
+def sizes(itemsize: int) -> tuple[int, int]:
+    """Sources of a block, and far values of a chunk, at most.
+
+    A block of sources has a multiprocessor to itself, chunks share it.
+    """
+    most = cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+    given = (most, shared_bytes())
+    block, room = (
+        min(_MOST_PLACES, (shared - _DECLARED) // itemsize // _QUAD * _QUAD - _QUAD)
+        for shared in given
+    )
+    return block, room
+
+
+class Blocked:
+    """An adjacency by destination, as kernels/cuda/blocked.cuh says.
+
+    Parameters
+    ----------
+    edges : Adjacency
+        By destination, on the device.
+    block, room : int
+        Sources of a block, far values of a chunk at most: multiples of 4 up to 65,532.
+
+    Attributes
+    ----------
+    num_values : int
+        Far values, with what is left between those of two chunks.
+    num_sums : int
+        Parts of rows that are longer than a chunk.
+    """
+
+    def __init__(self, edges: Adjacency, block: int, room: int) -> None:
+        require(6 * edges.num_edges, f"blocks of sources of {edges.num_edges:,} edges")
+        self.edges, self.block, self.room = edges, block, room
+        n, kind = edges.num_vertices, edges.offsets.dtype
+        self.num_sources = max(1, -(-n // block))
+        self._module = cuda("blocked", defines=integer_types(edges.neighbours.dtype, kind))
+        near = cupy.empty(n, kind)
+        self._kernel("count_near", n, edges.offsets, edges.neighbours, n, block, near)
+        far = cupy.diff(edges.offsets) - near
+        self.near_first, self.far_first = (
+            _offsets((each + (_QUAD - 1)) // _QUAD) for each in (near, far)
+        )
+        self.near_quads = cupy.empty(int(self.near_first[-1]), np.uint64)
+        self.far_quads = cupy.empty(int(self.far_first[-1]), np.uint64)
+        self.near_chunks = _chunks(self.near_first, near, _NEAR_QUADS, cut=False)
+        self.far_chunks = _chunks(self.far_first, far, room // _QUAD, cut=True)
+        self.num_near, self.num_far = len(self.near_chunks), len(self.far_chunks)
+        self._near, self._far = (struct(pair) for pair in self._quads)
+        self._write_near(near)
+        self._write_far(near)
+        self._find_long()
+
+    @property
+    def _quads(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Struct Quads, twice."""
+        return (self.near_first, self.near_quads), (self.far_first, self.far_quads)
+
+    def _kernel(self, name: str, n: int, *args: Any, threads: int = 256, shared: int = 0) -> None:
+        words = (np.uint64(each) if isinstance(each, int) else each for each in args)
+        launch.flat(self._module.kernel(name), n, tuple(words), threads=threads, shared=shared)
+
+    def _write_near(self, near: Any) -> None:
+        rows = (self.edges.offsets, self.edges.neighbours, near)
+        given = (self.near_chunks, self.num_near, self._near, *rows, self.block)
+        self._kernel("write_near", self.num_near * THREADS, *given, threads=THREADS)
+
+    def _write_far(self, near: Any) -> None:
+        """Far quads and the sources of far values; the tiles."""
+        last = self.far_chunks[-1] if self.num_far else np.zeros(_LANES + 1, np.int64)
+        self.num_values = _round_up(int(last[_FIRST_VALUE]) + int(last[_VALUES]))
+        self.source = cupy.empty(self.num_values, np.uint16)
+        shape = (self.num_sources, self.num_far)
+        first, values = cupy.empty(shape, self.edges.offsets.dtype), cupy.empty(shape, np.uint32)
+        self._kernel(
+            "write_far", self.num_far * THREADS, self.far_chunks, self.num_far, self._far,
+            self.edges.offsets, self.edges.neighbours, near, self.room, self.block,
+            self.num_sources, first, values, self.source,
+            threads=THREADS, shared=4 * self.num_sources,
+        )  # fmt: skip
+        there = cupy.flatnonzero(values)
+        first, values = first.ravel()[there], values.ravel()[there]
+        which, nth = _parts(-(-values.astype(np.int64) // _TILE))
+        begin = nth * _TILE
+        self.tile_first = (first[which] + begin).astype(first.dtype)
+        self.tile_values = cupy.minimum(values[which] - begin, _TILE).astype(np.uint32)
+        source = there[which] // max(1, self.num_far)
+        bounds = cupy.arange(self.num_sources + 1)
+        self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
+        # Of each block of threads as many values as of any other.
+        self.num_senders = launch.num_multiprocessors()
+        sent = cupy.cumsum(self.tile_values.astype(np.int64))
+        share = cupy.arange(1, self.num_senders) * (int(sent[-1]) if sent.size else 0)
+        ends = cupy.searchsorted(sent, share // self.num_senders)
+        self.sender_tiles = cupy.zeros(self.num_senders + 1, np.uint64)
+        self.sender_tiles[1:-1] = ends
+        self.sender_tiles[-1] = sent.size
+
+    def _find_long(self) -> None:
+        """Rows of several chunks, and the first place of the sums of each, and the end."""
+        parts = self.far_chunks[self.far_chunks[:, _SLOT] >= 0]
+        rows, slots = cupy.unique(parts[:, _ROW], return_index=True)
+        self.num_sums, self.num_long = len(parts), len(rows)
+        end = cupy.full(1, self.num_sums, np.int64)
+        self.long_rows, self.long_slots = rows, cupy.concatenate([slots.astype(np.int64), end])
+
+    @property
+    def nbytes(self) -> int:
+        """Of device memory, beside the adjacency."""
+        return sum(int(array.nbytes) for array in vars(self).values() if hasattr(array, "nbytes"))
+
+    def struct(self, values: Any, sums: Any) -> Any:
+        """Struct Blocked of program_blocked.cu."""
+        return struct([
+            *self._quads[0], *self._quads[1], self.near_chunks, self.far_chunks, self.num_near,
+            self.num_far, self.block, self.room, self.tile_first, self.tile_values,
+            self.source_tiles, self.sender_tiles, self.source, values, sums, self.long_rows,
+            self.long_slots, self.num_long,
+        ])  # fmt: skip
+
+
+def _offsets(lengths: Any) -> Any:
+    """Where each of so many things begins, and the end."""
+    found = cupy.zeros(len(lengths) + 1, lengths.dtype)
+    cupy.cumsum(lengths, out=found[1:])
+    return found
+
+
+def _round_up(number: Any) -> Any:
+    return -(-number // _QUAD) * _QUAD
+
+
+def _parts(numbers: Any) -> tuple[Any, Any]:
+    """Of things in so many parts each: which one each part is of, and its place among the thing's."""
+    ends = cupy.cumsum(numbers)
+    part = cupy.arange(int(ends[-1]) if ends.size else 0, dtype=np.int64)
+    which = cupy.searchsorted(ends, part, side="right")
+    return which, part - (ends[which] - numbers[which])
+
+
+def _chunks(first: Any, lengths: Any, most: int, *, cut: bool) -> Any:
+    """Runs of rows of at most ``most`` quads.
+
+    A row of more than an eighth of that is alone; if it has more than ``most`` it is, with ``cut``,
+    in several chunks.
+    """
+    n = len(lengths)
+    first, edges = first.astype(np.int64), _offsets(lengths.astype(np.int64))
+    quads = cupy.diff(first)
+    long = quads > most // 8
+    run = first[:-1] // max(1, most - most // 8)
+    starts = cupy.arange(n) % _ROWS == 0
+    starts[1:] |= (run[1:] != run[:-1]) | long[1:] | long[:-1]
+    row = cupy.flatnonzero(starts)
+    after = cupy.concatenate([row[1:], cupy.full(1, n, row.dtype)])
+    begin, end = first[row], first[after]
+    number = cupy.maximum(-(-(end - begin) // most), 1) if cut else cupy.ones(len(row), np.int64)
+    which, nth = _parts(number)
+    table = cupy.zeros((len(which), _LANES + 1), np.int64)
+    table[:, _BEGIN] = begin[which] + nth * most
+    table[:, _END] = cupy.where(nth + 1 < number[which], table[:, _BEGIN] + most, end[which])
+    table[:, _ROW], table[:, _NUM_ROWS] = row[which], (after - row)[which]
+    left = (edges[after] - edges[row])[which] - nth * most * _QUAD
+    alone = number[which] > 1
+    table[:, _VALUES] = cupy.where(alone, cupy.minimum(left, most * _QUAD), left)
+    table[:, _FIRST_VALUE] = _offsets(_round_up(table[:, _VALUES]))[:-1]
+    table[:, _SLOT] = cupy.where(alone, cupy.cumsum(alone) - 1, -1)
+    rows, quads = table[:, _NUM_ROWS], table[:, _END] - table[:, _BEGIN]
+    lanes = sum(
+        (quads >= rows * power).astype(np.int64) * power // 2 for power in (2, 4, 8, 16, 32)
+    )
+    few = (rows < _FEW_ROWS) & (quads >= rows * 32)
+    table[:, _LANES] = cupy.where(few, THREADS, lanes + 1)
+    return table if not cut else table[quads > 0]

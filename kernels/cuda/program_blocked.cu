@@ -1,0 +1,258 @@
+// program_blocked.cu: sums of a superstep in which all vertices send, each the same along all
+// edges.
+//
+// Computes  messages[v] = sum over edges u -> v of emitted[u]
+// Launch    sum_near send_far sum_far [join_far], in the place of pull and join of program.cu. All
+//           of 1,024 threads, the first three with shared memory for the values of a block of
+//           sources, or of a chunk, and a zero; as many blocks as are resident.
+// Encoding  see blocked.cuh.
+// Why       A value that is looked up at random comes from the second-level cache in a sector of 32
+//           bytes. Here memory is read and written in runs, and what is random stays in shared
+//           memory: an edge whose source is of the first block, in falling order of degrees half of
+//           all of them, takes 2 bytes; any other takes 12. Every row is added up in the same order
+//           each time.
+// Source    Beamer, Asanovic, Patterson, "Reducing PageRank communication via propagation
+// blocking",
+//           IPDPS 2017; Lakhotia, Kannan, Prasanna, "Accelerating PageRank using partition-centric
+//           processing", USENIX ATC 2018.
+
+#include "program_pull.cuh"
+
+#include "blocked.cuh"
+
+constexpr int TILE_UNROLL = 8; // values that a lane has on their way at once
+
+// See engine/gpu/blocked.py.
+struct Blocked {
+    Quads near, far;
+    const Chunk *near_chunks, *far_chunks;
+    uint64 num_near, num_far;
+    uint64 block, none; // sources of a block; the place of a zero among the values of a chunk
+    const OFFSET *tile_first;
+    const uint32 *tile_values;
+    const uint64 *source_tiles; // the first of each block of sources, and the end
+    const uint64 *block_tiles;  // the first of each block of threads of send_far, and the end
+    const uint16 *source;       // of each far value, within its block
+    MESSAGE *values;            // the far ones, by chunk
+    WIDE *sums;                 // of parts of long rows
+    const uint64 *long_rows, *long_slots;
+    uint64 num_long;
+};
+
+__device__ __forceinline__ void add_quad(RowValue &row, const MESSAGE *values, uint64 quad) {
+    MESSAGE m[QUAD];
+    bool taken[QUAD];
+#pragma unroll
+    for (int k = 0; k < QUAD; k++) {
+        m[k] = values[place_in(quad, k)];
+        taken[k] = true;
+    }
+    row.template add<QUAD, false>(m, taken);
+}
+
+// A lane's share of a row: every STEP-th of its quads. `none`: a quad of zeros.
+__device__ __forceinline__ void add_quads(RowValue &row, const MESSAGE *values, const uint64 *quads,
+                                          uint64 begin, uint64 end, uint32 step, uint64 none) {
+    for (uint64 q = begin; q < end; q += 2 * step) {
+        uint64 first = __ldcs(quads + q), second = none;
+        if (q + step < end)
+            second = __ldcs(quads + q + step);
+        add_quad(row, values, first);
+        add_quad(row, values, second);
+    }
+}
+
+// finish(v, sum, whether there are edges) for each row of a chunk, LANES lanes a row.
+template <int LANES, typename Finish>
+__device__ __forceinline__ void sum_short(const Chunk &chunk, const Quads &quads,
+                                          const MESSAGE *values, uint64 none, Finish finish) {
+    uint64 groups = blockDim.x / LANES, group = threadIdx.x / LANES;
+    uint32 place = threadIdx.x % LANES;
+    uint64 begin = 0, end = 0;
+    if (group < chunk.rows)
+        quads.bounds(chunk, chunk.row + group, begin, end);
+    for (uint64 base = 0; base < chunk.rows; base += groups) {
+        uint64 r = base + group, next = r + groups, next_begin = 0, next_end = 0;
+        if (next < chunk.rows) // while this row's quads are on their way
+            quads.bounds(chunk, chunk.row + next, next_begin, next_end);
+        RowValue row = RowValue::none();
+        add_quads(row, values, quads.quads, begin + place, end, LANES, none);
+        __syncwarp();
+        row.template reduce<LANES>();
+        if (place == 0 && r < chunk.rows)
+            finish(chunk.row + r, row, begin < end);
+        begin = next_begin, end = next_end;
+    }
+}
+
+// The same of few and long rows, all threads a row.
+template <typename Finish>
+__device__ __forceinline__ void sum_long(const Chunk &chunk, const Quads &quads,
+                                         const MESSAGE *values, uint64 none, Finish finish) {
+    __shared__ WIDE parts[WARP];
+    for (uint64 r = 0; r < chunk.rows; r++) {
+        uint64 begin, end;
+        quads.bounds(chunk, chunk.row + r, begin, end);
+        RowValue row = RowValue::none();
+        add_quads(row, values, quads.quads, begin + threadIdx.x, end, blockDim.x, none);
+        __syncwarp();
+        row.template reduce<WARP>();
+        if (lane() == 0)
+            parts[warp_in_block()] = row.best;
+        __syncthreads();
+        if (warp_in_block() == 0) {
+            row.best = lane() < blockDim.x / WARP ? parts[lane()] : WIDE(0);
+            row.template reduce<WARP>();
+            if (lane() == 0)
+                finish(chunk.row + r, row, begin < end);
+        }
+        __syncthreads();
+    }
+}
+
+template <typename Finish>
+__device__ __forceinline__ void sum_rows(const Chunk &chunk, const Quads &quads,
+                                         const MESSAGE *values, uint64 none, Finish finish) {
+    uint64 zeros = none | none << 16 | none << 32 | none << 48;
+    switch (chunk.lanes) {
+    case 1:
+        return sum_short<1>(chunk, quads, values, zeros, finish);
+    case 2:
+        return sum_short<2>(chunk, quads, values, zeros, finish);
+    case 4:
+        return sum_short<4>(chunk, quads, values, zeros, finish);
+    case 8:
+        return sum_short<8>(chunk, quads, values, zeros, finish);
+    case 16:
+        return sum_short<16>(chunk, quads, values, zeros, finish);
+    case 32:
+        return sum_short<32>(chunk, quads, values, zeros, finish);
+    default:
+        return sum_long(chunk, quads, values, zeros, finish);
+    }
+}
+
+// Values `first` to `first + number` - 1 into shared memory, with a zero at place `none`.
+__device__ __forceinline__ void hold(MESSAGE *values, const MESSAGE *from, uint64 number,
+                                     uint64 none) {
+    constexpr int HELD = 8;
+    for (uint64 base = threadIdx.x; base < number; base += HELD * blockDim.x) {
+        MESSAGE held[HELD];
+#pragma unroll
+        for (int k = 0; k < HELD; k++)
+            held[k] = base + k * blockDim.x < number ? from[base + k * blockDim.x] : MESSAGE(0);
+#pragma unroll
+        for (int k = 0; k < HELD; k++)
+            if (base + k * blockDim.x < number)
+                values[base + k * blockDim.x] = held[k];
+    }
+    if (threadIdx.x == 0)
+        values[none] = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
+    sum_near(Run run, Blocked blocked, const MESSAGE *__restrict__ emitted,
+             MESSAGE *__restrict__ messages, uint8 *__restrict__ received) {
+    extern __shared__ double shared_values[];
+    MESSAGE *values = (MESSAGE *)shared_values;
+    if (run.control->done)
+        return;
+    uint64 n = run.num_vertices;
+    hold(values, emitted, n < blocked.block ? n : blocked.block, blocked.block);
+    __syncthreads();
+    for (uint64 c = blockIdx.x; c < blocked.num_near; c += gridDim.x)
+        sum_rows(blocked.near_chunks[c], blocked.near, values, blocked.block,
+                 [&](uint64 v, const RowValue &row, bool any) {
+                     messages[v] = (MESSAGE)row.best;
+                     if (NEEDS_RECEIVED)
+                         received[v] = any;
+                 });
+}
+
+// The values of the other blocks of sources, to the chunks.
+extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
+    send_far(Run run, Blocked blocked, const MESSAGE *__restrict__ emitted, uint64 sources) {
+    extern __shared__ double shared_values[];
+    MESSAGE *values = (MESSAGE *)shared_values;
+    if (run.control->done)
+        return;
+    uint64 n = run.num_vertices;
+    uint64 tile = blocked.block_tiles[blockIdx.x], end = blocked.block_tiles[blockIdx.x + 1];
+    uint64 s = tile < end ? upper_bound(blocked.source_tiles, sources + 1, tile) - 1 : 0;
+    for (; tile < end; s++) {
+        uint64 last = blocked.source_tiles[s + 1] < end ? blocked.source_tiles[s + 1] : end;
+        if (tile >= last)
+            continue; // a block without far edges
+        uint64 first = s * blocked.block;
+        __syncthreads();
+        hold(values, emitted + first, n - first < blocked.block ? n - first : blocked.block,
+             blocked.block);
+        __syncthreads();
+        uint64 at = tile + warp_in_block(), step = blockDim.x / WARP;
+        uint64 to = at < last ? blocked.tile_first[at] : 0;
+        uint32 number = at < last ? blocked.tile_values[at] : 0;
+        for (; at < last; at += step) {
+            uint64 next_to = at + step < last ? blocked.tile_first[at + step] : 0;
+            uint32 next_number = at + step < last ? blocked.tile_values[at + step] : 0;
+            for (uint32 base = lane(); base < number; base += TILE_UNROLL * WARP) {
+                uint32 source[TILE_UNROLL];
+#pragma unroll
+                for (int k = 0; k < TILE_UNROLL; k++)
+                    source[k] = base + k * WARP < number
+                                    ? __ldcs(blocked.source + to + base + k * WARP)
+                                    : blocked.block;
+#pragma unroll
+                for (int k = 0; k < TILE_UNROLL; k++)
+                    if (base + k * WARP < number)
+                        blocked.values[to + base + k * WARP] = values[source[k]];
+            }
+            to = next_to, number = next_number;
+        }
+        tile = last;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
+    sum_far(Run run, Blocked blocked, MESSAGE *__restrict__ messages,
+            uint8 *__restrict__ received) {
+    extern __shared__ double shared_values[];
+    MESSAGE *values = (MESSAGE *)shared_values;
+    if (run.control->done)
+        return;
+    for (uint64 c = blockIdx.x; c < blocked.num_far; c += gridDim.x) {
+        Chunk chunk = blocked.far_chunks[c];
+        __syncthreads();
+        hold(values, blocked.values + chunk.first_value, chunk.values, blocked.none);
+        __syncthreads();
+        sum_rows(chunk, blocked.far, values, blocked.none,
+                 [&](uint64 v, const RowValue &row, bool any) {
+                     if (chunk.slot >= 0) {
+                         blocked.sums[chunk.slot] = row.best;
+                     } else if (any) {
+                         messages[v] = (MESSAGE)added((WIDE)messages[v], row.best);
+                         if (NEEDS_RECEIVED)
+                             received[v] = 1;
+                     }
+                 });
+    }
+}
+
+// Rows of more than one chunk, a warp each.
+extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
+    join_far(Run run, Blocked blocked, MESSAGE *messages, uint8 *received) {
+    if (run.control->done)
+        return;
+    for (uint64 i = warp_rank(); i < blocked.num_long; i += num_warps()) {
+        uint64 v = blocked.long_rows[i];
+        RowValue row = RowValue::none();
+        for (uint64 p = blocked.long_slots[i] + lane(); p < blocked.long_slots[i + 1]; p += WARP)
+            row.best = added(row.best, blocked.sums[p]);
+        __syncwarp();
+        row.template reduce<WARP>();
+        if (lane() == 0) {
+            messages[v] = (MESSAGE)added((WIDE)messages[v], row.best);
+            if (NEEDS_RECEIVED)
+                received[v] = 1;
+        }
+    }
+}
