@@ -23,7 +23,6 @@ class Communities(Algorithm):
     weighted: bool | None = None
 
     rule = "sum"
-    runs_on = ("cpu",)
 
     def __post_init__(self) -> None:
         number = isinstance(self.resolution, (int, float, np.number))

@@ -51,7 +51,7 @@ class Jaccard(Algorithm):
     pairs: Any = None
 
     rule = "one"
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "gpu")
     pair_frames = ("pairs",)
 
     def __post_init__(self) -> None:

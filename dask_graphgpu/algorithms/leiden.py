@@ -48,6 +48,8 @@ class Leiden(Communities):
     on threads, partitions or the order in memory.
     """
 
+    runs_on = ("cpu",)
+
     _: KW_ONLY
     iterations: int = 2
 

@@ -7,20 +7,21 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine, on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 import dask_graphgpu as dg
-from dask_graphgpu import errors
+from dask_graphgpu import config, errors
 from dask_graphgpu.engine.cpu import leiden, louvain
 from dask_graphgpu.report import Report
 
-pytestmark = on_one_cpu
+pytestmark = on_one_rank
 
-METHODS = ["louvain", "leiden"]
+# Those that run on the engine under test.
+METHODS = ["louvain", "leiden"] if config.get("engine") != "gpu" else ["louvain"]
 
 
 def peer(graph, *, weighted=True):
@@ -83,6 +84,7 @@ def test_small_graphs(method, graph, resolution, seed):
         assert all(nx.is_connected(heavy.subgraph(part)) for part in parts)
 
 
+@of_the_cpu_engine
 @settings(max_examples=100)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):
@@ -215,4 +217,4 @@ def test_report_and_bad_arguments():
     with pytest.raises(errors.InvalidArgument, match="iterations=0; allowed is a whole number"):
         edges.graph.leiden(iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
-        edges.graph.leiden(weighted=True)
+        edges.graph.louvain(weighted=True)

@@ -5,7 +5,7 @@ import igraph
 import numpy as np
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine, on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -15,7 +15,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.report import Report
 
-pytestmark = on_one_cpu
+pytestmark = on_one_rank
 
 
 def coefficients(n, edges):
@@ -57,6 +57,7 @@ def test_over_all_kinds_of_ids(graph, data):
     assert rows(built.jaccard(given)) == [(u, v, expected[u, v]) for u, v in asked]
 
 
+@of_the_cpu_engine
 @settings(max_examples=100)
 @given(small_graphs(max_edges=80), st.sampled_from([1, 3]))
 def test_on_threads(graph, number):

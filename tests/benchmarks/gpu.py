@@ -80,6 +80,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "plain": held.view("one", False),
         "weighted": weighted._input.held.view("min"),
         "floats": floats._input.held.view("sum"),
+        "sum": held.view("sum", False),
         "halved": halved._input.held.view("one", False),
     }
     s = graph.source
@@ -129,6 +130,15 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def labels() -> Any:
         return gpu.label_propagation(views["plain"], 10, report=Report("label_propagation"))
 
+    def louvain() -> Any:
+        return gpu.louvain(views["sum"], 1.0, 0, report=Report("louvain"))
+
+    some = graph.pairs()
+    ends = [held.ids.find_rows([some[end].values])[0] for end in ("src", "dst")]
+
+    def jaccard() -> Any:
+        return gpu.jaccard_of_pairs(views["plain"], *ends, report=Report("jaccard"))
+
     def hits() -> Any:
         return gpu.hits(views["plain"], 0.0, ITERATIONS, report=Report("hits"))
 
@@ -172,6 +182,8 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "clustering": (lambda: plain.clustering_coefficient(), None),
         "label propagation": (lambda: plain.label_propagation(10), labels),
         "hits": (lambda: plain.hits(tolerance=0, max_iterations=ITERATIONS), hits),
+        "louvain": (lambda: plain.louvain(), louvain),
+        "jaccard, 1 M pairs": (lambda: plain.jaccard(some), jaccard),
         "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
@@ -197,6 +209,7 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
     halved = cugraph.Graph(directed=True)
     halved.from_cudf_edgelist(graph.halved(), source="src", destination="dst")
     s = graph.source
+    some = graph.pairs().rename(columns={"src": "first", "dst": "second"})
 
     def betweenness(number: int) -> Callable[[], Any]:
         sources = graph.sources(number)
@@ -217,6 +230,8 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "core number": lambda: cugraph.core_number(plain),
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
         "triangles": lambda: cugraph.triangle_count(plain),
+        "louvain": lambda: cugraph.louvain(plain),
+        "jaccard, 1 M pairs": lambda: cugraph.jaccard(plain, some),
         "spanning forest": lambda: cugraph.minimum_spanning_tree(weighted),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
@@ -254,22 +269,26 @@ def measure(graph: DeviceGraph, *, peer: bool, only: list[str]) -> None:
         print("\n" + compare(calls, theirs), flush=True)
 
 
-# Columns that both have to find the same, and how near floats have to be.
+# Columns that both have to find the same, how near floats have to be, and by what rows are ordered.
 COMPARED = (
-    ("sssp", "distance", 0.0),
-    ("core number", "core_number", 0.0),
-    ("triangles", "counts", 0.0),
-    ("betweenness, 4 sources", "betweenness_centrality", 1e-3),
+    ("sssp", "distance", 0.0, ["vertex"]),
+    ("core number", "core_number", 0.0, ["vertex"]),
+    ("triangles", "counts", 0.0, ["vertex"]),
+    ("betweenness, 4 sources", "betweenness_centrality", 1e-3, ["vertex"]),
+    ("jaccard, 1 M pairs", "jaccard_coeff", 1e-5, ["first", "second"]),
 )
 
 
 def compare(calls: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """Say whether distances, core numbers, triangles and betweenness are those of cuGraph."""
+    """Say whether distances, cores, triangles and the like are those of cuGraph, and both modularities."""
     said = []
-    for name, column, tolerance in COMPARED:
+    if "louvain" in calls:
+        own, other = calls["louvain"][0]()["modularity"].iloc[0], theirs["louvain"]()[1]
+        said.append(f"louvain: modularity {own:.5f}, cuGraph's {other:.5f}")
+    for name, column, tolerance, order in COMPARED:
         if name not in calls:
             continue
-        mine, other = calls[name][0](), theirs[name]().sort_values("vertex")
+        mine, other = calls[name][0](), theirs[name]().sort_values(order)
         a = cp.asarray(mine[mine.columns[-1]].fillna(-1)).astype("float64")
         b = cp.asarray(_unreached(other[column])).astype("float64")
         if name.startswith("betweenness"):  # scaled in different ways, all vertices alike

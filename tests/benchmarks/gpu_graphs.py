@@ -33,6 +33,19 @@ class DeviceGraph:
         ids = cp.unique(cp.asarray(self.edges["src"])[drawn])
         return cp.random.permutation(ids)[:number].tolist()
 
+    def pairs(self, number: int = 1_000_000) -> Any:
+        """Different vertices with edges, ordered by both."""
+        cp.random.seed(11)
+        drawn = cp.random.randint(len(self.edges), size=(2, number))
+        first, second = (cp.asarray(self.edges["src"])[rows] for rows in drawn)
+        keys = cp.unique(_key(first, second)[first != second])
+        return cudf.DataFrame(
+            {
+                "src": (keys >> np.uint64(32)).astype(np.int32),
+                "dst": (keys & np.uint64(0xFFFFFFFF)).astype(np.int32),
+            }
+        )
+
     def halved(self) -> Any:
         """About half of the edges, each direction of one drawn by itself."""
         source, destination = (

@@ -82,6 +82,8 @@ METHODS = {
     "strong components": lambda graph, a, b: graph.strongly_connected_components(),
     "label propagation": lambda graph, a, b: graph.label_propagation(4),
     "hits": lambda graph, a, b: graph.hits(),
+    "jaccard": lambda graph, a, b: graph.jaccard(),
+    "jaccard of pairs": lambda graph, a, b: graph.jaccard(graph.minimum_spanning_forest()),
     "core_number": lambda graph, a, b: graph.core_number(),
     "degree": lambda graph, a, b: graph.degree(),
     "triangle_count": lambda graph, a, b: graph.triangle_count(),

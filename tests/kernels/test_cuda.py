@@ -28,7 +28,11 @@ GIVEN = {
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
     ],
     "induced": IDS,
+    "jaccard": IDS,
     "label_propagation": IDS,
+    "louvain": [
+        {**ids, "SUM": total} for ids, total in zip(IDS, ("uint32", "uint64") * 2, strict=True)
+    ],
     "multi_bfs": IDS,
     "peeling": IDS,
     "shards": IDS,

@@ -2,9 +2,11 @@
 
 from dask_graphgpu.engine.gpu.betweenness import betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
+from dask_graphgpu.engine.gpu.communities import louvain
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
+from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.gpu.path_counts import path_counts
@@ -22,8 +24,11 @@ __all__ = [
     "core_numbers",
     "edges_among",
     "hits",
+    "jaccard_of_pairs",
+    "jaccard_two_hop",
     "k_core",
     "label_propagation",
+    "louvain",
     "multi_bfs",
     "neighbour_arcs",
     "path_counts",

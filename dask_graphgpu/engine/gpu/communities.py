@@ -1,0 +1,304 @@
+"""Communities of high modularity by Louvain: one launch a level, and edges between communities sorted.
+
+References
+----------
+.. [1] Blondel, Guillaume, Lambiotte, Lefebvre. Fast unfolding of communities in large networks. J. Stat. Mech. 2008.
+.. [2] Ghosh, Halappanavar, Tumeo, Kalyanaraman, Lu, Chavarria-Miranda, Khan, Gebremedhin. Distributed Louvain
+   algorithm for graph community detection. IPDPS 2018.
+.. [3] Naim, Manne, Halappanavar, Tumeo. Community detection on the GPU. IPDPS 2017.
+.. [4] Ozaki, Tezuka, Inaba. A simple acceleration method for the Louvain algorithm. IJCEE 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.arrays import offset_type
+from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Bits of the sum of all degrees, in units of which weights that are not whole numbers are counted.
+TOTAL_BITS = 61
+
+# Bytes of all hash tables in global memory, for rows whose labels do not fit shared memory.
+FAR_BYTES = 1 << 30
+
+# Of a block's table in shared memory, at least: SLOTS of the kernels.
+SHARED_SLOTS = 2048
+
+# Neighbours in succession that a thread takes of all edges: CHUNK of the kernels.
+CHUNK = 8
+
+_FIELDS: list[tuple[str, Any]] = [
+    ("barrier", np.uint64),
+    ("modularity", np.float64),
+    ("edges", np.uint64),
+]
+_NONE = np.uint64(0)  # a null pointer
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """A graph whose vertices are communities of the one before, as kernels/cuda/communities.cuh has it."""
+
+    offsets: Any
+    neighbours: Any
+    weight: Any | None  # None: 1 each
+    loops: Any
+    degree: Any
+    rank: Any | None  # own label of each vertex; None: the vertex itself
+
+    def __len__(self) -> int:
+        return len(self.loops)
+
+    def kernel(self, name: str, source: str = "louvain") -> Any:
+        """For the types of this level."""
+        types = integer_types(self.neighbours.dtype, self.offsets.dtype)
+        return cuda(source, defines={**types, "SUM": c_type(self.loops.dtype)}).kernel(name)
+
+    @property
+    def edges(self) -> tuple[Any, Any, Any]:
+        """As kernels take them."""
+        return self.offsets, self.neighbours, _or_null(self.weight)
+
+
+def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
+    """Communities by moving vertices, then whole communities [1]_.
+
+    Parameters
+    ----------
+    view : View
+        Weights of both directions and of repeated edges add up; without weights an edge is 1.
+    resolution : float
+        Above 0; the larger, the smaller the communities.
+    seed : int
+        Of which vertices move at the same time.
+    report : Report
+        Gets a row a level, "move".
+
+    Returns
+    -------
+    community : array of the type of the neighbours, shape (num_vertices,)
+        Dense id of the community's member that is smallest in the order of the user's ids.
+    modularity : float
+        At this resolution; 0 without edges.
+
+    Notes
+    -----
+    In a step the vertices of one of 16 classes, drawn by a hash of seed, round and place in the order of the user's
+    ids, move at the same time [2]_; labels are counted in hash tables [3]_, and only vertices whose neighbours have
+    moved are looked at again [4]_. A level ends when a round over all classes gains less than 1e-6 of modularity.
+    Weights are whole numbers or counted in units of a 2**-61th of the whole, so that the answer depends on nothing but
+    the edges, the resolution and the seed. It is not that of the CPU engine, which moves vertices one by one;
+    modularity is about the same. Cost: some passes over the edges, most of them of the first level; 24 bytes and more a
+    vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
+    """
+    here = DeviceView.of(view)
+    level, salts = _first_level(here), np.random.default_rng(seed)
+    place, modularity = cupy.arange(here.n, dtype=here.id_dtype), 0.0
+    total = int(level.degree.sum(dtype=np.uint64))
+    while total:
+        labels = _own_labels(level)
+        labels, modularity = _moved(level, labels, total, resolution, salts, report)
+        labels, count = _renumbered(labels)
+        if count == len(level):
+            break
+        place = labels[place]
+        level = _aggregated(level, labels, count)
+    return here.to_caller(_in_dense_ids(here, place)), modularity
+
+
+def _first_level(here: DeviceView) -> _Level:
+    """The graph itself."""
+    rows = here.out
+    if rows.weight is None:
+        weight, kind = None, _sum_type(2 * rows.num_edges)
+    else:
+        weight = _whole(rows.weight)
+        kind = weight.dtype
+    offsets, neighbours = rows.offsets, rows.neighbours
+    if here.directed:
+        columns = {} if weight is None else {"weight": weight}
+        sources = row_ids(rows)
+        both = [
+            Pairs(sources, neighbours, None, columns),
+            Pairs(neighbours, sources, None, columns),
+        ]
+        rows = from_pairs(here.n, both, here.id_dtype)
+        offsets, neighbours, weight = rows.offsets, rows.neighbours, rows.weight
+    loops, degree = cupy.zeros(here.n, kind), cupy.zeros(here.n, kind)
+    rank = None if here.user_rank is None else here.user_rank.astype(here.id_dtype, copy=False)
+    level = _Level(offsets, neighbours, weight, loops, degree, rank)
+    # A loop is once in the rows of an undirected graph, and was put twice into those of a directed one.
+    times = np.array(1 if here.directed else 2, kind)[()]
+    _over_edges(level, "weigh", np.uint64(here.n), times, loops, degree)
+    return level
+
+
+def _sum_type(most: int) -> np.dtype[Any]:
+    """Of sums that are not larger."""
+    return np.dtype(np.uint32 if most < 2**32 else np.uint64)
+
+
+def _whole(weight: Any) -> Any:
+    """Weights as whole numbers, the sum of all degrees below 2**62."""
+    most = weight.max().item() if len(weight) else 0
+    entries = 2 * len(weight)
+    if isinstance(most, int) and most * entries < 2 ** (TOTAL_BITS + 1):
+        return weight.astype(_sum_type(most * entries))
+    bits = math.frexp(most)[1] + entries.bit_length()
+    return cupy.rint(cupy.ldexp(weight.astype(np.float64), TOTAL_BITS - bits)).astype(np.uint64)
+
+
+def _over_edges(level: _Level, name: str, *args: Any) -> None:
+    """Launch a kernel over all edges."""
+    chunks = -(-len(level.neighbours) // CHUNK)
+    launch.flat(level.kernel(name), chunks, (*level.edges, *args), threads=launch.THREADS)
+
+
+def _own_labels(level: _Level) -> Any:
+    """Every vertex alone."""
+    if level.rank is not None:
+        return level.rank.copy()
+    return cupy.arange(len(level), dtype=level.neighbours.dtype)
+
+
+def _totals(level: _Level, labels: Any, count: int) -> Any:
+    """The degree of each of ``count`` labels."""
+    totals = cupy.zeros(count, level.degree.dtype)
+    launch.flat(
+        level.kernel("total"), len(level), (labels, level.degree, np.uint64(len(level)), totals)
+    )
+    return totals
+
+
+def _moved(
+    level: _Level,
+    labels: Any,
+    total: int,
+    resolution: float,
+    salts: np.random.Generator,
+    report: Report,
+) -> tuple[Any, float]:
+    """Labels after moving vertices from ``labels``, which are changed, and their modularity."""
+    n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
+    kernel, state = level.kernel("move"), State(_FIELDS, {0: "move"})
+    slots = _far_slots(level, launch.resident_blocks(kernel))
+    far = slots * launch.resident_blocks(kernel)
+    require(
+        n * (1 + 3 * ids.itemsize + kind.itemsize) + far * (ids.itemsize + kind.itemsize),
+        "moving vertices",
+    )
+    best = cupy.empty(n, ids)
+    launch.cooperative(
+        kernel,
+        (
+            *level.edges, level.loops, level.degree, _or_null(level.rank), np.uint64(n),
+            np.float64(total), np.float64(resolution), salts.integers(2**64, dtype=np.uint64),
+            cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
+            (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels, best,
+            _totals(level, labels, n), state.memory,
+        ),
+    )  # fmt: skip
+    read, runs = state.read()
+    for run in runs:
+        entry = (kind.itemsize if level.weight is not None else 0) + 2 * ids.itemsize
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * entry + run.supersteps * n * 16, seconds=run.seconds,
+        )  # fmt: skip
+    return best, float(read["modularity"])
+
+
+def _far_slots(level: _Level, blocks: int) -> int:
+    """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
+    longest = int(cupy.diff(level.offsets).max())
+    if 2 * longest <= SHARED_SLOTS:
+        return 0
+    room = FAR_BYTES // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
+    slots: int = 1 << min((2 * longest - 1).bit_length(), room.bit_length() - 1)
+    return slots
+
+
+def _renumbered(labels: Any) -> tuple[Any, int]:
+    """The same labels as 0, 1, 2 ... in their order, and how many there are."""
+    there = cupy.zeros(len(labels), labels.dtype)
+    there[labels] = 1
+    numbers = cupy.cumsum(there, dtype=labels.dtype)
+    return numbers[labels] - labels.dtype.type(1), int(numbers[-1])
+
+
+def _aggregated(level: _Level, labels: Any, count: int) -> _Level:
+    """A vertex for each of ``count`` labels."""
+    edges, kind, weighted = len(level.neighbours), level.degree.dtype, level.weight is not None
+    require(edges * (24 + 2 * kind.itemsize * weighted), "joining vertices to communities")
+    bits = max((count - 1).bit_length(), 1)
+    keys, size = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
+    weights = cupy.empty(edges * weighted, kind)
+    _over_edges(
+        level, "crossing", np.uint64(len(level)), labels, np.uint32(bits), keys, weights, size
+    )
+    kept = int(size[0])
+    keys = keys[:kept]
+    if weighted:
+        order = cupy.argsort(keys)
+        keys = keys[order]
+        upto = cupy.cumsum(weights[order], dtype=np.uint64)
+        del order
+    else:
+        keys.sort()
+        upto = cupy.arange(1, kept + 1, dtype=np.uint64)
+    last = cupy.ones(kept, np.bool_)
+    last[:-1] = keys[1:] != keys[:-1]
+    last = cupy.flatnonzero(last)
+    keys, upto = keys[last], cupy.concatenate([cupy.zeros(1, np.uint64), upto[last]])
+    firsts = cupy.arange(count + 1, dtype=np.uint64) << np.uint64(bits)
+    starts = cupy.searchsorted(keys, firsts)
+    degree = _totals(level, labels, count)
+    loops = degree - cupy.diff(upto[starts]).astype(kind)
+    return _Level(
+        starts.astype(offset_type(len(keys))),
+        (keys & np.uint64((1 << bits) - 1)).astype(np.uint32),
+        cupy.diff(upto).astype(kind),
+        loops,
+        degree,
+        None,
+    )
+
+
+def _in_dense_ids(here: DeviceView, place: Any) -> Any:
+    """Communities as dense ids of each one's member that is smallest in the order of the user's ids."""
+    n, ids, rank = here.n, here.id_dtype, here.user_rank
+    first = cupy.full(n, np.iinfo(ids).max, ids)
+    types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
+    given = None if rank is None else rank.astype(ids, copy=False)
+    launch.flat(
+        cuda("louvain", defines=types).kernel("smallest"),
+        n,
+        (place.astype(ids, copy=False), _or_null(given), np.uint64(n), first),
+    )
+    found = first[place]
+    if rank is None:
+        return found
+    holder = cupy.empty(n, ids)
+    holder[rank] = cupy.arange(n, dtype=ids)
+    return holder[found]
+
+
+def _or_null(array: Any) -> Any:
+    """A kernel's argument that may be missing."""
+    return _NONE if array is None else array

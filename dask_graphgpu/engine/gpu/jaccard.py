@@ -1,0 +1,157 @@
+"""Jaccard coefficients of pairs of vertices: rows looked up in rows, or walks of two edges sorted."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Walks that are sorted at once, if those of one vertex are not more.
+WALKS = 1 << 27
+
+_FIELDS = [("barrier", np.uint64), ("read", np.uint64)]
+
+
+def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any:
+    """Part of the neighbours of either of two vertices that are those of both; as `engine.cpu.jaccard_of_pairs`.
+
+    Parameters
+    ----------
+    view : View
+        Only `symmetric` is used: direction, repeats and self-loops do not count.
+    first, second : integer arrays of one length
+        Dense ids.
+    report : Report
+        Gets one row, "intersect".
+
+    Returns
+    -------
+    array of float64, one a pair
+
+    Notes
+    -----
+    The neighbours of the vertex that has fewer are looked up among those of the other by bisection. Cost: as many
+    looks, of the logarithm of the longer row each; 24 bytes a pair. See kernels/cuda/jaccard.cu.
+    """
+    here = DeviceView.of(view)
+    rows, number = here.symmetric, len(first)
+    ids = rows.neighbours.dtype
+    require(number * (16 + 2 * ids.itemsize), "comparing pairs of vertices")
+    values = cupy.empty(number, np.float64)
+    if not number:
+        return here.to_caller(values)
+    state = State(_FIELDS, {0: "intersect"})
+    launch.cooperative(
+        _kernel(rows, "of_pairs"),
+        (
+            rows.offsets, rows.neighbours, cupy.asarray(first).astype(ids),
+            cupy.asarray(second).astype(ids), np.uint64(number), cupy.empty(number, np.uint64),
+            values, state.memory,
+        ),
+    )  # fmt: skip
+    (run,) = state.read()[1]
+    report.advance(
+        run.direction, supersteps=run.supersteps, frontier=number, edges=run.edges,
+        bytes=run.edges * 2 * ids.itemsize + number * (8 + 2 * ids.itemsize), seconds=run.seconds,
+    )  # fmt: skip
+    return here.to_caller(values)
+
+
+def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
+    """As `jaccard_of_pairs`, of all pairs with a neighbour in common; as `engine.cpu.jaccard_two_hop`.
+
+    Returns
+    -------
+    first, second : arrays of the type of the neighbours
+        Dense ids, first before second in the order of the user's ids; ordered by both.
+    values : float64
+
+    Notes
+    -----
+    Walks of two edges are sorted by their ends, those of some vertices at a time, and counted. Cost: O(sum of squared
+    degrees) walks, 8 bytes a walk of those that are sorted at once, twice, and the pairs.
+    """
+    begun = time.perf_counter()
+    here = DeviceView.of(view)
+    rows, n = here.symmetric, here.n
+    ids, rank = rows.neighbours.dtype, here.user_rank
+    none = cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
+    require(rows.num_edges * 24 + n * 32, "looking for pairs with a neighbour in common")
+    place = cupy.arange(n, dtype=ids)
+    rank = place if rank is None else rank.astype(ids, copy=False)
+    order = cupy.empty(n, ids)
+    order[rank] = place
+    degree = cupy.diff(rows.offsets).astype(np.uint64)
+    starts, work = (cupy.zeros(n + 1, np.uint64) for _ in range(2))
+    starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
+    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
+    reads[1:] = cupy.cumsum(degree[rows.neighbours], dtype=np.uint64)
+    work[1:] = cupy.cumsum(cupy.diff(reads[rows.offsets])[order], dtype=np.uint64)
+    del reads
+    found = [none]
+    ends = _ends(cupy.asnumpy(work), WALKS)
+    bits = max((n - 1).bit_length(), 1)
+    for begin, end, walks in ends:
+        require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
+        keys, size = cupy.empty(walks, np.uint64), cupy.zeros(1, np.uint64)
+        edges = int(starts[end] - starts[begin])
+        launch.flat(
+            _kernel(rows, "walks"), edges * 32,
+            (
+                rows.offsets, rows.neighbours, order, rank, starts, np.uint64(begin),
+                np.uint64(end), np.uint32(bits), keys, size,
+            ),
+            threads=launch.THREADS,
+        )  # fmt: skip
+        found.append(_counted(keys[: int(size[0])], bits, order, degree))
+    first, second, values = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
+    walked = int(work[-1]) if n else 0
+    report.advance(
+        "intersect", supersteps=1, frontier=n, edges=walked, bytes=walked * (2 * ids.itemsize + 16),
+        seconds=time.perf_counter() - begun,
+    )  # fmt: skip
+    return here.to_caller(first), here.to_caller(second), here.to_caller(values)
+
+
+def _ends(work: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
+    ranges, begin, n = [], 0, len(work) - 1
+    while begin < n:
+        end = int(np.searchsorted(work, work[begin] + np.uint64(most), side="right")) - 1
+        end = min(max(end, begin + 1), n)
+        if work[end] > work[begin]:
+            ranges.append((begin, end, int(work[end] - work[begin])))
+        begin = end
+    return ranges
+
+
+def _counted(keys: Any, bits: int, order: Any, degree: Any) -> tuple[Any, Any, Any]:
+    """The pairs of such keys, which are sorted, and their coefficients."""
+    keys.sort()
+    last = cupy.ones(len(keys), np.bool_)
+    last[:-1] = keys[1:] != keys[:-1]
+    last = cupy.flatnonzero(last)
+    keys = keys[last]
+    both = cupy.diff(last, prepend=cupy.full(1, -1, last.dtype)).astype(np.uint64)
+    first, second = order[keys >> np.uint64(bits)], order[keys & np.uint64((1 << bits) - 1)]
+    either = degree[first] + degree[second] - both
+    return first, second, both.astype(np.float64) / either.astype(np.float64)
+
+
+def _kernel(rows: Adjacency, name: str) -> Any:
+    return cuda("jaccard", defines=integer_types(rows.neighbours.dtype, rows.offsets.dtype)).kernel(
+        name
+    )
