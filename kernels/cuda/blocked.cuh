@@ -10,8 +10,9 @@
 
 constexpr int QUAD = 4;
 
-// Threads of a block of every kernel.
-constexpr int BLOCKED_THREADS = 1024;
+// Threads of a block of every kernel but sum_far, of which two blocks are to share a
+// multiprocessor, with as many registers a thread.
+constexpr int BLOCKED_THREADS = 1024, FAR_THREADS = 512;
 
 // As engine/gpu/blocked.py lays it out, in words of 64 bits.
 struct Chunk {
@@ -20,7 +21,7 @@ struct Chunk {
     uint64 first_value; // of the far values, by chunk
     uint64 values;
     int64 slot;   // of a part of a long row, for its sum; else -1
-    uint64 lanes; // for a row; BLOCKED_THREADS: the rows are few and long
+    uint64 lanes; // for a row; more than a warp's for fewer rows than a block has warps
 };
 
 struct Quads {
@@ -28,11 +29,11 @@ struct Quads {
     uint64 *quads;
 
     // Those of a row that are the chunk's.
-    __device__ __forceinline__ void bounds(const Chunk &chunk, uint64 v, uint64 &begin,
-                                           uint64 &end) const {
+    __device__ __forceinline__ void bounds(const Chunk &chunk, uint64 v, OFFSET &begin,
+                                           OFFSET &end) const {
         begin = first[v], end = first[v + 1];
-        begin = begin > chunk.begin ? begin : chunk.begin;
-        end = end < chunk.end ? end : chunk.end;
+        begin = begin > chunk.begin ? begin : (OFFSET)chunk.begin;
+        end = end < chunk.end ? end : (OFFSET)chunk.end;
     }
 };
 

@@ -2,9 +2,9 @@
 // edges.
 //
 // Computes  messages[v] = sum over edges u -> v of emitted[u]
-// Launch    sum_near send_far sum_far [join_far], in the place of pull and join of program.cu. All
-//           of 1,024 threads, the first three with shared memory for the values of a block of
-//           sources, or of a chunk, and a zero; as many blocks as are resident.
+// Launch    sum_near send_far sum_far [join_far], in the place of pull and join of program.cu. Of
+//           1,024 threads, sum_far of 512; the first three with shared memory for the values of a
+//           block of sources, or of a chunk, and a zero; as many blocks as are resident.
 // Encoding  see blocked.cuh.
 // Why       A value that is looked up at random comes from the second-level cache in a sector of 32
 //           bytes. Here memory is read and written in runs, and what is random stays in shared
@@ -20,7 +20,7 @@
 
 #include "blocked.cuh"
 
-constexpr int TILE_UNROLL = 8; // values that a lane has on their way at once
+constexpr int TILE_UNROLL = 8; // values that a lane sends at once
 
 // See engine/gpu/blocked.py.
 struct Blocked {
@@ -31,7 +31,8 @@ struct Blocked {
     const OFFSET *tile_first;
     const uint32 *tile_values;
     const uint64 *source_tiles; // the first of each block of sources, and the end
-    const uint64 *block_tiles;  // the first of each block of threads of send_far, and the end
+    const uint64 *tile_lanes;   // that send one, by block of sources: a warp, or a group
+    const uint64 *sender_tiles; // the first of each block of threads of send_far, and the end
     const uint16 *source;       // of each far value, within its block
     MESSAGE *values;            // the far ones, by chunk
     WIDE *sums;                 // of parts of long rows
@@ -50,63 +51,89 @@ __device__ __forceinline__ void add_quad(RowValue &row, const MESSAGE *values, u
     row.template add<QUAD, false>(m, taken);
 }
 
-// A lane's share of a row: every STEP-th of its quads. `none`: a quad of zeros.
-__device__ __forceinline__ void add_quads(RowValue &row, const MESSAGE *values, const uint64 *quads,
-                                          uint64 begin, uint64 end, uint32 step, uint64 none) {
-    for (uint64 q = begin; q < end; q += 2 * step) {
-        uint64 first = __ldcs(quads + q), second = none;
-        if (q + step < end)
-            second = __ldcs(quads + q + step);
-        add_quad(row, values, first);
-        add_quad(row, values, second);
-    }
-}
+// A lane's share of a row: quads `at`, `at` + `step`, ... below `end`, of which two are loaded
+// ahead.
+struct Share {
+    OFFSET at, end;
+    uint32 step;
+    uint64 none; // a quad of zeros
+    uint64 held[2];
 
-// finish(v, sum, whether there are edges) for each row of a chunk, LANES lanes a row.
+    __device__ __forceinline__ void load(const uint64 *quads) {
+        held[0] = at < end ? __ldcs(quads + at) : none;
+        held[1] = at + step < end ? __ldcs(quads + at + step) : none;
+    }
+
+    __device__ __forceinline__ void add_to(RowValue &row, const MESSAGE *values,
+                                           const uint64 *quads) {
+        while (at < end) {
+            uint64 first = held[0], second = held[1];
+            at += 2 * step;
+            load(quads);
+            add_quad(row, values, first);
+            add_quad(row, values, second);
+        }
+    }
+};
+
+// finish(v, sum, whether there are edges) for each row of a chunk, LANES lanes a row. While a row
+// is added up the first quads of the group's next row are on their way, and the bounds of the one
+// after that.
 template <int LANES, typename Finish>
 __device__ __forceinline__ void sum_short(const Chunk &chunk, const Quads &quads,
                                           const MESSAGE *values, uint64 none, Finish finish) {
-    uint64 groups = blockDim.x / LANES, group = threadIdx.x / LANES;
-    uint32 place = threadIdx.x % LANES;
-    uint64 begin = 0, end = 0;
-    if (group < chunk.rows)
-        quads.bounds(chunk, chunk.row + group, begin, end);
-    for (uint64 base = 0; base < chunk.rows; base += groups) {
-        uint64 r = base + group, next = r + groups, next_begin = 0, next_end = 0;
-        if (next < chunk.rows) // while this row's quads are on their way
-            quads.bounds(chunk, chunk.row + next, next_begin, next_end);
+    uint32 groups = blockDim.x / LANES, r = threadIdx.x / LANES, place = threadIdx.x % LANES;
+    uint32 rounds = (chunk.rows + groups - 1) / groups;
+    auto bounds = [&](uint32 which, OFFSET &begin, OFFSET &end) {
+        begin = end = 0;
+        if (which < chunk.rows)
+            quads.bounds(chunk, chunk.row + which, begin, end);
+    };
+    OFFSET begin, end, next_begin, next_end;
+    bounds(r, begin, end);
+    bounds(r + groups, next_begin, next_end);
+    Share share = {begin + place, end, LANES, none};
+    share.load(quads.quads);
+    for (uint32 round = 0; round < rounds; round++) {
+        Share next = {next_begin + place, next_end, LANES, none};
+        next.load(quads.quads);
+        bool any = begin < end;
+        begin = next_begin, end = next_end;
+        bounds(r + 2 * groups, next_begin, next_end);
         RowValue row = RowValue::none();
-        add_quads(row, values, quads.quads, begin + place, end, LANES, none);
+        share.add_to(row, values, quads.quads);
         __syncwarp();
         row.template reduce<LANES>();
         if (place == 0 && r < chunk.rows)
-            finish(chunk.row + r, row, begin < end);
-        begin = next_begin, end = next_end;
+            finish(chunk.row + r, row, any);
+        r += groups;
+        share = next;
     }
 }
 
-// The same of few and long rows, all threads a row.
+// The same of fewer rows than a block has warps, `lanes` lanes a row, which are several warps.
 template <typename Finish>
 __device__ __forceinline__ void sum_long(const Chunk &chunk, const Quads &quads,
                                          const MESSAGE *values, uint64 none, Finish finish) {
     __shared__ WIDE parts[WARP];
-    for (uint64 r = 0; r < chunk.rows; r++) {
-        uint64 begin, end;
+    uint32 lanes = chunk.lanes, r = threadIdx.x / lanes, warps = lanes / WARP;
+    OFFSET begin = 0, end = 0;
+    if (r < chunk.rows)
         quads.bounds(chunk, chunk.row + r, begin, end);
-        RowValue row = RowValue::none();
-        add_quads(row, values, quads.quads, begin + threadIdx.x, end, blockDim.x, none);
-        __syncwarp();
-        row.template reduce<WARP>();
-        if (lane() == 0)
-            parts[warp_in_block()] = row.best;
-        __syncthreads();
-        if (warp_in_block() == 0) {
-            row.best = lane() < blockDim.x / WARP ? parts[lane()] : WIDE(0);
-            row.template reduce<WARP>();
-            if (lane() == 0)
-                finish(chunk.row + r, row, begin < end);
-        }
-        __syncthreads();
+    Share share = {begin + threadIdx.x % lanes, end, lanes, none};
+    share.load(quads.quads);
+    RowValue row = RowValue::none();
+    share.add_to(row, values, quads.quads);
+    __syncwarp();
+    row.template reduce<WARP>();
+    __syncthreads(); // `parts` may be in use for the chunk before
+    if (lane() == 0)
+        parts[warp_in_block()] = row.best;
+    __syncthreads();
+    if (threadIdx.x % lanes == 0 && r < chunk.rows) {
+        for (uint32 k = 1; k < warps; k++)
+            row.best = added(row.best, parts[warp_in_block() + k]);
+        finish(chunk.row + r, row, begin < end);
     }
 }
 
@@ -132,20 +159,31 @@ __device__ __forceinline__ void sum_rows(const Chunk &chunk, const Quads &quads,
     }
 }
 
-// Values `first` to `first + number` - 1 into shared memory, with a zero at place `none`.
+// 16 bytes, which a thread loads at once.
+struct alignas(16) Line {
+    uint64 words[2];
+};
+
+// `number` values into shared memory, with a zero at place `none`. `from` is the beginning of a
+// line.
 __device__ __forceinline__ void hold(MESSAGE *values, const MESSAGE *from, uint64 number,
                                      uint64 none) {
-    constexpr int HELD = 8;
-    for (uint64 base = threadIdx.x; base < number; base += HELD * blockDim.x) {
-        MESSAGE held[HELD];
+    constexpr int HELD = 8, OF_LINE = sizeof(Line) / sizeof(MESSAGE);
+    uint64 lines = number / OF_LINE;
+    const Line *source = (const Line *)from;
+    for (uint64 base = threadIdx.x; base < lines; base += HELD * blockDim.x) {
+        Line held[HELD];
 #pragma unroll
         for (int k = 0; k < HELD; k++)
-            held[k] = base + k * blockDim.x < number ? from[base + k * blockDim.x] : MESSAGE(0);
+            if (base + k * blockDim.x < lines)
+                held[k] = source[base + k * blockDim.x];
 #pragma unroll
         for (int k = 0; k < HELD; k++)
-            if (base + k * blockDim.x < number)
-                values[base + k * blockDim.x] = held[k];
+            if (base + k * blockDim.x < lines)
+                ((Line *)values)[base + k * blockDim.x] = held[k];
     }
+    for (uint64 i = lines * OF_LINE + threadIdx.x; i < number; i += blockDim.x)
+        values[i] = from[i];
     if (threadIdx.x == 0)
         values[none] = 0;
 }
@@ -169,6 +207,33 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
                  });
 }
 
+// Tiles begin .. end - 1 of a block of sources, LANES lanes a tile.
+template <int LANES>
+__device__ __forceinline__ void send_tiles(const Blocked &blocked, const MESSAGE *values,
+                                           uint64 begin, uint64 end) {
+    uint64 step = blockDim.x / LANES, tile = begin + threadIdx.x / LANES;
+    uint32 place = threadIdx.x % LANES;
+    uint64 to = tile < end ? blocked.tile_first[tile] : 0;
+    uint32 number = tile < end ? blocked.tile_values[tile] : 0;
+    while (tile < end) {
+        tile += step;
+        uint64 next = tile < end ? blocked.tile_first[tile] : 0;
+        uint32 next_number = tile < end ? blocked.tile_values[tile] : 0;
+        for (uint32 base = place; base < number; base += TILE_UNROLL * LANES) {
+            uint32 source[TILE_UNROLL];
+#pragma unroll
+            for (int k = 0; k < TILE_UNROLL; k++)
+                if (base + k * LANES < number)
+                    source[k] = __ldcs(blocked.source + to + base + k * LANES);
+#pragma unroll
+            for (int k = 0; k < TILE_UNROLL; k++)
+                if (base + k * LANES < number)
+                    blocked.values[to + base + k * LANES] = values[source[k]];
+        }
+        to = next, number = next_number;
+    }
+}
+
 // The values of the other blocks of sources, to the chunks.
 extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
     send_far(Run run, Blocked blocked, const MESSAGE *__restrict__ emitted, uint64 sources) {
@@ -177,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
     if (run.control->done)
         return;
     uint64 n = run.num_vertices;
-    uint64 tile = blocked.block_tiles[blockIdx.x], end = blocked.block_tiles[blockIdx.x + 1];
+    uint64 tile = blocked.sender_tiles[blockIdx.x], end = blocked.sender_tiles[blockIdx.x + 1];
     uint64 s = tile < end ? upper_bound(blocked.source_tiles, sources + 1, tile) - 1 : 0;
     for (; tile < end; s++) {
         uint64 last = blocked.source_tiles[s + 1] < end ? blocked.source_tiles[s + 1] : end;
@@ -188,31 +253,15 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
         hold(values, emitted + first, n - first < blocked.block ? n - first : blocked.block,
              blocked.block);
         __syncthreads();
-        uint64 at = tile + warp_in_block(), step = blockDim.x / WARP;
-        uint64 to = at < last ? blocked.tile_first[at] : 0;
-        uint32 number = at < last ? blocked.tile_values[at] : 0;
-        for (; at < last; at += step) {
-            uint64 next_to = at + step < last ? blocked.tile_first[at + step] : 0;
-            uint32 next_number = at + step < last ? blocked.tile_values[at + step] : 0;
-            for (uint32 base = lane(); base < number; base += TILE_UNROLL * WARP) {
-                uint32 source[TILE_UNROLL];
-#pragma unroll
-                for (int k = 0; k < TILE_UNROLL; k++)
-                    source[k] = base + k * WARP < number
-                                    ? __ldcs(blocked.source + to + base + k * WARP)
-                                    : blocked.block;
-#pragma unroll
-                for (int k = 0; k < TILE_UNROLL; k++)
-                    if (base + k * WARP < number)
-                        blocked.values[to + base + k * WARP] = values[source[k]];
-            }
-            to = next_to, number = next_number;
-        }
+        if (blocked.tile_lanes[s] == WARP)
+            send_tiles<WARP>(blocked, values, tile, last);
+        else
+            send_tiles<GROUP>(blocked, values, tile, last);
         tile = last;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
+extern "C" __global__ void __launch_bounds__(FAR_THREADS, 2048 / BLOCKED_THREADS)
     sum_far(Run run, Blocked blocked, MESSAGE *__restrict__ messages,
             uint8 *__restrict__ received) {
     extern __shared__ double shared_values[];

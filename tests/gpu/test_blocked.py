@@ -42,7 +42,7 @@ GRAPHS = {
     "path": path(300),
 }
 # Sources of a block, far values of a chunk; None: as many as there are.
-SIZES = [(4, 16), (64, 64), (256, 1024), None]
+SIZES = [(16, 16), (64, 256), (256, 64), None]
 
 
 def ran(engine, program, view, **arguments):
@@ -77,10 +77,11 @@ def quads(first, quads):
     return [places[first[v] : first[v + 1]].ravel() for v in range(len(first) - 1)]
 
 
-@pytest.mark.parametrize(("block", "room"), [(4, 16), (64, 64), (400, 4000)])
+@pytest.mark.parametrize(("block", "room"), [(16, 16), (64, 256), (400, 4000)])
 @pytest.mark.parametrize("shape", GRAPHS)
 def test_every_edge_has_its_place(shape, block, room, monkeypatch):
     monkeypatch.setattr(blocked, "_TILE", 7)
+    monkeypatch.setattr(blocked, "_TILE_OF_GROUP", 3)
     edges = DeviceView.of(GRAPHS[shape].view(into=True)).into
     made = blocked.Blocked(edges, block, room)
     offsets, neighbours = edges.offsets.get().astype(np.int64), edges.neighbours.get()

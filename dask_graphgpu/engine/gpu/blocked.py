@@ -23,22 +23,26 @@ from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
 
-THREADS = 1024  # of blocks of program_blocked.cu
+# Of blocks of program_blocked.cu, and of sum_far in it.
+THREADS, FAR_THREADS = 1024, 512
 
 _QUAD = 4
 
+# Values of a line of 16 bytes, at most.
+_LINE = 16
+
 # Places have 16 bits, and one is that of a zero.
-_MOST_PLACES = (1 << 16) - _QUAD
+_MOST_PLACES = (1 << 16) - _LINE
 
 # Of a block's shared memory, in bytes, for what kernels declare themselves.
 _DECLARED = 512
 
-# Rows of a chunk, and quads of a near one, at most. With fewer rows than a block has warps, all of
-# it works on each.
-_ROWS, _NEAR_QUADS, _FEW_ROWS = 8192, 4096, 32
+# Rows of a chunk, and quads of a near one, at most.
+_ROWS, _NEAR_QUADS = 8192, 16384
 
-# Values that a warp sends at a time, at most.
-_TILE = 1024
+# Values of a tile, at most. A block of sources with fewer on the mean has a group of lanes send one,
+# another a warp. What a tile takes beside its values, in values that are sent in that time.
+_TILE, _TILE_OF_GROUP, _COST_OF_TILE = 1024, 64, 16
 
 # Columns of a table of chunks: struct Chunk of blocked.cuh.
 _BEGIN, _END, _ROW, _NUM_ROWS, _FIRST_VALUE, _VALUES, _SLOT, _LANES = range(8)
@@ -52,7 +56,7 @@ def sizes(itemsize: int) -> tuple[int, int]:
     most = cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
     given = (most, shared_bytes())
     block, room = (
-        min(_MOST_PLACES, (shared - _DECLARED) // itemsize // _QUAD * _QUAD - _QUAD)
+        min(_MOST_PLACES, (shared - _DECLARED) // itemsize // _LINE * _LINE - _LINE)
         for shared in given
     )
     return block, room
@@ -66,7 +70,7 @@ class Blocked:
     edges : Adjacency
         By destination, on the device.
     block, room : int
-        Sources of a block, far values of a chunk at most: multiples of 4 up to 65,532.
+        Sources of a block, far values of a chunk at most: multiples of 16 up to 65,520.
 
     Attributes
     ----------
@@ -90,8 +94,8 @@ class Blocked:
         )
         self.near_quads = cupy.empty(int(self.near_first[-1]), np.uint64)
         self.far_quads = cupy.empty(int(self.far_first[-1]), np.uint64)
-        self.near_chunks = _chunks(self.near_first, near, _NEAR_QUADS, cut=False)
-        self.far_chunks = _chunks(self.far_first, far, room // _QUAD, cut=True)
+        self.near_chunks = _chunks(self.near_first, near, _NEAR_QUADS, THREADS, cut=False)
+        self.far_chunks = _chunks(self.far_first, far, room // _QUAD, FAR_THREADS, cut=True)
         self.num_near, self.num_far = len(self.near_chunks), len(self.far_chunks)
         self._near, self._far = (struct(pair) for pair in self._quads)
         self._write_near(near)
@@ -134,14 +138,16 @@ class Blocked:
         source = there[which] // max(1, self.num_far)
         bounds = cupy.arange(self.num_sources + 1)
         self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
-        # Of each block of threads as many values as of any other.
+        sent = cupy.bincount(source, weights=self.tile_values, minlength=self.num_sources)
+        many = sent >= _TILE_OF_GROUP * cupy.diff(self.source_tiles.astype(np.int64))
+        self.tile_lanes = cupy.where(many, 32, 8).astype(np.uint64)
+        # Every block of threads takes as long as the others.
         self.num_senders = launch.num_multiprocessors()
-        sent = cupy.cumsum(self.tile_values.astype(np.int64))
-        share = cupy.arange(1, self.num_senders) * (int(sent[-1]) if sent.size else 0)
-        ends = cupy.searchsorted(sent, share // self.num_senders)
+        cost = cupy.cumsum(self.tile_values.astype(np.int64) + _COST_OF_TILE)
+        share = cupy.arange(1, self.num_senders) * (int(cost[-1]) if cost.size else 0)
         self.sender_tiles = cupy.zeros(self.num_senders + 1, np.uint64)
-        self.sender_tiles[1:-1] = ends
-        self.sender_tiles[-1] = sent.size
+        self.sender_tiles[1:-1] = cupy.searchsorted(cost, share // self.num_senders)
+        self.sender_tiles[-1] = cost.size
 
     def _find_long(self) -> None:
         """Rows of several chunks, and the first place of the sums of each, and the end."""
@@ -161,7 +167,7 @@ class Blocked:
         return struct([
             *self._quads[0], *self._quads[1], self.near_chunks, self.far_chunks, self.num_near,
             self.num_far, self.block, self.room, self.tile_first, self.tile_values,
-            self.source_tiles, self.sender_tiles, self.source, values, sums, self.long_rows,
+            self.source_tiles, self.tile_lanes, self.sender_tiles, self.source, values, sums, self.long_rows,
             self.long_slots, self.num_long,
         ])  # fmt: skip
 
@@ -174,7 +180,8 @@ def _offsets(lengths: Any) -> Any:
 
 
 def _round_up(number: Any) -> Any:
-    return -(-number // _QUAD) * _QUAD
+    """To whole lines."""
+    return -(-number // _LINE) * _LINE
 
 
 def _parts(numbers: Any) -> tuple[Any, Any]:
@@ -185,8 +192,8 @@ def _parts(numbers: Any) -> tuple[Any, Any]:
     return which, part - (ends[which] - numbers[which])
 
 
-def _chunks(first: Any, lengths: Any, most: int, *, cut: bool) -> Any:
-    """Runs of rows of at most ``most`` quads.
+def _chunks(first: Any, lengths: Any, most: int, threads: int, *, cut: bool) -> Any:
+    """Runs of rows of at most ``most`` quads, for blocks of so many threads.
 
     A row of more than an eighth of that is alone; if it has more than ``most`` it is, with ``cut``,
     in several chunks.
@@ -216,6 +223,7 @@ def _chunks(first: Any, lengths: Any, most: int, *, cut: bool) -> Any:
     lanes = sum(
         (quads >= rows * power).astype(np.int64) * power // 2 for power in (2, 4, 8, 16, 32)
     )
-    few = (rows < _FEW_ROWS) & (quads >= rows * 32)
-    table[:, _LANES] = cupy.where(few, THREADS, lanes + 1)
+    warps = threads // 32  # fewer rows than these take several each
+    several = 32 * 2 ** cupy.maximum(cupy.log2(warps / rows), 0).astype(np.int64)
+    table[:, _LANES] = cupy.where((rows < warps) & (quads >= 32 * rows), several, lanes + 1)
     return table if not cut else table[quads > 0]

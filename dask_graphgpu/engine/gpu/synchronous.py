@@ -16,8 +16,8 @@ from dask_graphgpu.engine.cuda.lower import columns
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
+from dask_graphgpu.engine.gpu.blocked import FAR_THREADS, Blocked, sizes
 from dask_graphgpu.engine.gpu.blocked import THREADS as BLOCKED_THREADS
-from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
 from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
@@ -458,20 +458,19 @@ class Synchronous:
         whole = launch.num_multiprocessors()
         resident = max(1, _RESIDENT // BLOCKED_THREADS) * whole
 
-        def launched(name: str, blocks: int, *args: Any, places: int = 0) -> Callable[[], None]:
+        def launched(
+            name: str, blocks: int, *args: Any, places: int = 0, threads: int = BLOCKED_THREADS
+        ) -> Callable[[], None]:
             shared = item * (places + 1) if places else 0
-            return self._launch(
-                name, blocks, run, given, *args,
-                threads=BLOCKED_THREADS, shared=shared, source="program_blocked",
-            )  # fmt: skip
+            size: dict[str, Any] = {"threads": threads, "shared": shared}
+            return self._launch(name, blocks, run, given, *args, **size, source="program_blocked")
 
         steps = [launched("sum_near", whole, emitted, *into, places=blocked.block)]
         if blocked.num_far:
-            sources = np.uint64(blocked.num_sources)
-            blocks = min(resident, blocked.num_far)
+            sources, room = np.uint64(blocked.num_sources), blocked.room
             steps += [
-                launched("send_far", whole, emitted, sources, places=blocked.block),
-                launched("sum_far", blocks, *into, places=blocked.room),
+                launched("send_far", blocked.num_senders, emitted, sources, places=blocked.block),
+                launched("sum_far", resident, *into, places=room, threads=FAR_THREADS),
             ]
         if blocked.num_long:
             blocks = min(whole, -(-blocked.num_long * 32 // BLOCKED_THREADS))
