@@ -1,10 +1,13 @@
 // blocked.cu: sorts the edges of an adjacency by blocks of sources, for program_blocked.cu.
 //
 // Computes  count_near: how many edges of each row are from the first `block` sources.
+//           cut_chunks: runs of at most `most` quads and `rows` rows, as long as they go, from each
+//           stretch of quads on; a longer row is alone.
 //           write_near: their quads. write_far: the quads of the others; of each tile its first
 //           value and how many it has, by block of sources, then by chunk; for each far value the
 //           source it is of, counted from its block's first.
-// Launch    count_near: a thread a row. The others: a block a chunk at a time; write_far with room
+// Launch    count_near: a thread a row. cut_chunks: a thread a stretch. The others: a block a chunk
+// at a time; write_far with room
 //           in shared memory for a number a block of sources.
 // Why       A chunk's edges are counted by their block of sources in shared memory, and then
 // placed:
@@ -21,6 +24,27 @@ extern "C" __global__ void __launch_bounds__(256)
         // Neighbours ascend.
         near[v] = (OFFSET)upper_bound(neighbours + begin, length, (ID)(block - 1));
     }
+}
+
+// `first`: quad of each row, and the end. `slots`: of a stretch, for the first rows of its chunks.
+extern "C" __global__ void __launch_bounds__(256)
+    cut_chunks(const OFFSET *first, uint64 n, uint64 stretches, uint64 stretch, uint64 most,
+               uint64 rows, uint64 slots, uint64 *row, uint32 *number) {
+    uint64 s = thread_rank();
+    if (s >= stretches)
+        return;
+    auto from = [&](uint64 which) { // the first row that begins in a stretch or after it
+        return which == 0 ? 0 : upper_bound(first, n, (OFFSET)(which * stretch - 1));
+    };
+    uint64 end = s + 1 < stretches ? from(s + 1) : n;
+    uint32 chunks = 0;
+    for (uint64 v = from(s); v < end;) {
+        row[s * slots + chunks++] = v;
+        uint64 size = upper_bound(first + v, n + 1 - v, (OFFSET)(first[v] + most)) - 1;
+        size = size < 1 ? 1 : size < rows ? size : rows;
+        v += size;
+    }
+    number[s] = chunks;
 }
 
 // The edges of a chunk's rows, a quad a thread: take(quad, edge, left) with the first edge of a

@@ -20,7 +20,8 @@
 
 #include "blocked.cuh"
 
-constexpr int TILE_UNROLL = 8; // values that a lane sends at once
+constexpr int TILE_UNROLL = 4; // values that a lane sends at once
+constexpr int FEW = 2;         // lanes for tiles of few values
 
 // See engine/gpu/blocked.py.
 struct Blocked {
@@ -31,7 +32,7 @@ struct Blocked {
     const OFFSET *tile_first;
     const uint32 *tile_values;
     const uint64 *source_tiles; // the first of each block of sources, and the end
-    const uint64 *tile_lanes;   // that send one, by block of sources: a warp, or a group
+    const uint64 *tile_lanes;   // that send one, by block of sources: WARP, GROUP or FEW
     const uint64 *sender_tiles; // the first of each block of threads of send_far, and the end
     const uint16 *source;       // of each far value, within its block
     MESSAGE *values;            // the far ones, by chunk
@@ -207,30 +208,55 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
                  });
 }
 
-// Tiles begin .. end - 1 of a block of sources, LANES lanes a tile.
+// Where a tile's values go, how many they are, and the sources of a lane's first ones.
+struct Tile {
+    OFFSET to;
+    uint32 number, source[TILE_UNROLL];
+
+    __device__ __forceinline__ void find(const Blocked &blocked, OFFSET tile, OFFSET end) {
+        to = tile < end ? blocked.tile_first[tile] : 0;
+        number = tile < end ? blocked.tile_values[tile] : 0;
+    }
+
+    template <int LANES> __device__ __forceinline__ void load(const Blocked &blocked, uint32 from) {
+#pragma unroll
+        for (int k = 0; k < TILE_UNROLL; k++)
+            source[k] = from + k * LANES < number ? __ldcs(blocked.source + to + from + k * LANES)
+                                                  : (uint16)0;
+    }
+
+    template <int LANES>
+    __device__ __forceinline__ void send(const Blocked &blocked, const MESSAGE *values,
+                                         uint32 from) {
+#pragma unroll
+        for (int k = 0; k < TILE_UNROLL; k++)
+            if (from + k * LANES < number)
+                blocked.values[to + from + k * LANES] = values[source[k]];
+    }
+};
+
+// Tiles begin .. end - 1 of a block of sources, LANES lanes a tile. While one is sent the sources
+// of the next are on their way, and where the one after that goes.
 template <int LANES>
 __device__ __forceinline__ void send_tiles(const Blocked &blocked, const MESSAGE *values,
-                                           uint64 begin, uint64 end) {
-    uint64 step = blockDim.x / LANES, tile = begin + threadIdx.x / LANES;
+                                           OFFSET begin, OFFSET end) {
+    OFFSET step = blockDim.x / LANES, at = begin + threadIdx.x / LANES;
     uint32 place = threadIdx.x % LANES;
-    uint64 to = tile < end ? blocked.tile_first[tile] : 0;
-    uint32 number = tile < end ? blocked.tile_values[tile] : 0;
-    while (tile < end) {
-        tile += step;
-        uint64 next = tile < end ? blocked.tile_first[tile] : 0;
-        uint32 next_number = tile < end ? blocked.tile_values[tile] : 0;
-        for (uint32 base = place; base < number; base += TILE_UNROLL * LANES) {
-            uint32 source[TILE_UNROLL];
-#pragma unroll
-            for (int k = 0; k < TILE_UNROLL; k++)
-                if (base + k * LANES < number)
-                    source[k] = __ldcs(blocked.source + to + base + k * LANES);
-#pragma unroll
-            for (int k = 0; k < TILE_UNROLL; k++)
-                if (base + k * LANES < number)
-                    blocked.values[to + base + k * LANES] = values[source[k]];
+    Tile tile, next, later;
+    tile.find(blocked, at, end);
+    next.find(blocked, at + step, end);
+    tile.load<LANES>(blocked, place);
+    for (; at < end; at += step) {
+        next.load<LANES>(blocked, place);
+        later.find(blocked, at + 2 * step, end);
+        tile.send<LANES>(blocked, values, place);
+        for (uint32 from = place + TILE_UNROLL * LANES; from < tile.number;
+             from += TILE_UNROLL * LANES) {
+            tile.load<LANES>(blocked, from);
+            tile.send<LANES>(blocked, values, from);
         }
-        to = next, number = next_number;
+        tile = next;
+        next.to = later.to, next.number = later.number;
     }
 }
 
@@ -253,10 +279,13 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
         hold(values, emitted + first, n - first < blocked.block ? n - first : blocked.block,
              blocked.block);
         __syncthreads();
-        if (blocked.tile_lanes[s] == WARP)
+        uint64 lanes = blocked.tile_lanes[s];
+        if (lanes == WARP)
             send_tiles<WARP>(blocked, values, tile, last);
-        else
+        else if (lanes == GROUP)
             send_tiles<GROUP>(blocked, values, tile, last);
+        else
+            send_tiles<FEW>(blocked, values, tile, last);
         tile = last;
     }
 }

@@ -40,9 +40,15 @@ _DECLARED = 512
 # Rows of a chunk, and quads of a near one, at most.
 _ROWS, _NEAR_QUADS = 8192, 16384
 
-# Values of a tile, at most. A block of sources with fewer on the mean has a group of lanes send one,
-# another a warp. What a tile takes beside its values, in values that are sent in that time.
-_TILE, _TILE_OF_GROUP, _COST_OF_TILE = 1024, 64, 16
+# Values of a tile, at most. Lanes that send one, where a block of sources has so many values a tile on
+# the mean; below the least of them it is _FEW_LANES.
+_TILE, _TILE_LANES, _FEW_LANES = 1024, {16: 8, 128: 32}, 2
+
+# What a tile takes beside its values, in values that are sent in that time.
+_COST_OF_TILE = 8
+
+# Chunks that are cut one after another; others are at the same time.
+_STRETCH = 64
 
 # Columns of a table of chunks: struct Chunk of blocked.cuh.
 _BEGIN, _END, _ROW, _NUM_ROWS, _FIRST_VALUE, _VALUES, _SLOT, _LANES = range(8)
@@ -94,8 +100,12 @@ class Blocked:
         )
         self.near_quads = cupy.empty(int(self.near_first[-1]), np.uint64)
         self.far_quads = cupy.empty(int(self.far_first[-1]), np.uint64)
-        self.near_chunks = _chunks(self.near_first, near, _NEAR_QUADS, THREADS, cut=False)
-        self.far_chunks = _chunks(self.far_first, far, room // _QUAD, FAR_THREADS, cut=True)
+        self.near_chunks = _chunks(
+            self._module, self.near_first, near, _NEAR_QUADS, THREADS, cut=False
+        )
+        self.far_chunks = _chunks(
+            self._module, self.far_first, far, room // _QUAD, FAR_THREADS, cut=True
+        )
         self.num_near, self.num_far = len(self.near_chunks), len(self.far_chunks)
         self._near, self._far = (struct(pair) for pair in self._quads)
         self._write_near(near)
@@ -139,8 +149,10 @@ class Blocked:
         bounds = cupy.arange(self.num_sources + 1)
         self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
         sent = cupy.bincount(source, weights=self.tile_values, minlength=self.num_sources)
-        many = sent >= _TILE_OF_GROUP * cupy.diff(self.source_tiles.astype(np.int64))
-        self.tile_lanes = cupy.where(many, 32, 8).astype(np.uint64)
+        mean = sent / cupy.maximum(cupy.diff(self.source_tiles.astype(np.int64)), 1)
+        self.tile_lanes = cupy.full(self.num_sources, _FEW_LANES, np.uint64)
+        for least, lanes in _TILE_LANES.items():
+            self.tile_lanes[mean >= least] = lanes
         # Every block of threads takes as long as the others.
         self.num_senders = launch.num_multiprocessors()
         cost = cupy.cumsum(self.tile_values.astype(np.int64) + _COST_OF_TILE)
@@ -192,20 +204,28 @@ def _parts(numbers: Any) -> tuple[Any, Any]:
     return which, part - (ends[which] - numbers[which])
 
 
-def _chunks(first: Any, lengths: Any, most: int, threads: int, *, cut: bool) -> Any:
+def _cut(module: Any, first: Any, most: int) -> Any:
+    """The first row of each chunk."""
+    n = len(first) - 1
+    stretch = most * _STRETCH
+    stretches = max(1, -(-int(first[-1]) // stretch))
+    slots = 2 * _STRETCH + n // _ROWS + 2
+    row = cupy.empty((stretches, slots), np.uint64)
+    number = cupy.empty(stretches, np.uint32)
+    words = map(np.uint64, (n, stretches, stretch, most, _ROWS, slots))
+    launch.flat(module.kernel("cut_chunks"), stretches, (first, *words, row, number))
+    there = cupy.arange(slots)[None, :] < number[:, None]
+    return row[there].astype(np.int64)
+
+
+def _chunks(module: Any, first: Any, lengths: Any, most: int, threads: int, *, cut: bool) -> Any:
     """Runs of rows of at most ``most`` quads, for blocks of so many threads.
 
-    A row of more than an eighth of that is alone; if it has more than ``most`` it is, with ``cut``,
-    in several chunks.
+    A longer row is alone, and with ``cut`` in several chunks.
     """
     n = len(lengths)
+    row = _cut(module, first, most)
     first, edges = first.astype(np.int64), _offsets(lengths.astype(np.int64))
-    quads = cupy.diff(first)
-    long = quads > most // 8
-    run = first[:-1] // max(1, most - most // 8)
-    starts = cupy.arange(n) % _ROWS == 0
-    starts[1:] |= (run[1:] != run[:-1]) | long[1:] | long[:-1]
-    row = cupy.flatnonzero(starts)
     after = cupy.concatenate([row[1:], cupy.full(1, n, row.dtype)])
     begin, end = first[row], first[after]
     number = cupy.maximum(-(-(end - begin) // most), 1) if cut else cupy.ones(len(row), np.int64)
