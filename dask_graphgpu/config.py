@@ -36,9 +36,10 @@ DEFAULTS: dict[str, Any] = {
     "device-memory-limit": None,
     # How they get to the GPU: auto (by measured rates) | stream | zero-copy | compact.
     "transfer": "auto",
-    # Of monotone and accumulative programs over such edges: synchronous | asynchronous (what is
-    # loaded is gone over until nothing changes).
-    "rounds": "synchronous",
+    # Of programs over such edges: synchronous (supersteps) | asynchronous (what is loaded is gone
+    # over until nothing changes; of monotone and accumulative ones) | auto (monotone ones go over what
+    # is on the device until nothing changes there, then over the rest once).
+    "rounds": "auto",
     "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
     "page-bytes": "2MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit

@@ -108,6 +108,15 @@ class Report:
             for watcher in list(watchers):
                 watcher(self, made)
 
+    def mark(self) -> tuple[int, dict[str, dict[str, int]]]:
+        """What `back_to` takes, to forget what comes after."""
+        return len(self.advances), {way: dict(of) for way, of in self.moved.items()}
+
+    def back_to(self, mark: tuple[int, dict[str, dict[str, int]]]) -> None:
+        """Forget what a part of the run has noted that is done again."""
+        number, self.moved = mark
+        del self.advances[number:]
+
     def bare(self) -> Report:
         """The same without the watch, to be sent elsewhere."""
         return replace(self, watch=None)

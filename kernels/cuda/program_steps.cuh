@@ -27,12 +27,17 @@ struct Applied {
     bool good;
 };
 
-// A vertex takes the message that came.
-template <typename Note>
+// Stands for who has yet to send along its edges, where all have.
+struct NoneWaits {
+    __device__ __forceinline__ bool operator()(uint64) const { return false; }
+};
+
+// A vertex takes the message that came; where `waits(v)` it stays active.
+template <typename Note, typename Waits = NoneWaits>
 __device__ __forceinline__ void apply_one(const Run &run, uint64 v, int64 superstep,
                                           MESSAGE *messages, uint8 *received, uint8 *reached,
                                           uint8 *active, Totals &totals, NextTotals &next,
-                                          Applied &applied, Note note) {
+                                          Applied &applied, Note note, Waits waits = NoneWaits()) {
     bool r = NEEDS_RECEIVED && received[v];
     MESSAGE m = messages[v];
     if (!EVERY && r)
@@ -48,6 +53,7 @@ __device__ __forceinline__ void apply_one(const Run &run, uint64 v, int64 supers
     applied.good &= apply_vertex(run, v, m, r, had, made);
     bool a = EVERY || !had || active_vertex(run, v, m, r, made);
     if (!EVERY) {
+        a |= waits(v);
         active[v] = a;
         if (HAS_REACHED && !had)
             reached[v] = 1;
@@ -64,10 +70,11 @@ __device__ __forceinline__ void apply_one(const Run &run, uint64 v, int64 supers
 
 // The vertices of one of `blocks` blocks take the messages that came; who is active next, which is
 // noted, and the aggregates that need no other.
-template <typename Note>
-__device__ __forceinline__ void
-apply_block(const Run &given, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
-            Partial *partials, uint64 block, uint64 blocks, Applied &applied, Note note) {
+template <typename Note, typename Waits = NoneWaits>
+__device__ __forceinline__ void apply_block(const Run &given, MESSAGE *messages, uint8 *received,
+                                            uint8 *reached, uint8 *active, Partial *partials,
+                                            uint64 block, uint64 blocks, Applied &applied,
+                                            Note note, Waits waits = NoneWaits()) {
     // Aggregates are read once, so that what follows from them alone is not computed for every
     // vertex.
     Aggregate aggregates[NUM_AGGREGATES + 1];
@@ -82,7 +89,7 @@ apply_block(const Run &given, MESSAGE *messages, uint8 *received, uint8 *reached
     for (uint64 v = block * blockDim.x + threadIdx.x; v < (uint64)run.num_owned;
          v += blocks * blockDim.x) {
         apply_one(run, v, superstep, messages, received, reached, active, totals, next, applied,
-                  note);
+                  note, waits);
     }
     totals.store(partials + block);
     next.store(partials + block);

@@ -1,5 +1,9 @@
 // Worklists of a part of the edges, those that are at hand, and rounds over this part alone.
 //
+// In rounds active[v] is WAITS until v has sent along all its edges, which the last part does that
+// has any of them; where a row is cut, that is known at the end of the round, and till then v takes
+// no message and its flag is SENT.
+//
 // A local round is a superstep of those vertices that have all of their edges in the part [1]. They
 // send and take messages as long as there are any active among them. Messages to others wait, and
 // so does what others send: of a row that is cut each part gets the same.
@@ -38,6 +42,26 @@ struct Local {
     int64 rounds, edges;
 };
 
+constexpr uint8 WAITS = 1, SENT = 2;
+
+struct RowsWait {
+    const OFFSET *offsets;
+    const uint8 *active;
+
+    __device__ __forceinline__ bool operator()(uint64 v) const {
+        return active[v] == WAITS && offsets[v] < offsets[v + 1];
+    }
+};
+
+// None is listed, and rounds over a part begin. One block.
+extern "C" __global__ void begin_rounds(Run run, Local *local) {
+    RunControl *control = run.control;
+    if (threadIdx.x == 0) {
+        control->small = control->medium = control->chunks = 0;
+        local->active = local->settled = 0;
+    }
+}
+
 __device__ __forceinline__ bool is_whole(const Push &push, const OFFSET *offsets, uint64 v) {
     OFFSET begin = push.offsets[v], end = push.offsets[v + 1];
     return begin < end && begin >= (OFFSET)push.from && end <= (OFFSET)push.to &&
@@ -58,13 +82,32 @@ __device__ __forceinline__ void for_rows(const Run &run, const Push &push, const
     }
 }
 
+// Those that have anything to send along the part.
 extern "C" __global__ void __launch_bounds__(256)
-    list_whole(Run run, Push push, const OFFSET *offsets, const uint8 *active, const Local *local) {
+    list_waiting(Run run, Push push, const OFFSET *offsets, uint8 *active) {
+    if (run.control->done)
+        return;
+    for_rows(run, push, offsets, [&](uint64 v, bool whole) {
+        int64 length = 0;
+        if (v < (uint64)run.num_vertices && active[v] && row_begin(push, v) < row_end(push, v)) {
+            length = row_end(push, v) - row_begin(push, v);
+            active[v] = whole ? 0 : SENT;
+        }
+        sort_in(run.control, push, (ID)v, length);
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    list_whole(Run run, Push push, const OFFSET *offsets, uint8 *active, const Local *local) {
     if (run.control->done || local->settled)
         return;
     for_rows(run, push, offsets, [&](uint64 v, bool whole) {
-        bool sends = whole && active[v];
-        sort_in(run.control, push, (ID)v, sends ? row_end(push, v) - row_begin(push, v) : 0);
+        int64 length = 0;
+        if (whole && active[v]) {
+            length = row_end(push, v) - row_begin(push, v);
+            active[v] = 0;
+        }
+        sort_in(run.control, push, (ID)v, length);
     });
 }
 
@@ -93,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for_rows(run, push, offsets, [&](uint64 v, bool whole) {
         if (whole)
             apply_one(run, v, run.control->superstep, messages, received, reached, active, totals,
-                      next, applied, NotNoted());
+                      next, applied, NotNoted(), RowsWait{offsets, active});
     });
     applied.active = warp_sum(applied.active);
     applied.edges = warp_sum(applied.edges);
@@ -112,4 +155,35 @@ extern "C" __global__ void settle_part(Run run, Local *local) {
     local->rounds += 1;
     local->settled = local->active == 0 || run.control->bad != 0 || run.control->done != 0;
     local->active = 0;
+}
+
+// All take their messages but row `cut`, which has sent a part of what it has. Of programs without
+// aggregates.
+extern "C" __global__ void __launch_bounds__(256)
+    apply_between(Run run, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
+                  const OFFSET *offsets, int64 cut) {
+    if (run.control->done)
+        return;
+    Totals totals;
+    NextTotals next;
+    Applied applied = {0, 0, true};
+    for (uint64 v = thread_rank(); v < (uint64)run.num_owned; v += num_threads())
+        if ((int64)v != cut)
+            apply_one(run, v, run.control->superstep, messages, received, reached, active, totals,
+                      next, applied, NotNoted(), RowsWait{offsets, active});
+    if (!applied.good)
+        atomicOr((uint64 *)&run.control->bad, (uint64)BAD_APPLY);
+}
+
+// Ends a round, as `apply` a superstep. `control->blocks` blocks.
+extern "C" __global__ void __launch_bounds__(256)
+    apply_round(Run run, MESSAGE *messages, uint8 *received, uint8 *reached, uint8 *active,
+                Partial *partials, const OFFSET *offsets) {
+    RunControl *control = run.control;
+    if (control->done)
+        return;
+    Applied applied = {0, 0, true};
+    apply_block(run, messages, received, reached, active, partials, blockIdx.x, gridDim.x, applied,
+                NotNoted(), RowsWait{offsets, active});
+    count_applied(control, applied);
 }

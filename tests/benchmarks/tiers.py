@@ -4,7 +4,9 @@
 
 prints Markdown: for each program and way the best seconds of some runs by the engine (host to host,
 after one that is not counted), supersteps, parts of transfer, bytes that went over the link, and both
-as a rate. The ways:
+as a rate; then how long a program has to take at least, which is the larger of its time in memory and
+of each edge that is not on the device over the link once (in each iteration of PageRank), and the
+geometric means of times over those of *auto*. The ways:
 
 - PT: all edges in host memory, every segment streamed in every superstep;
 - PT-Opt: the first edges, as many as fit, on the device; segments without an active row skipped;
@@ -12,17 +14,20 @@ as a rate. The ways:
 - Subway-async: the same in asynchronous rounds, the first of them over the whole graph; of programs
   whose answers do not depend on the order;
 - zero-copy: all edges in host memory, read by kernels;
-- auto: the engine's own choice; components also linked in one pass, as the method does it;
+- auto: the engine's own choice of way and of rounds, and as the methods do it: BFS in levels,
+  components linked in one pass, path counts after BFS;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
+from unittest.mock import patch
 
 import cupy as cp
 import dask
@@ -35,11 +40,11 @@ from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import gpu, hops, tiered
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits, link
+from dask_graphgpu.engine.tiered import limits, link, rows
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
 from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
 from dask_graphgpu.engine.tiered.limits import Cut
-from dask_graphgpu.engine.tiered.rounds import Asynchronous
+from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.partition.csr import Adjacency
@@ -48,6 +53,7 @@ from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
 REPEATS = 3
+_cut = Cut.of
 COMPONENTS = VertexProgram(
     state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
     compute=lambda source_label: source_label, combine="min", edges="both",
@@ -84,17 +90,71 @@ class Case:
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
-        made = (Asynchronous if asynchronous else TieredSynchronous)(arrays, report, transfer)
+        made = (Asynchronous if asynchronous else self.rounds(way))(arrays, report, transfer)
         state = made.run(
             self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
         )
         report.limit = state.supersteps
         return report
 
+    def rounds(self, way: str) -> type[TieredSynchronous]:
+        """Those that the engine takes, where it may choose."""
+        chosen = way == "auto" and self.program.in_place and "max_supersteps" not in self.given
+        return ResidentFirst if chosen else TieredSynchronous
+
+    def least(self, share: float, rate: float) -> float:
+        """Seconds in which the edges beyond a share cross the link as often as they have to."""
+        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        size = binding.send.num_edges * bytes_of_edge(binding)
+        return (1 - share) * size * self.given.get("max_supersteps", 1) / rate
+
     def in_memory(self) -> Report:
         """Run it with all edges on the device."""
         report = Report("in memory")
         gpu.run(self.program, self.view, report=report, **self.given)
+        return report
+
+
+@dataclass
+class Paths(Case):
+    """Numbers of shortest paths: BFS, then a pass over the levels' edges."""
+
+    def tiered(
+        self, way: str, share: float, kind: type[Transfer], *, asynchronous: bool = False
+    ) -> Report:
+        """As of `Case`."""
+        report = super().tiered(way, share, kind)
+        size = int(share * self.view.num_edges * self.view.out.neighbours.itemsize)
+
+        def cut(num_edges: int, edge: int, vertices: int, limit: int, what: str) -> Cut:
+            made = _cut(num_edges, edge, 0, size, what)
+            everything = kind is Partitioned or way in ("compact", "zero-copy")
+            return Cut(0, made.segment, num_edges) if everything else made
+
+        settings = {"device-memory-limit": "1TB", "transfer": way}
+        with (
+            dask.config.set({"graphgpu": settings}),
+            patch.object(Cut, "of", cut),
+            patch.object(rows, "Transfer", kind),
+        ):
+            tiered.path_counts(self.view, 0, self.level, dtype="float64", report=report)
+        return report
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """Of each vertex."""
+        report = Report("levels")
+        found: np.ndarray = gpu.bfs(self.view, 0, cutoff=None, targets=None, report=report)
+        return found
+
+    def least(self, share: float, rate: float) -> float:
+        """As of `Case`: twice."""
+        return 2 * super().least(share, rate)
+
+    def in_memory(self) -> Report:
+        """As of `Case`."""
+        report = super().in_memory()
+        gpu.path_counts(self.view, 0, self.level, dtype="float64", report=report)
         return report
 
 
@@ -157,20 +217,19 @@ def cases(plain: View, weighted: View) -> dict[str, Case]:
     return {
         "bfs": Case(BFS, plain, source, hops.PROGRAM),
         "components": Case(COMPONENTS, plain, {}, COMPONENTS),
+        "paths": Paths(BFS, plain, source, None),
         "sssp": Case(SSSP, weighted, source, SSSP),
         "sswp": Case(widest(2**63 - 1), weighted, source, widest(2**63 - 1)),
         "pagerank": Case(
             power, plain,
             {"constants": {"tolerance": 0.0}, "max_supersteps": 10, "exact_supersteps": True}, None,
         ),
-        "pagerank, delta": Case(
-            delta, residual, {"constants": {"threshold": 1e-9}, "max_supersteps": 300}, delta
-        ),
+        "pagerank, delta": Case(delta, residual, {"constants": {"threshold": 1e-9}}, delta),
     }  # fmt: skip
 
 
-def row(name: str, way: str, run: Callable[[], Report]) -> None:
-    """A line of the table."""
+def row(name: str, way: str, run: Callable[[], Report]) -> float:
+    """Print a line of the table; its seconds."""
     reports: list[Report] = []
     seconds = min(timed(lambda: reports.append(run()), repeats=REPEATS).calls) / 1e3
     last = reports[-1]
@@ -182,6 +241,7 @@ def row(name: str, way: str, run: Callable[[], Report]) -> None:
         f"{moved / 1e9 / seconds:.1f} |",
         flush=True,
     )
+    return seconds
 
 
 def main() -> None:
@@ -199,9 +259,12 @@ def main() -> None:
     )
     print("| program | way | s | supersteps | parts | GB moved | GB/s |")
     print("| --- | --- | ---: | ---: | --- | ---: | ---: |")
+    over: dict[str, list[float]] = {}
+    least = []
     for name, case in cases(plain, weighted).items():
         if given.programs and name not in given.programs:
             continue
+        seconds = {}
         for label, way, kind in (
             ("PT", "stream", Partitioned),
             ("PT-Opt", "stream", Transfer),
@@ -209,16 +272,23 @@ def main() -> None:
             ("zero-copy", "zero-copy", Transfer),
             ("auto", "auto", Transfer),
         ):
-            row(name, label, partial(case.tiered, way, given.share, kind))
+            seconds[label] = row(name, label, partial(case.tiered, way, given.share, kind))
         if case.free is not None:
-            row(
+            seconds["Subway-async"] = row(
                 name,
                 "Subway-async",
                 partial(case.tiered, "compact", given.share, Transfer, asynchronous=True),
             )
         if name == "components":
-            row(name, "auto, linked", partial(linked, case.view, given.share))
-        row(name, "in memory", case.in_memory)
+            seconds["auto"] = row(name, "auto, linked", partial(linked, case.view, given.share))
+        memory = row(name, "in memory", case.in_memory)
+        bound = max(memory, case.least(given.share, rates.copies))
+        least.append(f"{name} {bound:.4f} ({seconds['auto'] / bound:.2f})")
+        for label, each in seconds.items():
+            over.setdefault(label, []).append(each / seconds["auto"])
+    print(f"\nat least (auto over that): {', '.join(least)}")
+    means = (f"{label} {statistics.geometric_mean(each):.2f}" for label, each in over.items())
+    print(f"geometric means over auto: {', '.join(means)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs over edges in host memory in which the k-th piece of memory is refused, k = 1, 2, 3 ..."""
+"""Runs over edges in host memory in which memory is refused: the k-th piece, k = 1, 2, 3 ..., or all beyond some."""
 
 import gc
 import weakref
@@ -27,17 +27,17 @@ METHODS = {
 
 
 class Refusing:
-    """Counts pieces of memory as they are asked for, and refuses one of them."""
+    """Counts pieces of memory as they are asked for, and refuses one of them, or those beyond ``room``."""
 
     def __init__(self):
-        self.asked, self.refused = 0, None
+        self.asked, self.refused, self.room = 0, None, None
 
-    def next(self, refused):
-        self.asked, self.refused = 0, refused
+    def next(self, refused=None, room=None):
+        self.asked, self.refused, self.room = 0, refused, room
 
-    def refuses(self):
+    def refuses(self, size):
         self.asked += 1
-        return self.asked == self.refused
+        return self.asked == self.refused or (self.room is not None and size > self.room)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def device():
     refusing, pool = Refusing(), cupy.cuda.MemoryPool()
 
     def allocate(size):
-        if refusing.refuses():
+        if refusing.refuses(pool.used_bytes() + size):
             raise cupy.cuda.memory.OutOfMemoryError(size, 0, 0)
         return pool.malloc(size)
 
@@ -60,7 +60,7 @@ def pinned(monkeypatch):
     refusing, real, alive = Refusing(), cupy.cuda.PinnedMemory, weakref.WeakSet()
 
     def allocate(size):
-        if refusing.refuses():
+        if refusing.refuses(size):
             raise cupy.cuda.runtime.CUDARuntimeError(REFUSED)
         memory = real(size)
         alive.add(memory)
@@ -87,7 +87,8 @@ def outcome(frame, method, given):
 
 @pytest.mark.parametrize("memory", ["device", "pinned"])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_run_ends_right_or_says_that_memory_is_short(name, memory, request):
+def test_every_piece_refused_once(name, memory, request):
+    """Of the device's memory: the run goes on with less of it. Of host memory: it says so."""
     refusing, held = request.getfixturevalue(memory)
     method, given, settings = METHODS[name]
     frame = edges()
@@ -109,4 +110,30 @@ def test_a_run_ends_right_or_says_that_memory_is_short(name, memory, request):
             else:
                 pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
-    assert errors > (10 if memory == "device" else 2)
+    assert refused > 10
+    assert errors == 0 if memory == "device" else errors > 2
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_less_memory_than_the_limit_allows(name, device):
+    """Fewer edges stay on the device, down to none; then the run says that there is too little."""
+    refusing, held = device
+    method, given, settings = METHODS[name]
+    graph = edges().graph(engine="gpu").persist()
+    moved, errors = [], 0
+    with dask.config.set({"graphgpu": {"device-memory-limit": 750_000, **settings}}):
+        expected = getattr(graph, method)(**given)
+        for room in range(700_000, 0, -130_000):
+            refusing.next(room=room)
+            try:
+                found = getattr(graph, method)(**given)
+            except OutOfDeviceMemory:
+                errors += 1
+                continue
+            assert not errors, room  # less is not enough where more was not
+            pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
+            assert held() <= room
+            moved.append(sum(way["bytes"] for way in last_report().attrs["moved"].values()))
+    assert len(moved) >= 2
+    assert moved[-1] > moved[0]
+    assert errors

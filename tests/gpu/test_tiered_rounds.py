@@ -1,5 +1,7 @@
 """Asynchronous rounds over edges of which only some fit the limit of device memory."""
 
+import itertools
+
 import dask
 import numpy as np
 import pandas as pd
@@ -30,6 +32,7 @@ MONOTONE = {
     "hops checked": (CUSTOM["hops checked"][0], {"sources": [3]}),
     "labels": (CUSTOM["labels"][0], {}),
 }
+KINDS = ["auto", "asynchronous"]
 DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
 
 
@@ -67,7 +70,8 @@ def test_monotone_programs(name, way):
             continue
         expected = on(cpu, program, view, **given)
         for share in SHARES:
-            equal(ran(program, view, share, way, **given)[0], expected)
+            for rounds in KINDS:
+                equal(ran(program, view, share, way, rounds, **given)[0], expected)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -87,7 +91,9 @@ def test_small_graphs(way, monkeypatch):
     for seed in range(12):
         view = random_small(seed).view()
         for program, given in ((hops.PROGRAM, {"sources": [0]}), (CUSTOM["labels"][0], {})):
-            equal(ran(program, view, 0, way, **given)[0], on(cpu, program, view, **given))
+            expected = on(cpu, program, view, **given)
+            for share, rounds in itertools.product((0, 0.4), KINDS):
+                equal(ran(program, view, share, way, rounds, **given)[0], expected)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -109,21 +115,46 @@ def test_an_accumulative_program(weighted, way, monkeypatch):
 def test_fewer_rounds_and_bytes():
     view = grid(60).view()
     level = cpu.bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
+    kinds = "synchronous", "asynchronous"
     for way in ("stream", "compact"):
         reports = {}
-        for rounds in limits.ROUNDS:
+        for rounds in kinds:
             report = Report("test")
             with limited(hops.PROGRAM, view, 0.4, way, rounds):
                 found = tiered.bfs(view, 0, cutoff=None, targets=None, report=report)
             np.testing.assert_array_equal(found, level)
             reports[rounds] = report
-        sync, free = (reports[rounds] for rounds in limits.ROUNDS)
+        sync, free = (reports[rounds] for rounds in kinds)
         assert sum(a.supersteps for a in free.advances if a.direction == "push") < 50
         assert sum(a.supersteps for a in sync.advances) > 100
         moved = [sum(each["bytes"] for each in r.moved.values()) for r in (free, sync)]
         assert moved[0] < moved[1]
         local = next(a for a in free.advances if a.direction == "local")
         assert local.supersteps >= 10
+
+
+@pytest.mark.parametrize("way", ["stream", "zero-copy"])
+def test_resident_edges_first_moves_less(way):
+    """A vertex waits until what is on the device is settled before its edges cross the link."""
+    weight = np.random.default_rng(3).integers(1, 64, 16 << 10)
+    view = rmat(10, weight=weight).view()
+    expected, moved = on(cpu, SSSP, view, sources=[0]), {}
+    for rounds in ("auto", "synchronous"):
+        found, report = ran(SSSP, view, 0.4, way, rounds, sources=[0])
+        equal(found, expected)
+        moved[rounds] = report.moved[way]["bytes"], found.supersteps
+    assert moved["auto"][0] < moved["synchronous"][0]
+    assert moved["auto"][1] < moved["synchronous"][1]
+
+
+@pytest.mark.parametrize("rounds", ["auto", "synchronous"])
+def test_supersteps_are_counted_where_they_are_limited(rounds):
+    view = path(40, directed=True).view()
+    given = {"sources": [0], "max_supersteps": 7, "exact_supersteps": True}
+    found, report = ran(hops.PROGRAM, view, 0.4, "auto", rounds, **given)
+    equal(found, on(cpu, hops.PROGRAM, view, **given))
+    assert found.supersteps == 7
+    assert {each.direction for each in report.advances} == {"push"}
 
 
 def test_one_round_where_all_edges_are_on_the_device():

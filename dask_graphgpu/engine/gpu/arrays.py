@@ -19,6 +19,7 @@ from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import memory
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -260,9 +261,13 @@ class Arrays:
 
         def brought(name: str) -> Any:
             column, dtype = self.state[name], self.binding.dtypes[name]
-            with column.device:  # whoever asks may be at another one
+
+            def wide() -> Any:
                 wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
-                return caller(wide if reached is None else cupy.where(reached, wide, dtype.type(0)))
+                return wide if reached is None else cupy.where(reached, wide, dtype.type(0))
+
+            with column.device:  # whoever asks may be at another one
+                return caller(memory.retried(wide))
 
         state = _Fields(tuple(self.state), brought)
         state.supersteps = supersteps

@@ -57,6 +57,10 @@ class DeviceView:
         """Both directions of every edge, without repeats, self-loops and columns."""
         return self._held.adjacency(self.view.symmetric)
 
+    def offsets(self, rows: Adjacency) -> Any:
+        """Those of rows alone, in as few bits as they take."""
+        return self._held.offsets(rows)
+
     @property
     def has_into(self) -> bool:
         """Whether `into` is there already."""
@@ -144,15 +148,19 @@ class _Held:
                 ]
                 if missing:
                     require(sum(missing), f"bringing {given.num_edges:,} edges to the GPU")
-                narrow = np.uint32 if given.num_edges < 2**32 else np.uint64
-                offsets = self.made(
-                    ("offsets", id(given.offsets)),
-                    lambda: cupy.asarray(given.offsets).astype(narrow, copy=False),
-                )
+                offsets = self.offsets(given)
                 columns = {name: self.array(column) for name, column in given.columns.items()}
                 made = Adjacency(offsets, self.array(given.neighbours), columns)
                 self._shown[id(given)] = (given, made)
             return self._shown[id(given)][1]
+
+    def offsets(self, given: Adjacency) -> Any:
+        """Offsets of rows, brought over once, in as few bits as they take."""
+        narrow = np.uint32 if given.num_edges < 2**32 else np.uint64
+        return self.made(
+            ("offsets", id(given.offsets)),
+            lambda: cupy.asarray(given.offsets.astype(narrow, copy=False)),
+        )
 
     def made(self, key: Any, make: Any) -> Any:
         """What is computed once for the rows."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import CHUNK, columns
 from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.limits import Cut
@@ -41,19 +42,30 @@ class TieredArrays(Arrays):
 
     @cached_property
     def degree(self) -> Any:
-        degrees = self.binding.view.degrees(self.binding.direction)
-        return cupy.asarray(degrees.astype(_wide_or_not(2 * self.view.num_edges)))
+        kind, direction = _wide_or_not(2 * self.view.num_edges), self.binding.direction
+        return self.view.made(
+            ("degrees of a tier", direction),
+            lambda: cupy.asarray(self.binding.view.degrees(direction).astype(kind)),
+        )
 
 
 def _wide_or_not(largest: int) -> Any:
     return np.uint32 if largest < 2**32 else np.uint64
 
 
-def num_chunks(offsets: np.ndarray) -> int:
-    """Chunks of all rows that are cut into some, wherever in a line of the link they begin."""
-    lengths = np.diff(offsets)
-    long = lengths[lengths >= SEPARATORS[1]]
-    return int((-(-long // CHUNK) + 1).sum())
+def num_chunks(view: DeviceView, rows: Adjacency) -> int:
+    """Chunks of all rows that are cut into some, wherever in a line of the link they begin.
+
+    Counted once for the rows of the view.
+    """
+
+    def counted() -> int:
+        lengths = np.diff(rows.offsets)
+        long = lengths[lengths >= SEPARATORS[1]]
+        return int((-(-long // CHUNK) + 1).sum())
+
+    found: int = view.made(("chunks of parts", id(rows.offsets)), counted)
+    return found
 
 
 def bytes_of_edge(binding: Binding) -> int:
@@ -65,6 +77,7 @@ def bytes_of_edge(binding: Binding) -> int:
 def bytes_of_vertices(binding: Binding) -> int:
     """Device memory of a run beside its edges: what is a number a vertex, and what has a fixed size."""
     program, view = binding.program, binding.view
+    sending = DeviceView.of(binding.mirror if binding.mirrored else view)
     offset = np.dtype(_wide_or_not(binding.send.num_edges)).itemsize
     degree = np.dtype(_wide_or_not(2 * view.num_edges)).itemsize
     ids, message = binding.send.neighbours.itemsize, binding.message.itemsize
@@ -73,6 +86,6 @@ def bytes_of_vertices(binding: Binding) -> int:
     vertex = 3 * offset + degree + 3 * ids  # three times rows, and three lists
     vertex += fields + changing + 2 * message + 3  # with flags
     vertex += 8  # weighted degrees; while fields are made, one in its own type
-    chunks = num_chunks(binding.send.offsets) * (ids + 4)
+    chunks = num_chunks(sending, binding.send) * (ids + 4)
     aggregates = max(1, len(program.aggregates)) * _PARTIALS
     return int((view.num_vertices + 1) * vertex + chunks + aggregates + _FIXED)

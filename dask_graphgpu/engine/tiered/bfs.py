@@ -25,7 +25,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
 
     In asynchronous rounds there is no ``cutoff``: InvalidArgument.
     """
-    program = hops.PROGRAM if limits.asynchronous() else PROGRAM
+    program = hops.PROGRAM if limits.configured_rounds() == "asynchronous" else PROGRAM
     state = run(
         program,
         view,

@@ -62,11 +62,11 @@ def components(view: View, report: Report) -> Any:
     of_rank = 0 if rank is None else rank.itemsize + ids.itemsize
     rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
     defines, vertex = {"RANK": rank_type}, ids.itemsize + of_rank
-    rows = TieredRows(view, "tier_components", defines, vertex, "the components")
-    parent, giant, size = cupy.empty(n, ids), cupy.zeros(1, np.uint64), np.uint64(n)
-    rows.over_vertices("start_trees", size, parent)
-    link, skips, before = rows.along("link_part", parent, rows.read), not view.directed, 0
-    try:
+
+    def linked(rows: TieredRows) -> Any:
+        parent, giant, size = cupy.empty(n, ids), cupy.zeros(1, np.uint64), np.uint64(n)
+        rows.over_vertices("start_trees", size, parent)
+        link, skips, before = rows.along("link_part", parent, rows.read), not view.directed, 0
         for lo, hi in looks(rows.tier.cut) if skips else [(0, view.num_edges)]:
             began = time.perf_counter()
             rows.over_vertices("find_outside", parent, size, giant, np.uint32(lo > 0), rows.active)
@@ -85,11 +85,10 @@ def components(view: View, report: Report) -> Any:
             rows.over_vertices("start_trees", size, holder)
             rows.over_vertices("offer_names", parent, size, here.user_rank, giant, holder)
             rows.over_vertices("take_names", parent, size, holder)
-        found = here.to_caller(parent)
-    finally:
-        rows.transfer.close()
-    rows.transfer.tell(report)
-    return found
+        return here.to_caller(parent)
+
+    what = "the components"
+    return TieredRows.run(view, "tier_components", defines, vertex, what, report, linked)
 
 
 def looks(cut: Cut) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
 
 WAYS = ("auto", "stream", "zero-copy", "compact")
-ROUNDS = ("synchronous", "asynchronous")
+ROUNDS = ("auto", "synchronous", "asynchronous")
 
 # Edges that are not divided: what is at hand begins and ends at a multiple, so that arrays of edges
 # and of what they carry all begin at whole lines of the link to the host.
@@ -44,12 +44,12 @@ def configured_transfer() -> str:
     return str(way)
 
 
-def asynchronous() -> bool:
-    """Whether ``graphgpu.rounds`` are; InvalidArgument if it is neither that nor synchronous."""
+def configured_rounds() -> str:
+    """``graphgpu.rounds``; InvalidArgument if it is none of `ROUNDS`."""
     rounds = config.get("rounds")
     if rounds not in ROUNDS:
         raise InvalidArgument(f"graphgpu.rounds is {rounds!r}: allowed are {', '.join(ROUNDS)}.")
-    return bool(rounds == "asynchronous")
+    return str(rounds)
 
 
 def _device() -> int:
@@ -112,7 +112,7 @@ class Tiers:
         limit = configured()
         if limit is None:
             return None
-        transfer, rounds = configured_transfer(), ROUNDS[asynchronous()]
+        transfer, rounds = configured_transfer(), configured_rounds()
         what, vertices = f"a graph of {num_vertices:,} vertices", _about(num_vertices)
         cut = Cut.of(num_edges, edge, vertices, limit, what)
         rest = num_edges - cut.resident
@@ -160,6 +160,19 @@ class Cut:
         segment = max(min(_MOST, left // _SHARE) // (edge * BLOCK), 1) * BLOCK
         resident = (left // edge - BUFFERS * segment) // BLOCK * BLOCK
         return cls(resident, segment, num_edges)
+
+    def smaller(self) -> Cut | None:
+        """With half of what is on the device: resident edges first; None: there are none left."""
+        if not self.segment:
+            whole = self.num_edges // 2 // BLOCK * BLOCK
+            segment = max(whole // _SHARE // BLOCK, 1) * BLOCK
+            return Cut(whole, segment, self.num_edges) if self.num_edges > BLOCK else None
+        if self.resident:
+            left = self.resident // 2 // BLOCK * BLOCK
+            return Cut(left if left > self.segment else 0, self.segment, self.num_edges)
+        if self.segment > BLOCK:
+            return Cut(0, self.segment // 2 // BLOCK * BLOCK, self.num_edges)
+        return None
 
     @property
     def bounds(self) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 # Bytes that a kernel reads of host memory at once, and how much of an active row's first and last
-# of these is not the row's, taken together.
+# of these is not the row's, taken together. It may be a neighbouring row's that is active as well.
 LINE = 128
 
 # Seconds that a part takes beside its transfer: launches, events.
@@ -31,6 +31,7 @@ _SUBGRAPH = 150e-6
 MOST_GATHERED = 0.8
 
 _SAMPLE = 16 << 20  # bytes that a rate is measured with
+_ROW = 16  # edges of a row, of which every other one is gathered for that
 
 
 @dataclass
@@ -68,7 +69,7 @@ def _measured(host: np.ndarray) -> tuple[float, float]:
     import cupy
 
     from dask_graphgpu.engine.gpu import launch
-    from dask_graphgpu.engine.tiered.store import address, copy
+    from dask_graphgpu.engine.tiered.copies import address, copy
     from dask_graphgpu.kernels.compile import cuda
 
     into, found = cupy.empty(len(host), np.uint32), cupy.zeros(1, np.uint32)
@@ -99,19 +100,24 @@ def _rate(work: Callable[[], None], size: int, stream: Any) -> float:
 
 
 def _host_rate(host: np.ndarray) -> float:
-    """Of all threads that copy: what a gather comes near to where rows are long.
+    """Of all threads that gather short rows from one half to the other.
 
-    From one half to the other: to pin memory anew takes longer than to copy it.
+    Long rows are gathered faster: the rate follows what gathers take.
     """
-    from dask_graphgpu.engine.tiered import pinned
+    from dask_graphgpu.kernels.cpu.subgraph import gather_edges
+    from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
     half = len(host) // 2
-    best = np.inf
-    for _ in range(2):
+    vertex = np.arange(0, half // _ROW, 2, dtype=np.uint32)
+    offsets = np.arange(0, half + 1, _ROW)
+    start = np.arange(0, len(vertex) * _ROW + 1, _ROW, dtype=np.uint32)
+    given = 0, vertex, start, offsets, 0, host[:half], host[half:]
+    edges, best = len(vertex) * _ROW, np.inf
+    for _ in range(3):  # the first one loads the code
         began = time.perf_counter()
-        pinned.fill(host[half : 2 * half], host[:half])
+        for_blocks(gather_edges, even_blocks(edges), *given)
         best = min(best, time.perf_counter() - began)
-    return half * host.itemsize / best
+    return edges * host.itemsize / best
 
 
 def choose(
@@ -139,7 +145,9 @@ def choose(
     number = np.where(active > 0, rows * (active / max(int(active.sum()), 1)), 0.0)
     stream = _PART + lengths * edge / measured.copies
     # A segment that is merged with its neighbour is no launch of its own; the first one pays.
-    read = (active * edge + number * arrays * LINE) / measured.reads + _PART
+    # What a row's lines have beside it is read for a neighbour where that is active too.
+    unshared = 1 - active / np.maximum(lengths, 1)
+    read = (active * edge + number * unshared * arrays * LINE) / measured.reads + _PART
     gather = active * edge * (1 / measured.gathers + 1 / measured.copies)
     gather = gather + number * row / measured.copies
     alone = np.minimum(stream, read)

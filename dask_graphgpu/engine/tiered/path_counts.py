@@ -55,19 +55,22 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     here, kind = DeviceView.of(view), np.dtype(dtype)
     n, depth, began = here.n, int(level.max(initial=0)), time.perf_counter()
     vertex = level.itemsize + kind.itemsize
-    rows = TieredRows(view, "tier_path_counts", {"COUNT": c_type(kind)}, vertex, "the path counts")
-    levels, count = cupy.asarray(level), cupy.zeros(n, kind)
-    count[source] = 1
-    overflow = cupy.zeros(1, np.uint64)
-    try:
+
+    def counted(rows: TieredRows) -> tuple[int, int, Any]:
+        levels, count = cupy.asarray(level), cupy.zeros(n, kind)
+        count[source] = 1
+        overflow = cupy.zeros(1, np.uint64)
         for step in range(depth):
             at = np.int32(step)
             rows.over_vertices("find_level", levels, np.uint64(n), at, rows.active)
             go = rows.along("count_part", levels, at, count, overflow, rows.read)
             rows.transfer.superstep(rows.active, go)
-        bad, read, found = int(overflow[0]), int(rows.read[0]), here.to_caller(count)
-    finally:
-        rows.transfer.close()
+        return int(overflow[0]), int(rows.read[0]), here.to_caller(count)
+
+    defines, what = {"COUNT": c_type(kind)}, "the path counts"
+    bad, read, found = TieredRows.run(
+        view, "tier_path_counts", defines, vertex, what, report, counted
+    )
     if bad:
         raise IntegerOverflow(
             "the number of shortest paths to a vertex does not fit int64; give "
@@ -78,5 +81,4 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         bytes=read * (here.id_dtype.itemsize + level.itemsize) + n * (16 + kind.itemsize),
         seconds=time.perf_counter() - began,
     )  # fmt: skip
-    rows.transfer.tell(report)
     return found

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import OutOfDeviceMemory
+from dask_graphgpu.partition.device import memory
 
 REFUSED = 2  # cudaErrorMemoryAllocation
 
@@ -14,7 +15,8 @@ REFUSED = 2  # cudaErrorMemoryAllocation
 def empty(size: int, dtype: Any) -> np.ndarray:
     """An array of whole pages, at one and the same address for the host and the GPU.
 
-    CuPy's pool of such memory is not asked: it takes the next power of two.
+    CuPy's pool of such memory is not asked: it takes the next power of two. If the system refuses,
+    what earlier runs have left is given back to it first.
 
     Raises
     ------
@@ -26,18 +28,29 @@ def empty(size: int, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     if not size:
         return np.empty(0, dtype)
+    num_bytes = size * dtype.itemsize
+    made = _asked(num_bytes)
+    if made is None and memory.drop_kept():
+        made = _asked(num_bytes)
+    if made is None:
+        raise OutOfDeviceMemory(
+            f"{num_bytes:,} bytes of host memory cannot be pinned, from which the GPU copies edges "
+            "beyond graphgpu.device-memory-limit: free some, allow the process to lock more "
+            "(ulimit -l), raise the limit, or use engine='cpu'"
+        )
+    return np.frombuffer(cupy.cuda.PinnedMemoryPointer(made, 0), dtype, size)
+
+
+def _asked(num_bytes: int) -> Any:
+    """Pinned memory; None where it is refused."""
+    import cupy
+
     try:
-        memory = cupy.cuda.PinnedMemory(size * dtype.itemsize)
+        return cupy.cuda.PinnedMemory(num_bytes)
     except cupy.cuda.runtime.CUDARuntimeError as error:
         if error.status != REFUSED:
             raise
-        raise OutOfDeviceMemory(
-            f"{size * dtype.itemsize:,} bytes of host memory cannot be pinned, from which the GPU "
-            "copies edges beyond graphgpu.device-memory-limit: free some, allow the process to "
-            "lock more (ulimit -l), raise the limit, or use engine='cpu'"
-        ) from error
-    pointer = cupy.cuda.PinnedMemoryPointer(memory, 0)
-    return np.frombuffer(pointer, dtype, size)
+        return None
 
 
 def copied(array: np.ndarray) -> np.ndarray:

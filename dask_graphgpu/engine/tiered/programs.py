@@ -26,8 +26,9 @@ def run(
 ) -> State:
     """Run a vertex program, compiled; as `engine.gpu.run`, always pushed.
 
-    ``targets`` do not end a run earlier. With ``graphgpu.rounds`` set to asynchronous, rounds are
-    counted where else supersteps are.
+    ``targets`` do not end a run earlier. Where there are rounds (``graphgpu.rounds``), these are
+    counted and not supersteps: monotone programs without ``max_supersteps``, which update in place
+    elsewhere, have them unless "synchronous" is asked for.
 
     Raises
     ------
@@ -46,7 +47,8 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
-    from dask_graphgpu.engine.tiered.rounds import Asynchronous
+    from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
+    from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
     from dask_graphgpu.engine.tiered.transfer import Transfer
     from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
@@ -70,7 +72,8 @@ def run(
             "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device, and this "
             "one needs more than graphgpu.device-memory-limit: leave them as they are, or raise it"
         )
-    asynchronous = limits.asynchronous()
+    rounds = limits.configured_rounds()
+    asynchronous = rounds == "asynchronous"
     if asynchronous and not (program.in_place or program.accumulative):
         raise InvalidArgument(
             "graphgpu.rounds is 'asynchronous', and the program depends on the order of its "
@@ -85,8 +88,13 @@ def run(
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
-    arrays = TieredArrays(binding, places, cut)
-    transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
     kind = Asynchronous if asynchronous else TieredSynchronous
-    engine = kind(arrays, report, transfer)
-    return engine.run(max_supersteps, exact_supersteps)
+    if rounds == "auto" and program.in_place and max_supersteps is None:
+        kind = ResidentFirst
+
+    def attempt(cut: limits.Cut) -> State:
+        arrays = TieredArrays(binding, places, cut)
+        transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
+        return kind(arrays, report, transfer).run(max_supersteps, exact_supersteps)
+
+    return shrinking(cut, report, attempt)

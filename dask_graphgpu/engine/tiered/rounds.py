@@ -1,4 +1,4 @@
-"""Asynchronous rounds: what is loaded is gone over until nothing changes, before more is.
+"""Rounds in which edges that are at hand are gone over until nothing changes, before others are.
 
 References
 ----------
@@ -7,15 +7,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
@@ -26,43 +26,37 @@ _LOCAL = ("active", "settled", "rounds", "edges")
 _MOST_AHEAD = 16
 
 
-class Asynchronous(TieredSynchronous):
-    """A run of rounds in each of which every part is a run of local rounds.
-
-    The first round loads all edges, so that values get far; later ones those of active vertices.
-    Vertices of which the part has all edges take part in its local rounds, also those that an
-    earlier part has just reached. Others, of which rows are cut, send once in a round and take what
-    they got at its end. So each vertex sends what it has once along each edge, and programs whose
-    messages add up are right as well. Edges that kernels read in host memory are not loaded: for
-    these a round is a superstep.
-    """
+class _Rounds(TieredSynchronous):
+    """What kinds of rounds have in common: local ones, over the edges of a part alone."""
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
         self._local = cupy.zeros(len(_LOCAL), np.int64)
-        self._seen = pinned.empty(len(_LOCAL), np.int64)
-        self._loads_everything = True
+        self._buffer = arrays.tier.kept.take(len(_LOCAL), np.int64)
+        self._seen = self._buffer[: len(_LOCAL)]
 
-    def _bring(self, push: Go) -> None:
-        everything, self._loads_everything = self._loads_everything, False
-        self.transfer.superstep(self.arrays.active, push, everything=everything)
+    def run(self, limit: int | None, exact: bool) -> State:
+        """As of `Synchronous`."""
+        try:
+            return super().run(limit, exact)
+        finally:
+            self.arrays.tier.kept.give_back(self._buffer)
 
-    def _push(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> None:
-        super()._push(run, columns, offsets, begins, lo, hi, way)
-        if way == "zero-copy":
-            return
-        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
-        self._local[:2] = 0
+    def _apply_all(self, run: Any) -> Callable[[], None]:
+        into = (*self._applied, self.arrays.tier.offsets)
+        return self._launch("apply_round", self.blocks, run, *into)
+
+    def _send_waiting(self, here: Any, lists: Any) -> None:
+        """Push what waits to be sent along the edges of a part."""
+        arrays = self.arrays
+        part = (here, lists, arrays.tier.offsets, arrays.active)
+        self._launch("list_waiting", self._listing, *part)()
+        self._send(here, lists)
+
+    def _until_settled(self, here: Any, lists: Any) -> None:
+        """Local rounds, as long as any vertex is active that has all its edges in the part."""
         self._apply(here, lists)
+        self._launch("settle_part", 1, here, self._local)()
         ahead = 1
         while not self._settled():
             for _ in range(ahead):
@@ -71,20 +65,26 @@ class Asynchronous(TieredSynchronous):
 
     def _round(self, here: Any, lists: Any) -> None:
         """A local round; its kernels return at once where nothing is left to do."""
-        arrays, blocks = self.arrays, self._listing
+        arrays = self.arrays
         part = (here, lists, arrays.tier.offsets, arrays.active, self._local)
         self._launch("begin_part", 1, here)()
-        self._launch("list_whole", blocks, *part)()
-        if self._emits:
-            self._launch("emit_whole", blocks, *part, self._emitted)()
+        self._emit(here, lists)
+        self._launch("list_whole", self._listing, *part)()
         self._send(here, lists)
         self._apply(here, lists)
+        self._launch("settle_part", 1, here, self._local)()
+
+    def _emit(self, here: Any, lists: Any) -> None:
+        if self._emits:
+            arrays = self.arrays
+            part = (here, lists, arrays.tier.offsets, arrays.active, self._local)
+            self._launch("emit_whole", self._listing, *part, self._emitted)()
 
     def _apply(self, here: Any, lists: Any) -> None:
+        """Vertices that have all their edges in the part take their messages."""
         arrays = self.arrays
         into = (self.messages, self.received, arrays.reached, arrays.active, self._local)
         self._launch("apply_whole", self._listing, here, lists, arrays.tier.offsets, *into)()
-        self._launch("settle_part", 1, here, self._local)()
 
     def _settled(self) -> bool:
         stream = cupy.cuda.get_current_stream()
@@ -100,3 +100,86 @@ class Asynchronous(TieredSynchronous):
             "local", supersteps=local["rounds"], frontier=0, edges=local["edges"],
             bytes=local["edges"] * edge, seconds=0.0,  # in those of the rounds
         )  # fmt: skip
+
+
+class Asynchronous(_Rounds):
+    """A run of rounds in each of which every part is a run of local rounds [1]_.
+
+    The first round loads all edges, so that values get far; later ones those of active vertices.
+    Vertices of which the part has all edges take part in its local rounds, also those that an
+    earlier part has just reached. Others, of which rows are cut, send once in a round and take what
+    they got at its end. So each vertex sends what it has once along each edge, and programs whose
+    messages add up are right as well. Edges that kernels read in host memory are not loaded: for
+    these a round is a superstep.
+    """
+
+    def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
+        super().__init__(arrays, report, transfer)
+        self._loads_everything = True
+
+    def _bring(self, run: Any, push: Go) -> None:
+        everything, self._loads_everything = self._loads_everything, False
+        self.transfer.superstep(self.arrays.active, push, everything=everything)
+
+    def _push(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> None:
+        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+        self._launch("begin_rounds", 1, here, self._local)()
+        self._send_waiting(here, lists)
+        if way != "zero-copy":
+            self._until_settled(here, lists)
+
+
+class ResidentFirst(_Rounds):
+    """A run of a monotone program in rounds that begin with the resident edges.
+
+    These are gone over until nothing changes there. Then the others are, in their order, each
+    once: the vertices of a part take what the parts before it have sent them, then send. A vertex
+    that has more to send than went over the link waits for the next round. With rows by falling
+    degree most values are final when they leave the hubs, so that fewer edges cross the link than
+    in supersteps.
+    """
+
+    def _bring(self, run: Any, push: Go) -> None:
+        arrays, tier = self.arrays, self.arrays.tier
+        resident = tier.cut.resident
+        if resident:
+            self.transfer.superstep(arrays.active, push, hi=resident)
+        if resident == tier.num_edges:
+            return
+        if resident:
+            into = (self.messages, self.received, arrays.reached, arrays.active)
+            cut = np.int64(tier.cut_row)
+            self._launch("apply_between", self.blocks, run, *into, tier.offsets, cut)()
+            if self._emits:
+                vertices, none = -(-arrays.n // THREADS), np.int64(0)
+                self._launch("emit", vertices, run, arrays.active, self._emitted, none)()
+        self.transfer.superstep(arrays.active, push, lo=resident)
+
+    def _push(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> None:
+        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+        self._launch("begin_rounds", 1, here, self._local)()
+        if way == "resident":
+            self._send_waiting(here, lists)
+            self._until_settled(here, lists)
+        else:
+            self._apply(here, lists)
+            self._emit(here, lists)
+            self._send_waiting(here, lists)

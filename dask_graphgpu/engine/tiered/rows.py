@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -12,12 +12,16 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.store import HostTier, address
+from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.shrinking import shrinking
+from dask_graphgpu.engine.tiered.store import HostTier
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
 
 _THREADS, _PUSHING = 256, 8  # of a block; blocks on a multiprocessor that go along edges
 
@@ -32,10 +36,7 @@ class TieredRows:
         Of the kernels.
     defines : mapping of str to str
         Macros beside the types of ids and offsets.
-    vertex : int
-        Bytes of a vertex that the kernels take on the device.
-    what : str
-        For which a limit may be too small.
+    cut : Cut
 
     Attributes
     ----------
@@ -43,30 +44,66 @@ class TieredRows:
         Whose edges are gone along.
     read : uint64 array of shape (1,)
         Edges that were gone along.
-
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
 
-    def __init__(
-        self, view: View, source: str, defines: Mapping[str, str], vertex: int, what: str
-    ) -> None:
-        here, rows = DeviceView.of(view), view.out
-        self.n, ids = here.n, rows.neighbours.itemsize
-        # Rows of the graph and twice those of its active part, a list, and flags.
-        vertex += 3 * here.offset_dtype.itemsize + ids + 1
-        limit = limits.configured()
-        assert limit is not None  # else the graph would be on the device
-        cut = limits.Cut.of(
-            rows.num_edges, ids, (self.n + 1) * vertex, limit, f"{what} of {self.n:,} vertices"
-        )
-        self.tier = HostTier(here, rows, (), cut)
+    def __init__(self, view: View, source: str, defines: Mapping[str, str], cut: Cut) -> None:
+        here = DeviceView.of(view)
+        self.n = here.n
+        self.tier = HostTier(here, view.out, (), cut)
         self.transfer = Transfer(self.tier, limits.configured_transfer(), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
         self.active = cupy.empty(self.n, np.uint8)
         self.read = cupy.zeros(1, np.uint64)
+
+    @classmethod
+    def run(
+        cls,
+        view: View,
+        source: str,
+        defines: Mapping[str, str],
+        vertex: int,
+        what: str,
+        report: Report,
+        work: Callable[[TieredRows], Any],
+    ) -> Any:
+        """Do some work with as many edges on the device as may be there, and get there.
+
+        Parameters
+        ----------
+        view, source, defines
+            See the class.
+        vertex : int
+            Bytes of a vertex that the kernels take on the device.
+        what : str
+            For which a limit may be too small.
+        report : Report
+            Gets what was moved.
+        work : callable
+            Is given the rows, and begins anew if the device's memory is short.
+
+        Raises
+        ------
+        LimitTooSmall
+            What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
+        """
+        n, ids = view.num_vertices, view.out.neighbours.itemsize
+        # Rows of the graph and twice those of its active part, a list, and flags.
+        vertex += 3 * DeviceView.of(view).offset_dtype.itemsize + ids + 1
+        limit = limits.configured()
+        assert limit is not None  # else the graph would be on the device
+        size, what = (n + 1) * vertex, f"{what} of {n:,} vertices"
+        cut = Cut.of(view.out.num_edges, ids, size, limit, what)
+
+        def attempt(cut: Cut) -> Any:
+            rows = cls(view, source, defines, cut)
+            try:
+                found = work(rows)
+            finally:
+                rows.transfer.close()
+            rows.transfer.tell(report)
+            return found
+
+        return shrinking(cut, report, attempt)
 
     def over_vertices(self, name: str, *given: Any, alone: int = 0) -> None:
         """Launch a kernel with a thread a vertex; ``alone``: as one block of so many."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered.copies import copy
+from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
 from dask_graphgpu.partition.csr import Adjacency
-
-_TO_DEVICE = 1  # cudaMemcpyHostToDevice
 
 
 class HostTier:
@@ -26,7 +24,7 @@ class HostTier:
     Parameters
     ----------
     view : DeviceView
-        What is copied to pinned memory is kept with its rows.
+        What does not change from run to run is kept with its rows.
     host : Adjacency
         In host memory, offsets in int64.
     names : sequence of str
@@ -38,27 +36,31 @@ class HostTier:
     offsets : device array of shape (num_vertices + 1,)
     arrays : dict of str to pinned array of shape (num_edges,)
         "neighbours" and the columns.
-    staging : list
-        Pinned buffers of a segment that no run uses: to pin memory takes longer than to fill it.
+    kept : Kept
+        What the run leaves to the next one: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
         Edges where segments begin and the last one ends, and the last row that begins there or before.
+    cut_row : int
+        Of which only some edges are resident; -1: there is none.
     """
 
     def __init__(self, view: DeviceView, host: Adjacency, names: Sequence[str], cut: Cut) -> None:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
-        self.offsets = cupy.asarray(host.offsets.astype(view.offset_dtype))
+        self.offsets = view.offsets(host)
         given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
         whole = cut.resident == self.num_edges
         self.arrays: dict[str, np.ndarray] = given if whole else {
             name: view.made(("pinned", id(array)), partial(pinned.copied, array))
             for name, array in given.items()
         }  # fmt: skip
-        self.resident = {n: cupy.asarray(array[: cut.resident]) for n, array in self.arrays.items()}
-        key = "staging", cut.segment, *(array.dtype.str for array in self.arrays.values())
-        self.staging: list[dict[str, np.ndarray]] = view.made(key, list)
+        self.kept = Kept.of(view)
+        self.resident = self.kept.resident(self.arrays, cut.resident)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
+        last = int(self.rows[0])
+        is_cut = 0 < cut.resident < self.num_edges and host.offsets[last] < cut.resident
+        self.cut_row = last if is_cut else -1
 
     @property
     def bytes_of_edge(self) -> int:
@@ -83,23 +85,20 @@ class Slot:
         self.copied = cupy.cuda.Event(disable_timing=True)
         self.used = cupy.cuda.Event(disable_timing=True)
         self.used.record(cupy.cuda.get_current_stream())  # by who had the memory before
-        self._spare = tier.staging
+        self._kept = tier.kept
 
     def stage(self) -> dict[str, np.ndarray]:
         """The buffer on the host, whose last copy has ended."""
         if not self.staged:
-            try:
-                self.staged = self._spare.pop()
-            except IndexError:  # other runs may take them at the same time
-                self.staged = {n: pinned.empty(a.size, a.dtype) for n, a in self.arrays.items()}
+            self.staged = {n: self._kept.take(a.size, a.dtype) for n, a in self.arrays.items()}
         self.copied.synchronize()
         return self.staged
 
     def give_back(self) -> None:
         """Leave the buffer on the host, from which nothing is copied any more, to other runs."""
-        if self.staged:
-            self._spare.append(self.staged)
-            self.staged = {}
+        for array in self.staged.values():
+            self._kept.give_back(array)
+        self.staged = {}
 
 
 class Ring:
@@ -148,13 +147,3 @@ class Ring:
         self._stream.synchronize()
         for slot in self._slots:
             slot.give_back()
-
-
-def copy(into: int, place: int, size: int, stream: Any) -> None:
-    """Copy bytes of pinned memory to the device."""
-    cupy.cuda.runtime.memcpyAsync(into, place, size, _TO_DEVICE, stream.ptr)
-
-
-def address(place: int) -> int:
-    """An address as kernels take it: one before an array's may be below 0."""
-    return ctypes.c_uint64(place).value

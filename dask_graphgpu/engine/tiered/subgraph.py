@@ -14,13 +14,12 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered.copies import bring
 from dask_graphgpu.engine.tiered.link import Rates
 from dask_graphgpu.engine.tiered.store import HostTier, Slot
 from dask_graphgpu.kernels.compile import cuda
 
 _THREADS, _BLOCKS = 256, 1024
-_TO_HOST = 2  # cudaMemcpyDeviceToHost
 
 
 class Subgraph:
@@ -45,8 +44,9 @@ class Subgraph:
         self._places = cupy.asarray(tier.bounds.astype(np.uint64))
         self._rows = cupy.asarray(tier.rows.astype(np.uint64))
         self._before = cupy.empty(len(tier.bounds), np.uint64)
-        self._host_counted = pinned.empty(2, np.uint64)
-        self._host_before = pinned.empty(len(tier.bounds), np.uint64)
+        self._found = tier.kept.take(2 + len(tier.bounds), np.uint64)
+        self._host_counted = self._found[:2]
+        self._host_before = self._found[2 : 2 + len(tier.bounds)]
         self._host_vertex, self._host_start = np.empty(0, ids), np.empty(0, offsets)
         self._ready = cupy.cuda.Event(disable_timing=True)
 
@@ -75,8 +75,8 @@ class Subgraph:
             (tier.offsets, self.begin, first, self._places, self._rows, np.uint64(number), n, self._before),
         )  # fmt: skip
         stream = cupy.cuda.get_current_stream()
-        _bring(self._counted[2 * self._blocks :], self._host_counted, stream)
-        _bring(self._before, self._host_before, stream)
+        bring(self._counted[2 * self._blocks :], self._host_counted, stream)
+        bring(self._before, self._host_before, stream)
         self._ready.record(stream)
 
     def found(self) -> tuple[int, np.ndarray]:
@@ -96,16 +96,17 @@ class Subgraph:
     def bring_rows(self, number: int) -> int:
         """Bring the list of rows to the host; bytes that were moved."""
         if number > len(self._host_vertex):
-            room = min(2 * number, self._tier.num_vertices)
-            self._host_vertex = pinned.empty(room, self._vertex.dtype)
-            self._host_start = pinned.empty(room + 1, self._start.dtype)
+            room, kept = min(2 * number, self._tier.num_vertices), self._tier.kept
+            self.give_back()
+            self._host_vertex = kept.take(room, self._vertex.dtype)
+            self._host_start = kept.take(room + 1, self._start.dtype)
         stream = cupy.cuda.get_current_stream()
         vertex, start = self._host_vertex[:number], self._host_start[: number + 1]
-        _bring(self._vertex, vertex, stream)
-        _bring(self._start, start, stream)
+        bring(self._vertex, vertex, stream)
+        bring(self._start, start, stream)
         self._ready.record(stream)
         self._ready.synchronize()
-        self._listed = vertex, start.astype(np.int64)
+        self._listed = vertex, start.view(f"i{start.itemsize}") if start.itemsize > 4 else start
         return vertex.nbytes + start.nbytes
 
     def gather(self, slot: Slot, lo: int, hi: int, rates: Rates) -> dict[str, np.ndarray]:
@@ -125,8 +126,14 @@ class Subgraph:
         rates.gathered((hi - lo) * self._tier.bytes_of_edge, time.perf_counter() - began)
         return staged
 
+    def give_back(self) -> None:
+        """Leave the list of rows on the host, which is not filled any more, to other runs."""
+        for array in (self._host_vertex, self._host_start):
+            if len(array):
+                self._tier.kept.give_back(array)
+        self._host_vertex, self._host_start = self._host_vertex[:0], self._host_start[:0]
 
-def _bring(array: Any, into: np.ndarray, stream: Any) -> None:
-    cupy.cuda.runtime.memcpyAsync(
-        into.ctypes.data, int(array.data.ptr), into.nbytes, _TO_HOST, stream.ptr
-    )
+    def close(self) -> None:
+        """Leave what is pinned to other runs; after the last copy."""
+        self.give_back()
+        self._tier.kept.give_back(self._found)

@@ -15,11 +15,11 @@ from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
-from dask_graphgpu.engine.tiered.store import address
+from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
-_THREADS = 256
+THREADS = 256
 
 # A row that is read over the link is a warp's, however short.
 _READ = (1, SEPARATORS[1])
@@ -37,7 +37,7 @@ class TieredSynchronous(Synchronous):
         super().__init__(arrays, report)
         self.transfer = transfer
         edges = self.binding.send
-        chunks, ids = num_chunks(edges.offsets), edges.neighbours.dtype
+        chunks, ids = num_chunks(arrays.edge_view, edges), edges.neighbours.dtype
         self.lists = (
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
@@ -62,26 +62,34 @@ class TieredSynchronous(Synchronous):
 
     def _steps(self, stops: bool) -> Callable[[], None]:
         arrays, run = self.arrays, self.arrays.run("send")
-        vertices, none = -(-arrays.n // _THREADS), np.int64(0)
+        vertices, none = -(-arrays.n // THREADS), np.int64(0)
         before = self._next(run) if self.stages.next and not stops else []
         before += self._alone(run, self.stages.alone_before)
         if self._emits:
             before.append(self._launch("emit", vertices, run, arrays.active, self._emitted, none))
-        into = (self.messages, self.received, arrays.reached, arrays.active, self.partials)
-        after = [self._launch("apply", self.blocks, run, *into, none), *self._ending(run, stops)]
+        after = [self._apply_all(run), *self._ending(run, stops)]
         columns = {m.what: m.name for m in self.glue.members if m.of == "column"}
         push = partial(self._push, run, columns)
 
         def step() -> None:
             for launched in before:
                 launched()
-            self._bring(push)
+            self._bring(run, push)
             for launched in after:
                 launched()
 
         return step
 
-    def _bring(self, push: Go) -> None:
+    @property
+    def _applied(self) -> tuple[Any, ...]:
+        arrays = self.arrays
+        return self.messages, self.received, arrays.reached, arrays.active, self.partials
+
+    def _apply_all(self, run: Any) -> Callable[[], None]:
+        """What launches that all vertices take their messages."""
+        return self._launch("apply", self.blocks, run, *self._applied, np.int64(0))
+
+    def _bring(self, run: Any, push: Go) -> None:
         """Have the edges of active vertices pushed along."""
         self.transfer.superstep(self.arrays.active, push)
 
@@ -127,7 +135,7 @@ class TieredSynchronous(Synchronous):
     @property
     def _listing(self) -> int:
         """Blocks that look at the vertices of a part."""
-        return min(-(-self.arrays.n // _THREADS), launch.num_multiprocessors() * _LISTING)
+        return min(-(-self.arrays.n // THREADS), launch.num_multiprocessors() * _LISTING)
 
     def _nbytes(self) -> int:
         return super()._nbytes() + self.transfer.nbytes

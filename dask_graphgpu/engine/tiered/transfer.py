@@ -140,6 +140,7 @@ class Transfer:
         """Wait for copies that are on their way, before what they go to is given back."""
         if self._rest:
             self._ring.close()
+            self._subgraph.close()
 
     def tell(self, report: Report) -> None:
         """Add what each way has done to a report."""

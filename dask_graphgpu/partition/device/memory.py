@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from dask_graphgpu.errors import EngineUnavailable, GraphError, OutOfDeviceMemory
 
 _lock = threading.Lock()
+_kept: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def keep(made: Any) -> None:
+    """Note what holds memory only so that a later run is faster: `drop_kept` calls its ``drop()``.
+
+    That says whether it held any.
+    """
+    with _lock:
+        _kept.add(made)
+
+
+def drop_kept() -> bool:
+    """Have what was noted by `keep` let go of its memory; whether there was any."""
+    import cupy
+
+    with _lock:
+        kept = list(_kept)
+    dropped = [made.drop() for made in kept]
+    cupy.get_default_memory_pool().free_all_blocks()
+    return any(dropped)
 
 
 def use_pool() -> None:
@@ -54,14 +76,35 @@ def require(num_bytes: int, what: str) -> None:
     """
     import cupy
 
-    free, total = cupy.cuda.runtime.memGetInfo()
-    free += cupy.get_default_memory_pool().free_bytes()
+    free, total = _free()
+    if num_bytes > free and drop_kept():
+        free, total = _free()
     if num_bytes <= free:
         return
     try:
         cupy.cuda.alloc(num_bytes)  # RMM's pool may hold what the driver no longer counts as free
     except MemoryError as error:
         raise _refused(f"{what} needs {_gigabytes(num_bytes)}", free, total) from error
+
+
+def retried(make: Callable[[], Any]) -> Any:
+    """What ``make()`` gives; once more after `drop_kept` where the device refuses it the memory."""
+    try:
+        return make()
+    except MemoryError as error:
+        if not is_of_device(error):
+            raise
+        traceback.clear_frames(error.__traceback__)
+    drop_kept()
+    return make()
+
+
+def _free() -> tuple[int, int]:
+    """Bytes of the device that are to be had, and all."""
+    import cupy
+
+    free, total = cupy.cuda.runtime.memGetInfo()
+    return free + cupy.get_default_memory_pool().free_bytes(), total
 
 
 @contextmanager
@@ -75,7 +118,7 @@ def told(what: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        if isinstance(error, GraphError) or not _of_device(error):
+        if isinstance(error, GraphError) or not is_of_device(error):
             raise
         import cupy
 
@@ -84,8 +127,8 @@ def told(what: str) -> Iterator[None]:
         raise _refused(needs, *cupy.cuda.runtime.memGetInfo()) from error
 
 
-def _of_device(error: MemoryError) -> bool:
-    """Whether it comes from CuPy or RMM; NumPy's are of the host."""
+def is_of_device(error: MemoryError) -> bool:
+    """Whether an error that is not one of ours comes from CuPy or RMM; NumPy's are of the host."""
     return type(error).__module__.startswith("cupy") or "bad_alloc" in str(error)
 
 

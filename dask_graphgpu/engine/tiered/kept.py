@@ -1,0 +1,82 @@
+"""What a run over edges in host memory leaves to the next one over the same rows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered.copies import copy
+from dask_graphgpu.partition.device import memory
+
+# Pinned buffers that are kept, at most.
+_MOST_SPARE = 16
+
+
+class Kept:
+    """The resident edges on the device, and pinned buffers that no run uses.
+
+    They go with the rows, and before that where memory is short (`memory.drop_kept`). Runs that are
+    at work have what they took for themselves.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._edges = 0
+        self._resident: dict[str, tuple[np.ndarray, Any]] = {}
+        self._spare: list[np.ndarray] = []
+        memory.keep(self)
+
+    @classmethod
+    def of(cls, view: DeviceView) -> Kept:
+        """What is kept with a view's rows."""
+        made: Kept = view.made("kept by runs over edges in host memory", cls)
+        return made
+
+    def resident(self, arrays: Mapping[str, np.ndarray], edges: int) -> dict[str, Any]:
+        """The first ``edges`` of each array, on the device.
+
+        What was there of other arrays goes first: of a limit there is no room for it.
+        """
+        with self._lock:
+            held = self._resident if edges == self._edges else {}
+            found = {n: held[n] for n, array in arrays.items() if n in held and held[n][0] is array}
+            self._edges, self._resident = edges, found
+            del held
+            for name, array in arrays.items():
+                if name not in found:
+                    found[name] = array, _brought(array[:edges])
+            return {name: found[name][1] for name in arrays}
+
+    def take(self, size: int, dtype: Any) -> np.ndarray:
+        """A pinned array of its own: what another one has given back, or a new one."""
+        with self._lock:
+            for i, each in enumerate(self._spare):
+                if each.dtype == dtype and size <= len(each) <= 2 * size:
+                    return self._spare.pop(i)
+        return pinned.empty(size, dtype)
+
+    def give_back(self, array: np.ndarray) -> None:
+        """Leave an array, to or from which nothing is copied any more, to other runs."""
+        with self._lock:
+            self._spare.append(array)
+            del self._spare[:-_MOST_SPARE]
+
+    def drop(self) -> bool:
+        """Let go of all; whether there was any."""
+        with self._lock:
+            dropped = bool(self._resident or self._spare)
+            self._edges, self._resident, self._spare = 0, {}, []
+        return dropped
+
+
+def _brought(array: np.ndarray) -> Any:
+    made, stream = cupy.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
+    copy(int(made.data.ptr), array.ctypes.data, array.nbytes, stream)
+    stream.synchronize()  # the next run may be on another one
+    return made
