@@ -19,7 +19,7 @@ def any_machine(monkeypatch):
 
 
 def lines(graph, **settings):
-    given = {"device-memory-limit": 100_000, "transfer": "auto", "rounds": "synchronous"}
+    given = {"device-memory-limit": 100_000, "transfer": "auto", "rounds": "auto"}
     with dask.config.set({"graphgpu": {**given, **settings}}):
         text = str(graph.explain())
     return {line[:12].strip(): line[12:] for line in text.splitlines()}
