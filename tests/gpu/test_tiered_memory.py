@@ -114,7 +114,7 @@ def test_every_piece_refused_once(name, memory, request):
         assert refused > 10
         assert errors == 0
     else:
-        assert errors > 1
+        assert errors
 
 
 @pytest.mark.parametrize("name", METHODS)
