@@ -69,7 +69,7 @@ def embed(
     )
     defaults = "".join(f"{literal(value, role)}, " for value in outside.defaults)
     lines.append(
-        f"{name} = njit(types.FunctionType(marshal.loads({_code(function, tuples)!r}), "
+        f"{name} = inner(types.FunctionType(marshal.loads({_code(function, tuples)!r}), "
         f"{{{', '.join(values)}}}, {name!r}, ({defaults}), ({cells})))"
     )
     return lines

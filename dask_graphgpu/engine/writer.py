@@ -28,9 +28,8 @@ import types
 
 import numpy
 import numpy as np
-from numba import njit
 
-from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_max, atomic_min
 from dask_graphgpu.kernels.cpu.convert import raised_limit, to_bool, to_float, to_int, wrapped
 
