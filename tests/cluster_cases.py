@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 
 import dask
+import fork_server
 import numpy as np
 from distributed import Client, LocalCluster, get_worker
 
@@ -19,10 +20,15 @@ def started(workers, **options):
     A cluster gives a worker up that happens to be down so many seconds after it was down before,
     though its nanny starts it again: tests that kill workers over and over would run out of them.
     """
+    fork_server.ready()
     options = {"threads_per_worker": 1, "dashboard_address": ":0", **options}
     options.setdefault("silence_logs", logging.CRITICAL)
+    settings = {
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        dask.config.set(settings),
         LocalCluster(n_workers=workers, **options) as cluster,
         Client(cluster) as client,
     ):

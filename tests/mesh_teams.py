@@ -1,7 +1,6 @@
 """Teams of processes that are connected by a mesh, for tests that kill and stop some of them."""
 
 import contextlib
-import multiprocessing
 import os
 import secrets
 import signal
@@ -9,10 +8,10 @@ import ssl
 import threading
 import time
 
+import fork_server
+
 from dask_graphgpu.exchange.mesh import Listener, Mesh
 
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["dask_graphgpu.exchange.mesh", "rank_cases", "pytest"])
 PATIENCE = 30  # seconds after which a test gives up
 
 
@@ -48,11 +47,12 @@ class Team:
     """Processes that run ``function(ranks, *arguments)`` each; as a context it leaves none behind."""
 
     def __init__(self, size, function, *arguments, tls=None, **options):
+        fork_server.ready()
         token = secrets.token_bytes(32)
         self.pipes, self.processes = [], []
         for rank in range(size):
-            here, there = CONTEXT.Pipe()
-            process = CONTEXT.Process(
+            here, there = fork_server.CONTEXT.Pipe()
+            process = fork_server.CONTEXT.Process(
                 target=_member,
                 args=(there, rank, token, function, arguments, tls, options),
                 daemon=True,

@@ -1,8 +1,9 @@
 """Lower a vertex program to a Numba module: its kernels over blocks of vertices and edges.
 
 The text depends on the program, the dtypes, and on whether the graph has weights and integers are
-checked; constants are arguments. Numba compiles a kernel when it is first called, so a run pays only
-for the directions that it takes.
+checked; constants are arguments. It does not depend on the layout, or on how many ranks there are:
+what is compiled for one is there for the others. Numba compiles a kernel when it is first called, so
+a run pays only for the directions that it takes.
 """
 
 from __future__ import annotations
@@ -120,12 +121,10 @@ def _write(writer: Writer) -> None:
     if program.in_place:
         write_relax(writer)
         write_sweep(writer)
-        if binding.view.levels is not None:
-            write_layered(writer)
+        write_layered(writer)
         if program.priority is not None:
             write_near_far(writer)
-        if binding.view.numbers is not None:
-            write_asked(writer)
+        write_asked(writer)
     if writer.binding.source_only:
         write_emit(writer)
     write_gather(writer, "gather_all", some=False)
