@@ -8,8 +8,8 @@ CONTEXT = multiprocessing.get_context("forkserver")
 
 def ready():
     """Start it, unless it runs."""
+    ours = [f"dask_graphgpu.{name}" for name in ("cluster.gang", "exchange.mesh", "graph")]
     CONTEXT.set_forkserver_preload(
-        ["distributed.nanny", "dask.dataframe", "numba", "pytest"]
-        + ["dask_graphgpu.cluster.gang", "dask_graphgpu.exchange.mesh", "dask_graphgpu.graph"]
+        ["distributed.nanny", "dask.dataframe", "numba", "pytest", *ours]
     )
     forkserver.ensure_running()

@@ -1,16 +1,23 @@
 """Checkpoints: the state of a run is found again, whoever wrote it; anything else is refused."""
 
 import json
+import os
+import signal
+import time
+from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from mesh_teams import PATIENCE, Team
 
 from dask_graphgpu.checkpoint import Checkpoint, Keeper
-from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
+from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError, RankLost
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency, from_edges
+from dask_graphgpu.store import checkpoint
 
 N = 50
 
@@ -231,6 +238,32 @@ def test_ranks_write_parts_that_one_rank_reads(tmp_path, size):
     assert kept.superstep == 5
     np.testing.assert_array_equal(kept.columns["distance"], state()["distance"])
     np.testing.assert_array_equal(kept.columns["far"], state()["far"])
+
+
+def write_beside_one_that_dies(ranks, folder):
+    """Rank 2 dies at its part; rank 1 comes to its own when rank 0 has taken the folder away."""
+    write_table = pq.write_table
+
+    def write(table, part, **options):
+        if ranks.rank == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        until = time.monotonic() + PATIENCE / 2
+        while ranks.rank == 1 and part.parent.exists():
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        write_table(table, part, **options)
+
+    with patch.object(pq, "write_table", write):
+        checkpoint.write(folder, pa.table({"x": [ranks.rank]}), {}, ranks)
+
+
+def test_a_peer_that_dies_meanwhile_is_what_is_told(written):
+    with Team(3, write_beside_one_that_dies, written) as team:
+        errors = [team.hear(rank)[1] for rank in (0, 1)]
+    for error in errors:
+        assert isinstance(error, RankLost), error
+        assert error.rank == 2, error
+    assert begin(written).superstep == 7, "the one that was there is untouched"
 
 
 def test_fingerprints_tell_columns_apart():
