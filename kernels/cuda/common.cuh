@@ -13,6 +13,11 @@ using uint32 = unsigned int;
 using uint64 = unsigned long long;
 static_assert(sizeof(int64) == 8 && sizeof(int32) == 4, "widths");
 
+// Whether kernels note what they did, for the report; 0 is to measure what that costs.
+#ifndef REPORTS
+#define REPORTS 1
+#endif
+
 constexpr uint32 FULL_WARP = 0xffffffffu;
 constexpr int WARP = 32;
 

@@ -115,6 +115,23 @@ __device__ __forceinline__ void commit_all(const Run &run) {
         store_old(run, v, made_values(run, v));
 }
 
+// The report's row of the superstep; the last one takes those for which there are none left.
+__device__ __forceinline__ void note_superstep(RunControl *control, Advance *log, int64 num_edges) {
+    int64 now = nanoseconds();
+    int64 direction = control->direction;
+    int64 last = control->log_size - 1;
+    if (control->log_size < LOG_SIZE) {
+        last = control->log_size++;
+        log[last] = {direction, 0, control->num_active, 0, 0};
+    }
+    log[last].supersteps += 1;
+    log[last].edges += direction == BY_PULL   ? num_edges
+                       : direction == BY_PUSH ? control->active_edges
+                                              : control->read;
+    log[last].nanoseconds += now - control->began;
+    control->began = now;
+}
+
 // Ends the superstep. The next one goes in direction `dense` where active vertices send over more
 // than half of the edges, else `sparse`. One block.
 __device__ __forceinline__ void finish_superstep(const Run &run, Partial *partials, Advance *log,
@@ -125,19 +142,8 @@ __device__ __forceinline__ void finish_superstep(const Run &run, Partial *partia
     if (folds)
         Totals::fold(run, partials);
     if (threadIdx.x == 0) {
-        int64 now = nanoseconds();
-        int64 direction = control->direction;
-        int64 last = control->log_size - 1;
-        if (control->log_size < LOG_SIZE) {
-            last = control->log_size++;
-            log[last] = {direction, 0, control->num_active, 0, 0};
-        }
-        log[last].supersteps += 1;
-        log[last].edges += direction == BY_PULL   ? num_edges
-                           : direction == BY_PUSH ? control->active_edges
-                                                  : control->read;
-        log[last].nanoseconds += now - control->began;
-        control->began = now;
+        if (REPORTS)
+            note_superstep(control, log, num_edges);
         control->read = 0;
         control->overflows += control->overflow;
         control->overflow = 0;

@@ -1,7 +1,7 @@
 """Measure the ways of SIMD-X and Garaph on a GPU: filters, bins, worklists, fusion, direction,
-atomics, shards and their copies.
+atomics, shards and their copies; and blocks of sources, the width of ids, what reports cost.
 
-    python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512
+    python tests/benchmarks/gpu_ablations.py --scale 18 --grid 512 --graphs cnr-2000.parquet
 
 prints Markdown, tables of best and median milliseconds of a run by the engine (host to host, after
 one that is not counted), and the registers of its kernels. `--tables` prints some only; programs are
@@ -11,15 +11,16 @@ compiled at their first run.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import cupy as cp
 import dask
 import numpy as np
-from gpu import timed
-from gpu_graphs import DeviceGraph, grid, rmat
+from gpu import Timing, timed
+from gpu_graphs import DeviceGraph, grid, real, rmat
 
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.algorithms import pagerank
@@ -34,11 +35,13 @@ from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.schedule import ALLOCATIONS, COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.kernels import cuda_build
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
 LIMIT = 1_000_000  # supersteps: more than any run has
 REPEATS = 3  # of every cell
+ROUNDS = 6  # with and without reports, and repeats in each
 SEPARATORS = [(4, 128), (32, 128), (128, 128), (32, 512), (4, 2048), (32, 2048), (128, 2048)]
 BINS = (16, 64, 256, 1024)
 PAGES = 32  # of Garaph's table
@@ -106,6 +109,34 @@ def cases(view: Any, weighted: Any, first: int) -> dict[str, Case]:
     return {case.name: case for case in named}
 
 
+class On:
+    """A graph on the device, and what is run on it."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        self.graph = graph
+        plain = graph.edges[["src", "dst"]].graph(directed=False).persist()._input.held
+        weighted = graph.weighted("int32").graph(directed=False).persist()._input.held
+        self.view, self.weighted = plain.view("one", False), weighted.view("min")
+        self.source = int(plain.ids.find([graph.source])[0])
+        self.cases = cases(self.view, self.weighted, self.source)
+
+    def bfs(self) -> Any:
+        """The engine's own search."""
+        given = {"cutoff": None, "targets": None, "report": Report("bfs")}
+        return gpu.bfs(self.view, self.source, **given)
+
+    def own(self) -> dict[str, Callable[[], Any]]:
+        """What the engine runs by default."""
+        view, sources = self.view, [self.source]
+        return {
+            "bfs": self.bfs,
+            "sssp": lambda: gpu.run(SSSP, self.weighted, sources=sources, report=Report("sssp")),
+            "components": lambda: gpu.components(view, report=Report("components")),
+            "core number": lambda: gpu.core_numbers(view, report=Report("core_number")),
+            "pagerank, 10 iterations": self.cases["pagerank"].run,
+        }
+
+
 def cell(run: Callable[[], Any], settings: dict[str, Any]) -> str:
     """Best and median milliseconds with settings, or why there are none."""
     with dask.config.set({f"graphgpu.{name}": value for name, value in settings.items()}):
@@ -157,57 +188,61 @@ def registers(case: Case) -> None:
         print(f"| {fusion} | {', '.join(told)} |")
 
 
-def filters(found: dict[str, Case], _: Any) -> None:
+def filters(on: On) -> None:
     """All filters, where a program may have one, and the bins of those that record."""
     names = ("bfs", "sssp", "components", "k-core, 16", "k-core, 32", "pagerank, delta")
-    runs = {name: found[name].run for name in names}
+    runs = {name: on.cases[name].run for name in names}
     table("Filters, a kernel a phase", runs, {kind: {"filter": kind} for kind in FILTERS})
     fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
     table("Filters, all fused", runs, fused)
     del runs["components"]
     bins = {str(slots): {"filter": "jit", "fusion": "all", "filter-bins": slots} for slots in BINS}
     table("Slots of a bin, jit, all fused", runs, bins)
-    overflows(found["bfs"])
+    overflows(on.cases["bfs"])
 
 
-def fusion(found: dict[str, Case], _: Any) -> None:
+def fusion(on: On) -> None:
     """Kernels a phase, a direction, a run."""
-    runs = {name: case.run for name, case in found.items()}
+    runs = {name: case.run for name, case in on.cases.items()}
     table("Fusion", runs, {fusion: {"fusion": fusion} for fusion in FUSIONS[1:]})
     jit = {fusion: {"fusion": fusion, "filter": "jit"} for fusion in FUSIONS[1:]}
     table("Fusion, jit", {name: runs[name] for name in ("bfs", "sssp", "components")}, jit)
-    registers(found["sssp"])
+    registers(on.cases["sssp"])
 
 
-def worklists(found: dict[str, Case], own_bfs: Callable[[], Any]) -> None:
+def worklists(on: On) -> None:
     """Separators."""
     separators = {f"{a}, {b}": {"worklists": [a, b], "direction": "push"} for a, b in SEPARATORS}
     separators["off"] = {"worklists": "off", "direction": "push"}
-    rows = {"bfs": found["bfs"].run, "sssp": found["sssp"].run, "bfs, the engine's own": own_bfs}
+    rows = {
+        "bfs": on.cases["bfs"].run,
+        "sssp": on.cases["sssp"].run,
+        "bfs, the engine's own": on.bfs,
+    }
     table("Separators of worklists, push", rows, separators)
 
 
-def direction(found: dict[str, Case], _: Any) -> None:
+def direction(on: On) -> None:
     """Directions forced."""
     directions = ("auto", "push", "pull", "notify-pull")
-    runs = {name: case.run for name, case in found.items()}
+    runs = {name: case.run for name, case in on.cases.items()}
     table("Direction", runs, {direction: {"direction": direction} for direction in directions})
 
 
-def atomics(found: dict[str, Case], _: Any) -> None:
+def atomics(on: On) -> None:
     """Messages put together by those that own a vertex, or by an atomic for every edge."""
     ways = {
         f"{direction}, {combine}": {"combine": combine, "direction": direction}
         for direction in ("auto", "pull", "push")
         for combine in COMBINES
     }
-    runs = {name: case.run for name, case in found.items()}
+    runs = {name: case.run for name, case in on.cases.items()}
     table("Combining without atomics, and by one an edge", runs, ways)
 
 
-def allocation(found: dict[str, Case], _: Any) -> None:
+def allocation(on: On) -> None:
     """The list of edges that filter batch writes: its memory, and what looking costs."""
-    runs = {name: found[name].run for name in ("bfs", "sssp", "components")}
+    runs = {name: on.cases[name].run for name in ("bfs", "sssp", "components")}
     ways = {kind: {"filter": "batch", "allocation": kind} for kind in ALLOCATIONS}
     table("Allocation, filter batch", runs, ways)
     print("\n| MB beside the graph | " + " | ".join(ways) + " |\n|" + " --- |" * (1 + len(ways)))
@@ -216,31 +251,66 @@ def allocation(found: dict[str, Case], _: Any) -> None:
         for given in ways.values():
             with dask.config.set({f"graphgpu.{key}": value for key, value in given.items()}):
                 run()
-            held.append(f"{found[name].memory / 1e6:,.1f}")
+            held.append(f"{on.cases[name].memory / 1e6:,.1f}")
         print(f"| {name} | " + " | ".join(held) + " |", flush=True)
 
 
-def tail(found: dict[str, Case], _: Any) -> None:
+def tail(on: On) -> None:
     """Changes that wait, and supersteps that push them, of a long run of PageRank."""
-    case = found["pagerank"]
+    case = on.cases["pagerank"]
     case.limit = 100
     ways = {str(part): {"tail": part} for part in (None, 0.0, 1e-9, 1e-7, 1e-5, 1e-3)}
     table("Tail of PageRank, 100 supersteps", {"pagerank": case.run}, ways)
     case.limit = 10
 
 
-def gathers(found: dict[str, Case], _: Any) -> None:
+def gathers(on: On) -> None:
     """Sums in registers by rows, and in shared memory by shards with copies."""
     copies = ("auto", *REPLICATIONS)
     ways = {"rows": {"gather": "rows", "direction": "pull"}}
     ways |= {f"shards, {r}": {"gather": "shards", "replication": r} for r in copies}
+    ways["blocks"] = {"gather": "blocks", "direction": "pull"}
     names = ("pagerank", "pagerank, delta", "beliefs")
-    table("Gather, and copies of a sum", {name: found[name].run for name in names}, ways)
+    table("Gather, and copies of a sum", {name: on.cases[name].run for name in names}, ways)
     print("\n| copies | all pages, ms | fastest | slowest |\n| --- | --- | --- | --- |")
     for given in copies:
         with dask.config.set({"graphgpu.gather": "shards", "graphgpu.replication": given}):
-            times = pages(found["pagerank"])
+            times = pages(on.cases["pagerank"])
         print(f"| {given} | {sum(times):.3f} | {min(times):.3f} | {max(times):.3f} |", flush=True)
+
+
+def ids(on: On) -> None:
+    """Dense ids, and so offsets of rows, in 32 and in 64 bits."""
+    with dask.config.set({"graphgpu.dense-id-bits": 64}):
+        wide = On(on.graph)
+    print("\n| dense ids | 32 bits | 64 bits |\n| --- | --- | --- |")
+    for name, run in on.own().items():
+        narrow, other = (timed(each, repeats=REPEATS) for each in (run, wide.own()[name]))
+        print(f"| {name} | {narrow} | {other} |", flush=True)
+
+
+def reports(on: On) -> None:
+    """Device milliseconds with and without what kernels note for the report, in turns."""
+    told = cuda_build.joined
+
+    def untold(source: str, defines: Mapping[str, str], text: str) -> str:
+        return told(source, {**defines, "REPORTS": "0"}, text)
+
+    modules: dict[Any, dict[Any, Any]] = {told: {}, untold: {}}
+    times: dict[Any, dict[str, list[float]]] = {told: {}, untold: {}}
+    held = cuda_build._modules
+    for _ in range(ROUNDS):
+        for way in (told, untold):
+            cuda_build.joined, cuda_build._modules = way, modules[way]
+            for name, run in on.own().items():
+                calls = timed(run, repeats=ROUNDS, events=True).calls
+                times[way].setdefault(name, []).extend(calls)
+    cuda_build.joined, cuda_build._modules = told, held
+    print("\n| | with report | without | best over best |\n| --- | --- | --- | --- |")
+    for name in on.own():
+        with_it, without = Timing(times[told][name]), Timing(times[untold][name])
+        ratio = min(with_it.calls) / min(without.calls)
+        print(f"| {name} | {with_it} | {without} | {ratio:.3f} |", flush=True)
 
 
 def pages(case: Case) -> list[float]:
@@ -275,23 +345,27 @@ def pages(case: Case) -> list[float]:
 
 TABLES = {
     made.__name__: made
-    for made in (filters, fusion, worklists, direction, atomics, allocation, tail, gathers)
+    for made in (
+        filters,
+        fusion,
+        worklists,
+        direction,
+        atomics,
+        allocation,
+        tail,
+        gathers,
+        ids,
+        reports,
+    )
 }
 
 
 def measure(graph: DeviceGraph, tables: list[str]) -> None:
     """Print the tables of a graph."""
-    plain = graph.edges[["src", "dst"]].graph(directed=False).persist()._input.held
-    weighted = graph.weighted("int32").graph(directed=False).persist()._input.held
-    view, source = plain.view("one", False), int(plain.ids.find([graph.source])[0])
-    found = cases(view, weighted.view("min"), source)
-
-    def own_bfs() -> Any:
-        return gpu.bfs(view, source, cutoff=None, targets=None, report=Report("bfs"))
-
+    on = On(graph)
     print(f"\n### {graph.name}: {graph.num_vertices:,} ids, {len(graph.edges):,} directed edges")
     for name in tables:
-        TABLES[name](found, own_bfs)
+        TABLES[name](on)
 
 
 def main() -> None:
@@ -299,12 +373,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", type=int, nargs="*", default=[])
     parser.add_argument("--grid", type=int, nargs="*", default=[])
+    parser.add_argument("--graphs", type=Path, nargs="*", default=[], help="Parquet files")
     parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=TABLES)
     given = parser.parse_args()
     for scale in given.scale:
         measure(rmat(scale), given.tables)
     for side in given.grid:
         measure(grid(side), given.tables)
+    for path in given.graphs:
+        measure(real(path), given.tables)
 
 
 if __name__ == "__main__":

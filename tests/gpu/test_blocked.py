@@ -57,7 +57,7 @@ def test_blocks_add_up_to_what_rows_do(shape, name, sizes, monkeypatch):
         monkeypatch.setattr(synchronous, "sizes", lambda item: sizes)
         monkeypatch.setattr(blocked, "_NEAR_QUADS", 16)
         monkeypatch.setattr(blocked, "_ROWS", 100)
-        monkeypatch.setattr(blocked, "_TILE_LANES", {2: 8, 4: 32})
+        monkeypatch.setattr(blocked, "_TILE_OF_WARP", 3)
         monkeypatch.setattr(blocked, "_STRETCH", 5)
     program, arguments, rtol = PROGRAMS[name]
     if shape == "star" and name == "power float32":
@@ -83,7 +83,7 @@ def quads(first, quads):
 @pytest.mark.parametrize("shape", GRAPHS)
 def test_every_edge_has_its_place(shape, block, room, monkeypatch):
     monkeypatch.setattr(blocked, "_TILE", 7)
-    monkeypatch.setattr(blocked, "_TILE_LANES", {2: 8, 4: 32})
+    monkeypatch.setattr(blocked, "_TILE_OF_WARP", 3)
     monkeypatch.setattr(blocked, "_STRETCH", 3)
     edges = DeviceView.of(GRAPHS[shape].view(into=True)).into
     made = blocked.Blocked(edges, block, room)

@@ -20,7 +20,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.view import View
 
-_MANY_EDGES = 1 << 22
+_MANY_EDGES = 1 << 26
 
 
 def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
@@ -55,7 +55,7 @@ def blocks_pay(view: View) -> bool:
     """Whether sums by blocks of sources are faster than by rows.
 
     They are where what rows look up is far apart: not in an order of ids that keeps neighbours
-    together. Below so many edges a superstep is as fast as its launches.
+    together, nor where most of it is in a cache.
     """
     return view.user_rank is not None and view.num_edges >= _MANY_EDGES
 
