@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from cut_graphs import cut
-from made_graphs import edgeless, grid, path, random_small
+from made_graphs import edgeless, grid, path, random_small, rmat
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
 from rank_runs import made_view, on_one, put_together, same
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks, driver
+from dask_graphgpu.engine.device_ranks import in_place
 from dask_graphgpu.engine.device_ranks.view import border_of
+from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
@@ -79,6 +82,21 @@ def test_local_convergence_saves_exchanges():
         found = on_ranks(HOPS, cut(view, 2, "blocks"), sources=[0])
     assert found["hops"].tolist() == list(range(400))
     assert found.supersteps == 400
+
+
+@pytest.mark.parametrize("far", [1 / 8, 1 / 64])
+@pytest.mark.parametrize("way", ["blocks", "random", "cyclic"])
+def test_shortest_paths_in_short_stretches(way, far, monkeypatch):
+    monkeypatch.setattr(near_far, "FAR_SHARE", far)
+    monkeypatch.setattr(near_far, "FAR_LEAST", 8)
+    monkeypatch.setattr(in_place, "FEW_EDGES", 64)
+    for made in (grid(30), rmat(9)):
+        for kind in ("int64", "float32"):
+            weight = np.random.default_rng(1).integers(0, 65, len(made.source)).astype(kind)
+            view = replace(made, weight=weight).view()
+            expected = on_one(SSSP, view, sources=[3])
+            found = on_ranks(SSSP, cut(view, SEVERAL[-1], way, 2), sources=[3])
+            same(found, expected, rtol=1e-5 if kind == "float32" else 0)
 
 
 def test_the_largest_integer_is_a_distance_like_any_other():

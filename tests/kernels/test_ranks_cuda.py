@@ -10,6 +10,9 @@ from rank_programs import CASES
 
 from dask_graphgpu.kernels.compile import cuda_cubin
 
+# Of near_far.cuh; the engine's are in engine/gpu/near_far.py, which needs CuPy.
+MACROS = {"THREADS": "512", "RESIDENT": "2", "UNROLL": "2", "PIECE": "512", "STAGE": "1024"}
+
 
 def sources(program):
     return ["program_ranks", *(["near_far_ranks"] if program.in_place else [])]
@@ -25,7 +28,7 @@ def test_compiles(architecture, name):
     made = lowered(case.program, case.weight, np.uint32, np.uint32, ranks=True)
     for source in sources(case.program):
         given = made.sources(source)
-        defines = {**given.pop("defines"), "CHECKS_JOINED": "1"}
+        defines = {**given.pop("defines"), **MACROS, "CHECKS_JOINED": "1"}
         assert cuda_cubin(source, architecture, defines=defines, **given)[:4] == b"\x7fELF"
 
 

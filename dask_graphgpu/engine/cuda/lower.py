@@ -21,7 +21,7 @@ from dask_graphgpu.functions import INT64_MAX, INT64_MIN, parameters, plain
 from dask_graphgpu.kernels.compile import cuda
 
 # The functions that the kernels of a source call; None: all.
-_CALLED = {"near_far": ("compute", "active", "priority"), "near_far_ranks": ("active",)}
+_CALLED = {"near_far": ("compute", "active", "priority"), "near_far_ranks": ("active", "priority")}
 
 # Edges of a part of a long row that a warp of pull takes, and of one that a block of push takes.
 PART, CHUNK = 128, 4096

@@ -66,13 +66,13 @@ _CONTROL = {
     "appended": "u8", "far": "u8", "kept": "u8", "items": "u8", "cursor": "u8", "edges": "u8",
     "least": "i8", "unsettled": "u8", "rounds": "u8", "all_edges": "u8", "bucket_rounds": "u8",
     "bucket_edges": "u8", "last_edges": "u8", "splits": "u8", "scans": "u8", "lone_steps": "u8",
-    "steps": "u8",
+    "steps": "u8", "arrivals": "u8", "least_arrival": "i8",
 }  # fmt: skip
 _LISTS = {
     "offsets": "u8", "neighbours": "u8", "near_0": "u8", "near_1": "u8", "far_0": "u8",
     "far_1": "u8", "near_set_0": "u8", "near_set_1": "u8", "far_set": "u8", "sent": "u8",
     "late": "u8", "items": "u8", "targets": "u8", "control": "u8", "barrier": "u8", "n": "u8",
-    "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "starved": "u8",
+    "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "until": "priority", "starved": "u8",
     "starved_scan": "u8", "busy": "u8", "alone_list": "u8", "alone_edges": "u8",
 }  # fmt: skip
 
@@ -112,116 +112,155 @@ def run(
     none = arrays.lowered.glue.identity(binding.message)
     rounds = 0
     if size:
-        rounds = improve(arrays, places, size, cutoff, ends if ordered else None, ordered, report)
+        lists = NearFar(arrays, cutoff, ends if ordered else None, ordered=ordered, report=report)
+        lists.start(places)
+        if ordered:
+            lists.measure(places)
+        rounds = lists.improve()
     if program.has_reached:
         arrays.reached |= (values != none).view(np.uint8)
     return arrays.result(rounds)
 
 
-def improve(
-    arrays: Arrays,
-    places: np.ndarray | None,
-    size: int,
-    cutoff: Any,
-    ends: np.ndarray | None,
-    ordered: bool,
-    report: Report,
-) -> int:
-    """Improve the values where they stand; return the number of rounds.
+class NearFar:
+    """The lists of a run in near-far order, or of one in rounds where nothing is ``ordered``.
 
-    Parameters
+    Attributes
     ----------
-    places : array of dense ids, optional
-        Vertices that send first, ``size`` of them; default: the active ones.
-    ordered : bool
-        Lower priorities first.
+    control : struct
+        As the device left it when it was last looked at.
+    whole : bool
+        Whether priorities are integers.
+    lowest, highest
+        The least and the largest priority there may be.
     """
-    binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
-    edges, values = arrays.edges("send"), arrays.state[binding.program.first]
-    kind, lowest, highest = _priorities(binding)
-    words, capacity = (n + 31) // 32, min(n, max(int(n * FAR_SHARE), FAR_LEAST))
-    listed = places is not None and size <= capacity
 
-    control = np.zeros(1, _struct(_CONTROL, kind))
-    control["phase"] = _SPLIT if listed else _SCAN
-    control["far"], control["far_listed"] = size, listed
-    control["alone"] = listed and size <= ALONE_LIST
-    control["relist"] = size <= capacity // 2
-    # Nothing is near yet, so that the first bucket starts from the least priority there is.
-    control["limit"] = control["done"] = lowest if ordered else highest
-    control["delta"] = control["least_delta"] = 1
-    control["least"], control["steps_left"] = INT64_MAX, STEPS
-    state = cupy.asarray(control.view(np.uint64))
+    def __init__(
+        self, arrays: Arrays, cutoff: Any, ends: np.ndarray | None, *, ordered: bool, report: Report
+    ) -> None:
+        binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
+        self.arrays, self.ordered, self.report = arrays, ordered, report
+        edges, values = arrays.edges("send"), arrays.state[binding.program.first]
+        kind, self.lowest, self.highest = _priorities(binding)
+        self.whole = kind == "i8"
+        words, self._capacity = (n + 31) // 32, min(n, max(int(n * FAR_SHARE), FAR_LEAST))
+        self.control = np.zeros(1, _struct(_CONTROL, kind))
+        # Nothing is near yet, so that the first bucket starts from the least priority there is.
+        self.control["limit"] = self.control["done"] = self.lowest if ordered else self.highest
+        self.control["delta"] = self.control["least_delta"] = 1
+        self.control["phase"] = _DONE
+        self.control["least"] = self.control["least_arrival"] = INT64_MAX
+        self._state = cupy.asarray(self.control.view(np.uint64))
+        self._far = cupy.empty((2, self._capacity), ids)
+        self._sets = cupy.zeros((3, words), np.uint32)
+        item = 2 * max(ids.itemsize, edges.offsets.dtype.itemsize)
+        self._held = {
+            "offsets": edges.offsets,
+            "neighbours": edges.neighbours,
+            "near": cupy.empty((2, n), ids),
+            "far": self._far,
+            "near_set": self._sets[:2],
+            "far_set": self._sets[2],
+            "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
+            "late": arrays.reached,
+            "items": cupy.empty((2 * edges.num_edges // PIECE + 1) * item, np.uint8),
+            "targets": cupy.asarray([] if ends is None else ends, ids),
+            "control": self._state,
+            "barrier": cupy.zeros(2, np.uint32),
+        }
+        lists = self._lists = np.zeros(1, _struct(_LISTS, kind))
+        for name, array in self._held.items():
+            if array.ndim == 2:
+                lists[f"{name}_0"], lists[f"{name}_1"] = array[0].data.ptr, array[1].data.ptr
+            else:
+                lists[name] = array.data.ptr
+        lists["n"], lists["far_capacity"] = n, self._capacity
+        lists["num_targets"] = self._held["targets"].size
+        lists["cutoff"] = _cutoff(cutoff, self.lowest, self.highest)
+        lists["until"] = self.highest
+        lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
+        lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
+        self._module = arrays.module("near_far", defines(values.dtype))
+        self._kernel = self._module.kernel("near_far")
+        self._run = arrays.run("send")
 
-    far = cupy.empty((2, capacity), ids)
-    near_and_far_sets = cupy.zeros((3, words), np.uint32)
-    if listed:
-        far[0, :size] = cupy.asarray(places, ids)
-    else:
-        bits = cupy.packbits(arrays.active.view(bool), bitorder="little")
-        near_and_far_sets[2].view(np.uint8)[: bits.size] = bits
-    item = 2 * max(ids.itemsize, edges.offsets.dtype.itemsize)
-    held = {
-        "offsets": edges.offsets,
-        "neighbours": edges.neighbours,
-        "near": cupy.empty((2, n), ids),
-        "far": far,
-        "near_set": near_and_far_sets[:2],
-        "far_set": near_and_far_sets[2],
-        "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
-        "late": arrays.reached,
-        "items": cupy.empty((2 * edges.num_edges // PIECE + 1) * item, np.uint8),
-        "targets": cupy.asarray([] if ends is None else ends, ids),
-        "control": state,
-        "barrier": cupy.zeros(2, np.uint32),
-    }
-    lists = np.zeros(1, _struct(_LISTS, kind))
-    for name, array in held.items():
-        if array.ndim == 2:
-            lists[f"{name}_0"], lists[f"{name}_1"] = array[0].data.ptr, array[1].data.ptr
+    @property
+    def given(self) -> tuple[Any, Any]:
+        """Structs Run and Lists, which kernels take."""
+        return self._run, self._lists[0]
+
+    def start(self, places: Any) -> None:
+        """Have these dense ids send first; None: the active vertices, which are all."""
+        size = self.arrays.n if places is None else len(places)
+        listed = places is not None and size <= self._capacity
+        if listed:
+            self._far[0, :size] = cupy.asarray(places, self._far.dtype)
         else:
-            lists[name] = array.data.ptr
-    lists["n"], lists["far_capacity"], lists["num_targets"] = n, capacity, held["targets"].size
-    lists["cutoff"] = _cutoff(cutoff, lowest, highest)
-    lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
-    lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
+            bits = cupy.packbits(self.arrays.active.view(bool), bitorder="little")
+            self._sets[2].view(np.uint8)[: bits.size] = bits
+        self.control["far"], self.control["far_listed"] = size, listed
+        self._choose()
+        self._write()
 
-    module = arrays.module("near_far", defines(values.dtype))
-    given = arrays.run("send"), lists[0]
-    began = time.perf_counter()
-    if ordered:
-        factor = WIDTH / max(edges.num_edges / n, 1.0)
+    def measure(self, places: Any) -> None:
+        """Make the first buckets as wide as a sample of the edges says, sent from the first place."""
+        edges = self.arrays.edges("send")
+        factor = WIDTH / max(edges.num_edges / self.arrays.n, 1.0)
         start = 0 if places is None else int(places[0])
-        width = module.kernel("near_far_width")
         sample = (
             np.uint64(edges.num_edges),
             np.uint64(start),
             np.float64(factor),
             np.float64(SPREAD),
         )
-        launch.flat(width, THREADS, (*given, *sample), threads=THREADS)
-    kernel = module.kernel("near_far")
-    while True:
-        launch.cooperative(kernel, given, threads=THREADS, blocks_per_sm=RESIDENT)
-        control = cupy.asnumpy(state).view(control.dtype)
-        if control["phase"][0] == _DONE:
-            break
-        state[list(_CONTROL).index("steps_left")] = STEPS
-        held["barrier"].fill(0)
-    if control["failed"][0]:
-        raise overflow(binding.program, "compute")
+        width = self._module.kernel("near_far_width")
+        launch.flat(width, THREADS, (*self.given, *sample), threads=THREADS)
 
-    rounds, read = int(control["rounds"][0]), int(control["all_edges"][0])
-    columns = sum(dtype.itemsize for dtype in arrays.lowered.glue.columns.values())
-    report.advance(
-        "near-far" if ordered else "push",
-        supersteps=rounds,
-        frontier=size,
-        edges=read,
-        bytes=read * (ids.itemsize + columns + values.dtype.itemsize),
-        seconds=time.perf_counter() - began,
-    )
-    return rounds
+    def improve(self) -> int:
+        """Improve the values where they stand as far as the limit goes; return how many rounds."""
+        before = int(self.control["rounds"][0]), int(self.control["all_edges"][0])
+        size, began = int(self.control["far"][0]), time.perf_counter()
+        while True:
+            launch.cooperative(self._kernel, self.given, threads=THREADS, blocks_per_sm=RESIDENT)
+            if self.look()["phase"][0] == _DONE:
+                break
+            self._state[list(_CONTROL).index("steps_left")] = STEPS
+            self._held["barrier"].fill(0)
+        if self.control["failed"][0]:
+            raise overflow(self.arrays.binding.program, "compute")
+        rounds = int(self.control["rounds"][0]) - before[0]
+        read = int(self.control["all_edges"][0]) - before[1]
+        ids, values = self._far.dtype, self._held["sent"].dtype
+        columns = sum(dtype.itemsize for dtype in self.arrays.lowered.glue.columns.values())
+        self.report.advance(
+            "near-far" if self.ordered else "push",
+            supersteps=rounds,
+            frontier=size,
+            edges=read,
+            bytes=read * (ids.itemsize + columns + values.itemsize),
+            seconds=time.perf_counter() - began,
+        )
+        return rounds
+
+    def look(self) -> Any:
+        """The control block as it is on the device."""
+        self.control = cupy.asnumpy(self._state).view(self.control.dtype)
+        return self.control
+
+    def _choose(self) -> None:
+        """Begin the next launch by choosing from the far set."""
+        control, far = self.control, int(self.control["far"][0])
+        listed = bool(control["far_listed"][0]) and far <= self._capacity
+        control["phase"] = _SPLIT if listed else _SCAN
+        control["far_listed"] = listed
+        control["alone"] = listed and far <= ALONE_LIST
+        control["relist"] = far <= self._capacity // 2
+        control["least"] = control["least_arrival"] = INT64_MAX
+        control["steps_left"] = STEPS
+
+    def _write(self) -> None:
+        self._state[:] = cupy.asarray(self.control.view(np.uint64))
+        self._held["barrier"].fill(0)
 
 
 def defines(value: np.dtype[Any]) -> dict[str, str]:
