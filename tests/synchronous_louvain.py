@@ -1,4 +1,4 @@
-"""Louvain as the GPU engine does it, in plain Python: the same steps over dicts, whole numbers and floats."""
+"""Louvain and Leiden as the GPU engine does them, in plain Python: the same steps over dicts, integers and floats."""
 
 from collections import defaultdict
 
@@ -15,9 +15,115 @@ def louvain(n, edges, *, resolution=1.0, seed=0, rank=None):
 
     ``edges``: (u, v) or (u, v, whole weight), each once; directions mean nothing.
     """
+    rank, rows, loops = _by_rank(n, edges, rank)
+    rng, place, modularity = np.random.default_rng(seed), list(range(n)), 0.0
+    total = sum(loops) + sum(sum(row.values()) for row in rows)
+    while total:
+        labels = list(range(len(rows)))
+        labels, modularity = _moved(rows, loops, labels, total, resolution, _salt(rng))
+        labels, count = _renumbered(labels)
+        if count == len(rows):
+            break
+        place = [labels[v] for v in place]
+        rows, loops = _aggregated(rows, loops, labels, count)
+    return _by_vertex(rank, _smallest(place)), modularity
+
+
+def leiden(n, edges, *, resolution=1.0, seed=0, iterations=2, rank=None):
+    """As `louvain`, with refinement."""
+    rank, rows, loops = _by_rank(n, edges, rank)
+    total = sum(loops) + sum(sum(row.values()) for row in rows)
+    rng, labels = np.random.default_rng(seed), list(range(n))
+    if not total:
+        return labels, 0.0
+    for _ in range(iterations):
+        before, labels = labels, _once(rows, loops, labels, total, resolution, rng)
+        if labels == before:
+            break
+    totals = [0] * n
+    for v, row in enumerate(rows):
+        totals[labels[v]] += loops[v] + sum(row.values())
+    modularity = _modularity(rows, loops, labels, totals, total, resolution)
+    return _by_vertex(rank, labels), modularity
+
+
+def _once(rows, loops, labels, total, resolution, rng):
+    place = list(range(len(rows)))
+    while True:
+        labels, _ = _moved(rows, loops, labels, total, resolution, _salt(rng))
+        labels, count = _renumbered(labels)
+        if count == len(rows):
+            break
+        parts = _refined(rows, loops, labels, resolution / total, _salt(rng))
+        parts, number = _renumbered(parts)
+        if number == len(rows):
+            labels = _connected(rows, labels)
+            break
+        place = [parts[v] for v in place]
+        of_parts = dict(zip(parts, labels, strict=True))
+        rows, loops = _aggregated(rows, loops, parts, number)
+        labels = [of_parts[part] for part in range(number)]
+    return _smallest([labels[part] for part in place])
+
+
+def _refined(rows, loops, labels, scale, salt):
+    n = len(rows)
+    within = [
+        {u: w for u, w in row.items() if labels[u] == labels[v]} for v, row in enumerate(rows)
+    ]
+    degree = [loops[v] + sum(row.values()) for v, row in enumerate(rows)]
+    totals, parts, members = defaultdict(int), list(range(n)), [{v} for v in range(n)]
+    for v in range(n):
+        totals[labels[v]] += degree[v]
+
+    def cut(part):
+        return sum(w for v in members[part] for u, w in within[v].items() if parts[u] != part)
+
+    def well(part, total):
+        size = sum(degree[v] for v in members[part])
+        return cut(part) >= scale * size * (total - size)
+
+    for turn in range(CLASSES):
+        joins = {}
+        for v in range(n):
+            total = totals[labels[v]]
+            alone = members[v] == {v}
+            if _class_of(v, salt) != turn or not alone or not cut(v) or not well(v, total):
+                continue
+            to = defaultdict(int)
+            for u, w in within[v].items():
+                if members[parts[u]] != {u} or _class_of(u, salt) != turn or u != parts[u]:
+                    to[parts[u]] += w
+            best, most = None, 0
+            for part in sorted(to):
+                gain = to[part] - scale * degree[v] * sum(degree[u] for u in members[part])
+                if well(part, total) and (gain > most or (gain == most and best is None)):
+                    best, most = part, gain
+            if best is not None:
+                joins[v] = best
+        for v, part in joins.items():
+            parts[v] = part
+            members[v] = set()
+            members[part].add(v)
+    return parts
+
+
+def _connected(rows, labels):
+    parts = [None] * len(rows)
+    for first in range(len(rows)):
+        stack = [first] if parts[first] is None else []
+        while stack:
+            v = stack.pop()
+            parts[v] = first
+            stack += [u for u in rows[v] if parts[u] is None and labels[u] == labels[v]]
+    return parts
+
+
+def _by_rank(n, edges, rank):
+    """Rows under ranks, as the answer does not depend on the order in memory, and loops."""
     rank = list(range(n)) if rank is None else [int(place) for place in rank]
     rows, loops = [defaultdict(int) for _ in range(n)], [0] * n
-    for u, v, *weight in edges:  # under ranks, as the answer does not depend on the order in memory
+    for u, v, *weight in edges:
         (w,) = weight or (1,)
         u, v = rank[u], rank[v]
         if u == v:
@@ -25,23 +131,28 @@ def louvain(n, edges, *, resolution=1.0, seed=0, rank=None):
         elif w:
             rows[u][v] += w
             rows[v][u] += w
-    rng, place, modularity = np.random.default_rng(seed), list(range(n)), 0.0
-    total = sum(loops) + sum(sum(row.values()) for row in rows)
-    while total:
-        salt = int(rng.integers(2**64, dtype=np.uint64))
-        labels, modularity = _moved(rows, loops, total, resolution, salt)
-        kept = sorted(set(labels))
-        if len(kept) == len(rows):
-            break
-        number = {label: i for i, label in enumerate(kept)}
-        labels = [number[label] for label in labels]
-        place = [labels[v] for v in place]
-        rows, loops = _aggregated(rows, loops, labels, len(kept))
-    smallest = {}
-    for v, part in enumerate(place):
-        smallest.setdefault(part, v)
-    holder = {r: v for v, r in enumerate(rank)}
-    return [holder[smallest[place[rank[v]]]] for v in range(n)], modularity
+    return rank, rows, loops
+
+
+def _by_vertex(rank, smallest):
+    holder = {place: v for v, place in enumerate(rank)}
+    return [holder[smallest[place]] for place in rank]
+
+
+def _salt(rng):
+    return int(rng.integers(2**64, dtype=np.uint64))
+
+
+def _renumbered(labels):
+    number = {label: i for i, label in enumerate(sorted(set(labels)))}
+    return [number[label] for label in labels], len(number)
+
+
+def _smallest(parts):
+    first = {}
+    for v, part in enumerate(parts):
+        first.setdefault(part, v)
+    return [first[part] for part in parts]
 
 
 def _mixed(x):
@@ -54,10 +165,12 @@ def _class_of(v, salt):
     return _mixed(v * 0x9E3779B97F4A7C15 + salt & _WORD) % CLASSES
 
 
-def _moved(rows, loops, total, resolution, salt):
+def _moved(rows, loops, labels, total, resolution, salt):
     n, scale = len(rows), resolution / total
     degree = [loops[v] + sum(rows[v].values()) for v in range(n)]
-    labels, totals = list(range(n)), degree.copy()
+    labels, totals = list(labels), [0] * n
+    for v in range(n):
+        totals[labels[v]] += degree[v]
     active = {v for v in range(n) if degree[v]}
     best, reached = labels.copy(), _modularity(rows, loops, labels, totals, total, resolution)
     rounds = 0

@@ -29,7 +29,8 @@ class Leiden(Communities):
     resolution : float
         The larger, the smaller the communities; 1 is modularity as it was defined first.
     seed : int
-        Of what is left to chance. Other seeds give other answers of about the same modularity.
+        Of what is left to chance. Other seeds give other answers of about the same modularity, and so
+        does the other engine.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
     iterations : int
@@ -44,11 +45,13 @@ class Leiden(Communities):
 
     Notes
     -----
-    Cost: as ``louvain``, twice an iteration. The answer depends on the edges and the arguments, not
-    on threads, partitions or the order in memory.
+    Which part a vertex joins is drawn, with better ones more likely, on the CPU engine; on the GPU
+    engine it is the best, and the seed says which vertices choose at the same time. Cost: as
+    ``louvain``, twice an iteration. On either engine the answer depends on the edges and the
+    arguments, not on threads, partitions or the order in memory.
     """
 
-    runs_on = ("cpu",)
+    runs_on = ("cpu", "gpu")
 
     _: KW_ONLY
     iterations: int = 2

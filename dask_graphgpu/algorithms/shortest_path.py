@@ -66,7 +66,6 @@ class ShortestPath(Algorithm):
     weighted: bool | None = None
 
     rule = "min"
-    runs_on = ("cpu", "ranks")
 
     def __post_init__(self) -> None:
         as_python(self, "source", "target")
@@ -119,10 +118,10 @@ def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:
     # One rank may not have made its in-edges; of many, the one with the end has only these.
     alone = run.ranks is None
     rows, at, other = (run.view.out, came, ends) if alone else (run.view.into, ends, came)
+    firsts, lasts = (rows.offsets[at + at.dtype.type(end)].tolist() for end in (0, 1))
     places = []
-    for row, neighbour in zip(at.tolist(), other.tolist(), strict=True):
-        first, last = rows.offsets[row : row + 2].tolist()
+    for first, last, neighbour in zip(firsts, lasts, other.tolist(), strict=True):
         is_it = run.dense(rows.neighbours[first:last]) == neighbour
         places.append(first + int(is_it.argmax()))
-    weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64)]
+    weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64, like=rows.offsets)]
     return weights

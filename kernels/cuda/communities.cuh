@@ -369,6 +369,30 @@ __device__ __forceinline__ void for_listed_edges(const Graph &graph, const ID *t
     }
 }
 
+// Calls add(place, sum of value(place, v, edge)) for a step's vertices for which wanted(place)
+// holds: once a vertex and warp at work on it.
+template <typename Wanted, typename Value, typename Combine>
+__device__ __forceinline__ void for_listed_sums(const Graph &graph, const ID *todo,
+                                                const Step *step, Wanted wanted, Value value,
+                                                Combine add) {
+    uint64 smalls = fresh(&step->smalls), larges = fresh(&step->larges);
+    auto by = [&](uint64 place, uint32 member, uint32 members) {
+        ID v = todo[place];
+        SUM sum = 0;
+        for (uint64 e = graph.offsets[v] + member; e < graph.offsets[v + 1]; e += members)
+            sum += value(place, v, (OFFSET)e);
+        sum = warp_sum(sum);
+        if (lane() == 0)
+            add(place, sum);
+    };
+    for (uint64 i = blockIdx.x; i < larges; i += gridDim.x)
+        if (wanted(graph.n - 1 - i))
+            by(graph.n - 1 - i, threadIdx.x, BLOCK);
+    for (uint64 i = warp_rank(); i < smalls; i += num_warps())
+        if (wanted(i))
+            by(i, lane(), WARP);
+}
+
 // Calls visit(v, edge) for all edges, by all threads of the grid.
 template <typename Visit>
 __device__ __forceinline__ void for_all_edges(const Graph &graph, Visit visit) {

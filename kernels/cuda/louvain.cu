@@ -8,6 +8,7 @@
 //   weigh     loops and degree of every vertex.
 //   total     degree of every community.
 //   move      a level.
+//   measure   what the modularity of some communities is made of.
 //   crossing  keys of the edges between communities, to be sorted, and what they weigh.
 //   smallest  the smallest rank of each community.
 
@@ -95,6 +96,14 @@ __device__ __forceinline__ double modularity_of(const Round *round, double total
                                                 double resolution) {
     double expected = __dmul_rn(resolution, (double)fresh(&round->squares) * 0x1p-62);
     return __dsub_rn((double)fresh(&round->within) / total, expected);
+}
+
+// `round` is zero before.
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
+    measure(const OFFSET *offsets, const ID *neighbours, const SUM *weight, const SUM *loops,
+            uint64 n, double total, const ID *community, const SUM *totals, Round *round) {
+    Graph graph = {offsets, neighbours, weight, loops, nullptr, nullptr, n};
+    add_modularity(graph, community, totals, total, round);
 }
 
 // What a vertex weighs labels by; all of it is the same for the whole step.

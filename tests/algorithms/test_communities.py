@@ -14,14 +14,13 @@ from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 import dask_graphgpu as dg
-from dask_graphgpu import config, errors
+from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import leiden, louvain
 from dask_graphgpu.report import Report
 
 pytestmark = on_one_rank
 
-# Those that run on the engine under test.
-METHODS = ["louvain", "leiden"] if config.get("engine") != "gpu" else ["louvain"]
+METHODS = ["louvain", "leiden"]
 
 
 def peer(graph, *, weighted=True):
@@ -217,4 +216,4 @@ def test_report_and_bad_arguments():
     with pytest.raises(errors.InvalidArgument, match="iterations=0; allowed is a whole number"):
         edges.graph.leiden(iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
-        edges.graph.louvain(weighted=True)
+        edges.graph.leiden(weighted=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from engines import on_one_cpu
+from engines import of_the_cpu_engine, on_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads
@@ -11,7 +11,7 @@ from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors, last_report
 
-pytestmark = on_one_cpu
+pytestmark = on_one_rank
 
 
 @settings(max_examples=40)
@@ -50,6 +50,7 @@ def test_report_has_the_advances_of_every_source(number):
     assert last_report()["edges"].tolist() == edges
 
 
+@of_the_cpu_engine
 def test_errors_and_checkpoints(tmp_path):
     edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0], "weight": [2**62, 2**62, 1]})
     with on_threads(2), pytest.raises(errors.IntegerOverflow):

@@ -4,14 +4,12 @@ import networkx as nx
 import oracles
 import pandas as pd
 import pytest
-from engines import of_the_cpu_engine
+from engines import RANKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
-
-pytestmark = of_the_cpu_engine
 
 
 @settings(max_examples=100)
@@ -20,7 +18,7 @@ pytestmark = of_the_cpu_engine
     data=st.data(),
     weighted=st.booleans(),
     order=st.sampled_from(["input", "degree"]),
-    ranks=st.sampled_from([1, 1, 2, 3, 4]),
+    ranks=st.sampled_from([1, *RANKS]),
 )
 def test_path_is_one_and_the_shortest(graph, data, weighted, order, ranks):
     weighted = weighted and graph.weight is not None
@@ -71,7 +69,7 @@ def test_on_ranks_it_is_that_of_one(weighted, partitioner):
     edges["weight"] = [1 + i * 7919 % 5 for i in range(len(edges))]
     options = {"source": "source", "destination": "target", "directed": False}
     wanted = edges.graph(**options, ranks=1).shortest_path(3, 990, weighted=weighted)
-    for ranks in (2, 3, 4):
+    for ranks in RANKS[1:]:
         graph = partitioned(edges, 3).graph(**options, ranks=ranks, partitioner=partitioner)
         found = graph.shortest_path(3, 990, weighted=weighted)
         assert found.npartitions == 3

@@ -133,6 +133,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def louvain() -> Any:
         return gpu.louvain(views["sum"], 1.0, 0, report=Report("louvain"))
 
+    def leiden() -> Any:
+        return gpu.leiden(views["sum"], 1.0, 0, 2, report=Report("leiden"))
+
     some = graph.pairs()
     ends = [held.ids.find_rows([some[end].values])[0] for end in ("src", "dst")]
 
@@ -183,6 +186,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "label propagation": (lambda: plain.label_propagation(10), labels),
         "hits": (lambda: plain.hits(tolerance=0, max_iterations=ITERATIONS), hits),
         "louvain": (lambda: plain.louvain(), louvain),
+        "leiden": (lambda: plain.leiden(), leiden),
         "jaccard, 1 M pairs": (lambda: plain.jaccard(some), jaccard),
         "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
@@ -231,6 +235,7 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
         "triangles": lambda: cugraph.triangle_count(plain),
         "louvain": lambda: cugraph.louvain(plain),
+        "leiden": lambda: cugraph.leiden(plain, max_iter=2),
         "jaccard, 1 M pairs": lambda: cugraph.jaccard(plain, some),
         "spanning forest": lambda: cugraph.minimum_spanning_tree(weighted),
         "betweenness, 4 sources": betweenness(4),
@@ -282,9 +287,10 @@ COMPARED = (
 def compare(calls: dict[str, Any], theirs: dict[str, Any]) -> str:
     """Say whether distances, cores, triangles and the like are those of cuGraph, and both modularities."""
     said = []
-    if "louvain" in calls:
-        own, other = calls["louvain"][0]()["modularity"].iloc[0], theirs["louvain"]()[1]
-        said.append(f"louvain: modularity {own:.5f}, cuGraph's {other:.5f}")
+    for name in ("louvain", "leiden"):
+        if name in calls:
+            own, other = calls[name][0]()["modularity"].iloc[0], theirs[name]()[1]
+            said.append(f"{name}: modularity {own:.5f}, cuGraph's {other:.5f}")
     for name, column, tolerance, order in COMPARED:
         if name not in calls:
             continue

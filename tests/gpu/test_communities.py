@@ -1,11 +1,12 @@
-"""Louvain on the GPU against the same steps in plain Python, NetworkX's modularity and the CPU engine."""
+"""Louvain and Leiden on the GPU against the same steps in plain Python, NetworkX's modularity and the CPU engine."""
 
 import importlib
 
 import networkx as nx
 import numpy as np
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, path, random_small, rmat, simple, star
+from made_graphs import SHAPES, MadeGraph, apart, edgeless, path, random_small, rmat, simple, star
+from synchronous_louvain import leiden as leiden_in_python
 from synchronous_louvain import louvain as in_python
 
 from dask_graphgpu.engine import cpu
@@ -14,6 +15,7 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.communities")
+refining = importlib.import_module("dask_graphgpu.engine.gpu.leiden")
 
 
 def once(graph, weight=None):
@@ -88,8 +90,7 @@ def test_a_hub_of_many_labels(number, ids):
 
 
 def test_tables_that_take_several_passes(monkeypatch):
-    monkeypatch.setattr(gpu, "FAR_BYTES", 1)
-    monkeypatch.setattr(gpu, "_far_slots", lambda level, blocks: 256)
+    monkeypatch.setattr(gpu, "far_slots", lambda level, blocks: 256)
     graph = star(9_000)
     labels, found = gpu.louvain(graph.view(), 1.0, 0, Report("louvain"))
     expected, _ = in_python(graph.n, graph.edges())
@@ -102,6 +103,62 @@ def test_no_edges(n):
     labels, found = gpu.louvain(edgeless(n).view(), 1.0, 0, Report("louvain"))
     assert labels.tolist() == list(range(n))
     assert found == 0
+
+
+def parts_are_connected(graph, labels):
+    """Whether every community is, by edges with a weight."""
+    made = nx.Graph((u, v) for u, v, *w in graph.edges() if not w or w[0] > 0)
+    made.add_nodes_from(range(graph.n))
+    parts = {}
+    for v, label in enumerate(labels.tolist()):
+        parts.setdefault(label, set()).add(v)
+    return all(nx.is_connected(made.subgraph(part)) for part in parts.values())
+
+
+@pytest.mark.parametrize("weight", [None, "uint8", "float64"])
+@pytest.mark.parametrize("resolution", [0.3, 1.0, 2.5])
+def test_leiden_of_small_graphs(weight, resolution):
+    for seed in range(24):
+        graph = once(random_small(seed), weight)
+        labels, found = refining.leiden(graph.view(), resolution, seed, 2, Report("leiden"))
+        assert labels.dtype == graph.ids
+        expected, wanted = leiden_in_python(
+            graph.n, graph.edges(), resolution=resolution, seed=seed, rank=graph.rank
+        )
+        assert labels.tolist() == expected, seed
+        assert found == pytest.approx(wanted, abs=1e-15)
+        assert parts_are_connected(graph, labels)
+        if wanted:
+            assert found == pytest.approx(modularity(graph, labels, resolution), abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", ["grid", "apart", "path", "edgeless"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_leiden_of_shapes(shape, directed):
+    graph = SHAPES[shape](directed=directed)
+    graph = once(MadeGraph(graph.n, graph.source, graph.destination, directed=directed))
+    labels, found = refining.leiden(graph.view(), 1.0, 3, 1, Report("leiden"))
+    expected, wanted = leiden_in_python(graph.n, graph.edges(), seed=3, iterations=1)
+    assert labels.tolist() == expected
+    assert found == pytest.approx(wanted, abs=1e-15)
+
+
+def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():
+    made = rmat(11)
+    labels, found = refining.leiden(simple(made.view()), 1.0, 0, 2, Report("leiden"))
+    assert parts_are_connected(made, labels)
+    assert found > cpu.leiden(simple(made.view()), 1.0, 0, 2, Report("leiden"))[1] - 0.006
+
+
+def test_communities_that_come_apart():
+    graph = apart(3, 20)
+    level = gpu.first_level(gpu.DeviceView.of(graph.view()))
+    labels = gpu.own_labels(level) * 0
+    roots = refining._connected(level, labels)
+    made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
+    made.add_nodes_from(range(60))
+    for part in nx.connected_components(made):
+        assert {int(roots[v]) for v in part} == {min(part)}
 
 
 def test_weights_that_mean_nothing():

@@ -75,6 +75,8 @@ METHODS = {
     "bfs of several": lambda graph, a, b: graph.bfs([a, b]),
     "bfs to targets": lambda graph, a, b: graph.bfs(a, target=[b, a]),
     "sssp": lambda graph, a, b: graph.sssp(a, predecessor=True),
+    "shortest path": lambda graph, a, b: graph.shortest_path(a, b),
+    "shortest path by hops": lambda graph, a, b: graph.shortest_path(a, b, weighted=False),
     "sswp": lambda graph, a, b: graph.sswp(a),
     "ssnsp": lambda graph, a, b: graph.ssnsp(a),
     "pagerank": lambda graph, a, b: graph.pagerank(),

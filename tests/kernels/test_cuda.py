@@ -18,6 +18,8 @@ from dask_graphgpu.kernels.compile import cuda_cubin
 NAMES = list(WIDTHS.values())
 IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.product(NAMES, NAMES)]
 
+SUMS = [{**ids, "SUM": total} for ids, total in zip(IDS, ("uint32", "uint64") * 2, strict=True)]
+
 # What each source is written over, as lists of macros from the narrowest to the widest. Sources that
 # are compiled with generated text have their own tests.
 GIVEN = {
@@ -30,10 +32,10 @@ GIVEN = {
     "induced": IDS,
     "jaccard": IDS,
     "label_propagation": IDS,
-    "louvain": [
-        {**ids, "SUM": total} for ids, total in zip(IDS, ("uint32", "uint64") * 2, strict=True)
-    ],
+    "leiden": SUMS,
+    "louvain": SUMS,
     "multi_bfs": IDS,
+    "path": IDS,
     "peeling": IDS,
     "shards": IDS,
     "tiers": IDS,

@@ -8,7 +8,9 @@ from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
+from dask_graphgpu.engine.gpu.leiden import leiden
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
+from dask_graphgpu.engine.gpu.path import path
 from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import predecessors
@@ -28,9 +30,11 @@ __all__ = [
     "jaccard_two_hop",
     "k_core",
     "label_propagation",
+    "leiden",
     "louvain",
     "multi_bfs",
     "neighbour_arcs",
+    "path",
     "path_counts",
     "predecessors",
     "run",

@@ -48,11 +48,12 @@ _FIELDS: list[tuple[str, Any]] = [
     ("modularity", np.float64),
     ("edges", np.uint64),
 ]
+_ROUND = np.dtype([(name, np.uint64) for name in ("moved", "within", "squares")])
 _NONE = np.uint64(0)  # a null pointer
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
+class Level:
     """A graph whose vertices are communities of the one before, as kernels/cuda/communities.cuh has it."""
 
     offsets: Any
@@ -73,7 +74,7 @@ class _Level:
     @property
     def edges(self) -> tuple[Any, Any, Any]:
         """As kernels take them."""
-        return self.offsets, self.neighbours, _or_null(self.weight)
+        return self.offsets, self.neighbours, or_null(self.weight)
 
 
 def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
@@ -108,21 +109,21 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[A
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
     here = DeviceView.of(view)
-    level, salts = _first_level(here), np.random.default_rng(seed)
+    level, salts = first_level(here), np.random.default_rng(seed)
     place, modularity = cupy.arange(here.n, dtype=here.id_dtype), 0.0
     total = int(level.degree.sum(dtype=np.uint64))
     while total:
-        labels = _own_labels(level)
-        labels, modularity = _moved(level, labels, total, resolution, salts, report)
-        labels, count = _renumbered(labels)
+        labels = own_labels(level)
+        labels, modularity = moved(level, labels, total, resolution, salts, report)
+        labels, count = renumbered(labels)
         if count == len(level):
             break
         place = labels[place]
-        level = _aggregated(level, labels, count)
-    return here.to_caller(_in_dense_ids(here, place)), modularity
+        level = aggregated(level, labels, count)
+    return here.to_caller(in_dense_ids(here, smallest_places(here, place))), modularity
 
 
-def _first_level(here: DeviceView) -> _Level:
+def first_level(here: DeviceView) -> Level:
     """The graph itself."""
     rows = here.out
     if rows.weight is None:
@@ -142,10 +143,10 @@ def _first_level(here: DeviceView) -> _Level:
         offsets, neighbours, weight = rows.offsets, rows.neighbours, rows.weight
     loops, degree = cupy.zeros(here.n, kind), cupy.zeros(here.n, kind)
     rank = None if here.user_rank is None else here.user_rank.astype(here.id_dtype, copy=False)
-    level = _Level(offsets, neighbours, weight, loops, degree, rank)
+    level = Level(offsets, neighbours, weight, loops, degree, rank)
     # A loop is once in the rows of an undirected graph, and was put twice into those of a directed one.
     times = np.array(1 if here.directed else 2, kind)[()]
-    _over_edges(level, "weigh", np.uint64(here.n), times, loops, degree)
+    over_edges(level, "weigh", np.uint64(here.n), times, loops, degree)
     return level
 
 
@@ -164,20 +165,20 @@ def _whole(weight: Any) -> Any:
     return cupy.rint(cupy.ldexp(weight.astype(np.float64), TOTAL_BITS - bits)).astype(np.uint64)
 
 
-def _over_edges(level: _Level, name: str, *args: Any) -> None:
+def over_edges(level: Level, name: str, *args: Any, source: str = "louvain") -> None:
     """Launch a kernel over all edges."""
     chunks = -(-len(level.neighbours) // CHUNK)
-    launch.flat(level.kernel(name), chunks, (*level.edges, *args), threads=launch.THREADS)
+    launch.flat(level.kernel(name, source), chunks, (*level.edges, *args), threads=launch.THREADS)
 
 
-def _own_labels(level: _Level) -> Any:
+def own_labels(level: Level) -> Any:
     """Every vertex alone."""
     if level.rank is not None:
         return level.rank.copy()
     return cupy.arange(len(level), dtype=level.neighbours.dtype)
 
 
-def _totals(level: _Level, labels: Any, count: int) -> Any:
+def totals(level: Level, labels: Any, count: int) -> Any:
     """The degree of each of ``count`` labels."""
     totals = cupy.zeros(count, level.degree.dtype)
     launch.flat(
@@ -186,8 +187,8 @@ def _totals(level: _Level, labels: Any, count: int) -> Any:
     return totals
 
 
-def _moved(
-    level: _Level,
+def moved(
+    level: Level,
     labels: Any,
     total: int,
     resolution: float,
@@ -197,7 +198,7 @@ def _moved(
     """Labels after moving vertices from ``labels``, which are changed, and their modularity."""
     n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
     kernel, state = level.kernel("move"), State(_FIELDS, {0: "move"})
-    slots = _far_slots(level, launch.resident_blocks(kernel))
+    slots = far_slots(level, launch.resident_blocks(kernel))
     far = slots * launch.resident_blocks(kernel)
     require(
         n * (1 + 3 * ids.itemsize + kind.itemsize) + far * (ids.itemsize + kind.itemsize),
@@ -207,11 +208,11 @@ def _moved(
     launch.cooperative(
         kernel,
         (
-            *level.edges, level.loops, level.degree, _or_null(level.rank), np.uint64(n),
+            *level.edges, level.loops, level.degree, or_null(level.rank), np.uint64(n),
             np.float64(total), np.float64(resolution), salts.integers(2**64, dtype=np.uint64),
             cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
             (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels, best,
-            _totals(level, labels, n), state.memory,
+            totals(level, labels, n), state.memory,
         ),
     )  # fmt: skip
     read, runs = state.read()
@@ -224,7 +225,23 @@ def _moved(
     return best, float(read["modularity"])
 
 
-def _far_slots(level: _Level, blocks: int) -> int:
+def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> float:
+    """Of some labels below the number of vertices, as the kernels have it."""
+    found = cupy.zeros(_ROUND.itemsize, np.uint8)
+    threads = max(len(level), -(-len(level.neighbours) // CHUNK))
+    launch.flat(
+        level.kernel("measure"), threads,
+        (
+            *level.edges, level.loops, np.uint64(len(level)), np.float64(total), labels,
+            totals(level, labels, len(level)), found,
+        ),
+        threads=launch.THREADS,
+    )  # fmt: skip
+    read = cupy.asnumpy(found).view(_ROUND)[0]
+    return float(read["within"]) / total - resolution * (float(read["squares"]) * 2.0**-62)
+
+
+def far_slots(level: Level, blocks: int) -> int:
     """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
     longest = int(cupy.diff(level.offsets).max())
     if 2 * longest <= SHARED_SLOTS:
@@ -234,7 +251,7 @@ def _far_slots(level: _Level, blocks: int) -> int:
     return slots
 
 
-def _renumbered(labels: Any) -> tuple[Any, int]:
+def renumbered(labels: Any) -> tuple[Any, int]:
     """The same labels as 0, 1, 2 ... in their order, and how many there are."""
     there = cupy.zeros(len(labels), labels.dtype)
     there[labels] = 1
@@ -242,14 +259,14 @@ def _renumbered(labels: Any) -> tuple[Any, int]:
     return numbers[labels] - labels.dtype.type(1), int(numbers[-1])
 
 
-def _aggregated(level: _Level, labels: Any, count: int) -> _Level:
+def aggregated(level: Level, labels: Any, count: int) -> Level:
     """A vertex for each of ``count`` labels."""
     edges, kind, weighted = len(level.neighbours), level.degree.dtype, level.weight is not None
     require(edges * (24 + 2 * kind.itemsize * weighted), "joining vertices to communities")
     bits = max((count - 1).bit_length(), 1)
     keys, size = cupy.empty(edges, np.uint64), cupy.zeros(1, np.uint64)
     weights = cupy.empty(edges * weighted, kind)
-    _over_edges(
+    over_edges(
         level, "crossing", np.uint64(len(level)), labels, np.uint32(bits), keys, weights, size
     )
     kept = int(size[0])
@@ -268,9 +285,9 @@ def _aggregated(level: _Level, labels: Any, count: int) -> _Level:
     keys, upto = keys[last], cupy.concatenate([cupy.zeros(1, np.uint64), upto[last]])
     firsts = cupy.arange(count + 1, dtype=np.uint64) << np.uint64(bits)
     starts = cupy.searchsorted(keys, firsts)
-    degree = _totals(level, labels, count)
+    degree = totals(level, labels, count)
     loops = degree - cupy.diff(upto[starts]).astype(kind)
-    return _Level(
+    return Level(
         starts.astype(offset_type(len(keys))),
         (keys & np.uint64((1 << bits) - 1)).astype(np.uint32),
         cupy.diff(upto).astype(kind),
@@ -280,25 +297,29 @@ def _aggregated(level: _Level, labels: Any, count: int) -> _Level:
     )
 
 
-def _in_dense_ids(here: DeviceView, place: Any) -> Any:
-    """Communities as dense ids of each one's member that is smallest in the order of the user's ids."""
-    n, ids, rank = here.n, here.id_dtype, here.user_rank
-    first = cupy.full(n, np.iinfo(ids).max, ids)
+def smallest_places(here: DeviceView, parts: Any) -> Any:
+    """Of every vertex the smallest place, in the order of the user's ids, of the members of its part."""
+    ids, rank = here.id_dtype, here.user_rank
+    first = cupy.full(here.n, np.iinfo(ids).max, ids)
     types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
     given = None if rank is None else rank.astype(ids, copy=False)
     launch.flat(
         cuda("louvain", defines=types).kernel("smallest"),
-        n,
-        (place.astype(ids, copy=False), _or_null(given), np.uint64(n), first),
+        here.n,
+        (parts.astype(ids, copy=False), or_null(given), np.uint64(here.n), first),
     )
-    found = first[place]
-    if rank is None:
-        return found
-    holder = cupy.empty(n, ids)
-    holder[rank] = cupy.arange(n, dtype=ids)
-    return holder[found]
+    return first[parts]
 
 
-def _or_null(array: Any) -> Any:
+def in_dense_ids(here: DeviceView, places: Any) -> Any:
+    """Dense ids of places in the order of the user's ids."""
+    if here.user_rank is None:
+        return places
+    holder = cupy.empty(here.n, here.id_dtype)
+    holder[here.user_rank] = cupy.arange(here.n, dtype=here.id_dtype)
+    return holder[places]
+
+
+def or_null(array: Any) -> Any:
     """A kernel's argument that may be missing."""
     return _NONE if array is None else array
