@@ -27,8 +27,10 @@ __device__ __forceinline__ void start_runs(Runs *runs) { runs->time = nanosecond
 // no rows left the last one takes it.
 __device__ __forceinline__ void note_run(Runs *runs, uint32 direction, uint64 supersteps,
                                          uint64 frontier, uint64 edges) {
-    if (!REPORTS)
+    if (!REPORTS) {
+        runs->number = 1; // of which the host knows
         return;
+    }
     uint64 last = runs->number - 1, now = nanoseconds();
     if (runs->number == 0 || (runs->run[last].direction != direction && runs->number < MOST_RUNS)) {
         last = runs->number++;

@@ -192,7 +192,8 @@ def filters(on: On) -> None:
     """All filters, where a program may have one, and the bins of those that record."""
     names = ("bfs", "sssp", "components", "k-core, 16", "k-core, 32", "pagerank, delta")
     runs = {name: on.cases[name].run for name in names}
-    table("Filters, a kernel a phase", runs, {kind: {"filter": kind} for kind in FILTERS})
+    phases = {kind: {"filter": kind, "fusion": "none"} for kind in FILTERS}
+    table("Filters, a kernel a phase", runs, phases)
     fused = {kind: {"filter": kind, "fusion": "all"} for kind in FILTERS}
     table("Filters, all fused", runs, fused)
     del runs["components"]

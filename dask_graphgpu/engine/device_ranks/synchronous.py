@@ -35,6 +35,7 @@ class RankSynchronous(Synchronous):
     waits for other ranks: they may be threads of one process.
     """
 
+    fuses = False
     most_ahead = 2  # each that is queued behind the last one sends the border in vain
 
     def __init__(

@@ -72,12 +72,15 @@ class Asked:
         Whether all vertices send in every superstep.
     stops_on_device : bool
         Whether the device knows when to stop.
+    fuses : bool
+        Whether kernels of several supersteps are fused where nothing is asked for.
     """
 
     binding: Binding
     directions: tuple[str, str]
     every: bool
     stops_on_device: bool
+    fuses: bool
 
     def filter_and_fusion(self) -> tuple[str, str]:
         """The filter and the fusion that are asked for; InvalidArgument where they cannot be."""
@@ -96,7 +99,13 @@ class Asked:
                 f"graphgpu.fusion is {fusion!r}, which cannot be used: stop= is asked in Python, "
                 "after every superstep (it divides, may leave 64 bits, or does not compile)."
             )
-        return kind, fusion
+        return kind, self._fusion_unasked() if fusion == "auto" else fusion
+
+    def _fusion_unasked(self) -> str:
+        """Supersteps in which all send are as long as their kernels; others as their launches."""
+        rows = configured_gather() != "shards"
+        fuses = self.fuses and self.stops_on_device and not self.every and rows
+        return "selective" if fuses else "none"
 
     def in_shards(self) -> bool:
         """Whether sums are pulled in shards; InvalidArgument where they cannot be."""

@@ -54,16 +54,21 @@ class Synchronous:
         Supersteps, after a run, in which a bin of a filter was full.
     most_ahead : int
         Supersteps that are queued before the host looks at how far the device has come, at most.
+    fuses : bool
+        Whether a launch may be of several supersteps.
     """
 
     most_ahead = 8
+    fuses = True
 
     def __init__(self, arrays: Arrays, report: Report) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
         self.program, self.glue = arrays.program, arrays.lowered.glue
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
-        asked = Asked(self.binding, (self.dense, self.sparse), self.every, self._stops_on_device)
+        asked = Asked(
+            self.binding, (self.dense, self.sparse), self.every, self._stops_on_device, self.fuses
+        )
         self.filter, self.fusion = asked.filter_and_fusion()
         self.in_shards, self.in_blocks = asked.in_shards(), asked.in_blocks()
         self.tail = asked.tail()

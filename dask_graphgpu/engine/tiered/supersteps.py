@@ -32,6 +32,7 @@ class TieredSynchronous(Synchronous):
     """A run in supersteps that push, as `Synchronous` where each does."""
 
     arrays: TieredArrays
+    fuses = False
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report)
