@@ -59,6 +59,11 @@ class View:
         self.vertex_columns: Mapping[str, np.ndarray] = vertex_columns or {}
         self.user_rank = user_rank
 
+    @property
+    def by_degree(self) -> bool:
+        """Whether vertices are in the order of falling degrees; else in that of the user's ids."""
+        return self.user_rank is not None
+
     @classmethod
     def of(
         cls,

@@ -146,3 +146,13 @@ extern "C" __global__ void hear_one(Run run, int64 which, const Description *des
     if (!run.control->done && threadIdx.x == 0)
         run.aggregates[which] = joined(descriptions[which], every, size, which);
 }
+
+// What vertices send, in the order of their degrees: a rank's own vertices and its ghosts are each
+// in that order, and blocks of sources are to be of those with most edges first.
+extern "C" __global__ void order_emitted(Run run, const MESSAGE *emitted, const ID *places,
+                                         MESSAGE *ordered) {
+    if (run.control->done)
+        return;
+    for (uint64 v = thread_rank(); v < (uint64)run.num_vertices; v += num_threads())
+        ordered[places[v]] = emitted[v];
+}

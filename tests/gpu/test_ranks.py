@@ -15,11 +15,12 @@ from rank_runs import made_view, on_one, put_together, same
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks, driver
-from dask_graphgpu.engine.device_ranks import in_place
+from dask_graphgpu.engine.device_ranks import in_place, synchronous
 from dask_graphgpu.engine.device_ranks.view import border_of
-from dask_graphgpu.engine.gpu import near_far
+from dask_graphgpu.engine.gpu import asked, near_far
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
@@ -97,6 +98,28 @@ def test_shortest_paths_in_short_stretches(way, far, monkeypatch):
             expected = on_one(SSSP, view, sources=[3])
             found = on_ranks(SSSP, cut(view, SEVERAL[-1], way, 2), sources=[3])
             same(found, expected, rtol=1e-5 if kind == "float32" else 0)
+
+
+@pytest.mark.parametrize("block", [16, 64])
+@pytest.mark.parametrize("size", SEVERAL)
+def test_sums_by_blocks_of_sources(size, block, monkeypatch):
+    monkeypatch.setattr(asked, "_MANY_EDGES", 0)
+    monkeypatch.setattr(synchronous, "sizes", lambda item: (block, 4 * block))
+    program = power_program("float64", weighted=False, personal=False)
+    given = {"max_supersteps": 12, "exact_supersteps": True, "constants": {"tolerance": 0.0}}
+    for made in (rmat(9, directed=True), grid(12)):
+        view = made.view(into=True)
+        expected = on_one(program, view, **given)
+
+        def work(share):
+            share.by_degree = True
+            return device_ranks.run(program, share, report=Report("test"), **given)
+
+        parts = cut(view, size, "random")
+        with monkeypatch.context() as rows:
+            rows.setattr(synchronous.RankSynchronous, "_pull_lists", None)  # not by rows
+            found = put_together(parts, on_gpus(parts, work))
+        same(found, expected, rtol=1e-9)
 
 
 def test_the_largest_integer_is_a_distance_like_any_other():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import cupy
@@ -13,9 +13,11 @@ from dask_graphgpu.engine.cuda.glue import KINDS
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
+from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.report import Report
 
 # Words of Told in program_ranks.cu before the aggregates, and of each of them.
@@ -98,17 +100,60 @@ class RankSynchronous(Synchronous):
 
     def _end(self, name: str, run: Any, *args: Any) -> Callable[[], None]:
         """A launch of one block of program_ranks.cu."""
+        kernel = self._of_ranks(name)
+        return partial(kernel.function(cooperative=False), (1,), (256,), (run, *args))
+
+    def _of_ranks(self, name: str) -> Any:
+        """A kernel of program_ranks.cu."""
         defines = {
             # What a part of a sum leaves, the whole may come back to.
             "CHECKS_AGGREGATES": "0",
             "CHECKS_JOINED": str(int(not self.program.wraps)),
         }
-        kernel = launch.loaded(self.arrays.module("program_ranks", defines).kernel(name))
-        return partial(kernel.function(cooperative=False), (1,), (256,), (run, *args))
+        return launch.loaded(self.arrays.module("program_ranks", defines).kernel(name))
 
     def _launch(self, name: str, *args: Any, **more: Any) -> Callable[[], None]:
         launch.loaded(self.arrays.module(more.get("source", "program")).kernel(name))
         return super()._launch(name, *args, **more)
+
+    # -- blocks of sources -----------------------------------------------------------------------
+
+    def _blocked_steps(
+        self, run: Any, emitted: Any, into: tuple[Any, Any]
+    ) -> list[Callable[[], None]]:
+        self._ordered = cupy.empty_like(emitted)
+        kernel = self._of_ranks("order_emitted")
+        given = run, emitted, self._places, self._ordered
+        order = partial(launch.flat, kernel, self.arrays.n, given)
+        return [order, *super()._blocked_steps(run, self._ordered, into)]
+
+    @cached_property
+    def blocked(self) -> Blocked:
+        edges, of = self.arrays.edges("gather"), sizes(self.messages.dtype.itemsize)
+
+        def make() -> Blocked:
+            pairs = Pairs(row_ids(edges), self._places[edges.neighbours])  # no longer ascending
+            made = Blocked(from_pairs(self.arrays.n, [pairs], edges.neighbours.dtype), *of)
+            made.edges = edges  # the others are not needed any more
+            return made
+
+        made: Blocked = self.arrays.edge_view.made(("blocked", id(edges.offsets), of), make)
+        return made
+
+    @cached_property
+    def _places(self) -> Any:
+        """Place of each vertex that is here in the order of falling degrees, ghosts among own ones."""
+        view = self.arrays.view
+
+        def make() -> Any:
+            order = cupy.argsort(-view.degrees("out"))
+            places = cupy.empty(self.arrays.n, view.id_dtype)
+            places[order] = cupy.arange(self.arrays.n, dtype=view.id_dtype)
+            return places
+
+        return view.made("places by degree", make)
+
+    # -- the end of a superstep --------------------------------------------------------------------
 
     def _gather(self) -> None:
         self._link.all_gather(self._told, self._every)

@@ -57,7 +57,7 @@ def blocks_pay(view: View) -> bool:
     They are where what rows look up is far apart: not in an order of ids that keeps neighbours
     together, nor where most of it is in a cache.
     """
-    return view.user_rank is not None and view.num_edges >= _MANY_EDGES
+    return view.by_degree and view.num_edges >= _MANY_EDGES
 
 
 @dataclass(frozen=True)

@@ -335,7 +335,7 @@ class Synchronous:
             size: dict[str, Any] = {"threads": SHARD_THREADS, "shared": shared_bytes()}
             steps.append(self._launch("pull_shards", self.shards.num_items, gather, *given, **size))
         elif self.in_blocks:
-            steps += self._blocked_steps(gather, into)
+            steps += self._blocked_steps(gather, self.emitted_or_none, into)
         elif pulls:
             pull, of_parts, of_joins = self._pull_lists()
             kernels: list[tuple[str, tuple[Any, ...]]] = [("all", ())] if "pull" in both else []
@@ -454,12 +454,14 @@ class Synchronous:
         )
         return made
 
-    def _blocked_steps(self, run: Any, into: tuple[Any, Any]) -> list[Callable[[], None]]:
+    def _blocked_steps(
+        self, run: Any, emitted: Any, into: tuple[Any, Any]
+    ) -> list[Callable[[], None]]:
         """The launches of a gather by blocks of sources."""
         item, blocked = self.messages.dtype.itemsize, self.blocked
         self.far_values = cupy.empty(blocked.num_values, self.messages.dtype)
         self.far_sums = cupy.empty(max(1, blocked.num_sums), np.float64)  # or of int64
-        given, emitted = blocked.struct(self.far_values, self.far_sums), self.emitted_or_none
+        given = blocked.struct(self.far_values, self.far_sums)
         whole = launch.num_multiprocessors()
         resident = max(1, _RESIDENT // BLOCKED_THREADS) * whole
 

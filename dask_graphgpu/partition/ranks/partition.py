@@ -197,6 +197,7 @@ class RankPartition:
             vertex_columns=self.vertex_columns,
             graph_edges=rows.graph_edges,
             levels=self.levels,
+            by_degree=self.order == "degree",
         )
 
 

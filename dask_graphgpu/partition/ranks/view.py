@@ -57,6 +57,8 @@ class RankView:
         Edges of the whole graph; of an undirected one the entries of all rows.
     levels : Levels, optional
         The layer of each vertex that is here, where edges are looked at by layers.
+    by_degree : bool
+        Whether own vertices are in the order of falling degrees; else in that of their numbers.
     """
 
     def __init__(
@@ -73,8 +75,10 @@ class RankView:
         vertex_columns: Mapping[str, np.ndarray] | None = None,
         graph_edges: int,
         levels: Levels | None = None,
+        by_degree: bool = False,
     ) -> None:
         self.levels = levels
+        self.by_degree = by_degree
         self.ranks = ranks
         self.border = border
         self.numbers = numbers
@@ -286,6 +290,7 @@ class RankView:
             vertex_columns=self.vertex_columns,
             graph_edges=self.graph_edges * (1 if directed == self.directed else 2),
             levels=self.levels,
+            by_degree=self.by_degree,
         )
 
     def _max_weight(self) -> int | float | None:
@@ -363,6 +368,11 @@ class TowardView(View):
         self.graph_vertices = whole.graph_vertices
         self.graph_edges = whole.graph_edges * (2 if direction == "both" else 1)
         self._whole, self._direction = whole, direction
+
+    @property
+    def by_degree(self) -> bool:
+        """Whether own vertices are in that order."""
+        return self._whole.by_degree
 
     @property
     def max_weight(self) -> int | float | None:
