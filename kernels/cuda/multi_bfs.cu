@@ -9,8 +9,14 @@
 //
 // A level has two steps. The frontier gives its bits to its out-neighbours, or those that lack bits
 // of searches that are still going on look for them at their in-neighbours until they have all.
-// Then the bits are settled, which writes levels and lists the rows of the next level: going over
-// the vertices that got some, or over all where these are many.
+// Then the bits are settled and the rows of the next level listed: going over the vertices that got
+// some, or over all where these are many.
+//
+// A row is pulled by all its edges at once where it is long, and most need the first few only when
+// most bits are there: after a pull, each vertex first looks at some by itself.
+//
+// Of levels in which many vertices got bits, these are kept, and written to `level` at the end, all
+// searches of a vertex at once; of the others they are written there and then.
 
 #include "degree_lists.cuh"
 #include "runs.cuh"
@@ -35,6 +41,12 @@ enum Pulls : uint32 { NEVER, CHOSEN, ALWAYS };
 
 // Part of the vertices from which all are gone over.
 constexpr uint64 MANY = 16;
+
+// Levels whose words are kept.
+constexpr uint32 KEPT = 4;
+
+// In-neighbours that a vertex tries by itself.
+constexpr uint32 TRIED = 2 * BATCH;
 
 struct Or {
     __device__ __forceinline__ uint64 operator()(uint64 a, uint64 b) const { return a | b; }
@@ -135,37 +147,97 @@ __device__ void pull(const OFFSET *out_offsets, const OFFSET *offsets, const ID 
     });
 }
 
-// Of n vertices those in `list`, `number` of them, or all where it is null. Lists the rows that a
-// pull for the bits of `active` looks through, or a push.
+// Of n vertices those in `list`, `number` of them, or all where it is null. `level`: where depths
+// go; null: the words of `visit` are kept. Lists the rows of a push.
 __device__ void settle(const OFFSET *offsets, uint64 n, const Words &words, const ID *list,
-                       uint64 number, bool pulls, uint64 active, uint32 searches, int32 depth,
-                       int32 *level, Appender &appender) {
+                       uint64 number, bool pushes, uint32 searches, int32 depth, int32 *level,
+                       Appender &appender) {
     for (uint64 first = warp_rank() * WARP; first < number; first += num_warps() * WARP) {
         uint64 i = first + lane();
         bool there = i < number;
         ID v = !there ? 0 : list == nullptr ? (ID)i : list[i];
-        uint64 bits = there ? words.next[v] : 0, seen = 0;
-        if (there) {
+        uint64 bits = there ? words.next[v] : 0;
+        if (there)
             words.visit[v] = bits;
-            if (bits != 0)
-                words.next[v] = 0;
-            if (bits != 0 || pulls) {
-                seen = words.seen[v] | bits;
-                words.seen[v] = seen;
-            }
+        if (bits != 0) {
+            words.next[v] = 0;
+            words.seen[v] |= bits;
         }
-        if (__any_sync(FULL_WARP, bits != 0)) // a search after the other, side by side
+        if (!__any_sync(FULL_WARP, bits != 0))
+            continue;
+        if (level != nullptr) // a search after the other, side by side
             for (uint32 k = 0; k < searches; ++k)
                 if (bits >> k & 1)
                     level[k * n + v] = depth;
-        bool wanted = there && (pulls ? (active & ~seen) != 0 : bits != 0);
-        appender.append(wanted, v, wanted ? offsets[v + 1] - offsets[v] : (OFFSET)0);
+        if (pushes)
+            appender.append(bits != 0, v, bits != 0 ? offsets[v + 1] - offsets[v] : (OFFSET)0);
     }
     appender.flush();
 }
 
-// `next` and `seen` are zero before; `level` is -1, n of each search. `last`: the level to end
-// with.
+// Lists the rows that a pull looks through for the bits of `active`. Where it `looks`, a vertex
+// first tries some of its in-neighbours, those of the smallest ids.
+__device__ void list_pulled(const OFFSET *out_offsets, const OFFSET *offsets, const ID *neighbours,
+                            uint64 n, const Words &words, uint64 active, bool looks,
+                            Appender &appender, Found &all) {
+    for (uint64 first = warp_rank() * WARP; first < n; first += num_warps() * WARP) {
+        uint64 v = first + lane();
+        uint64 lacks = v < n ? active & ~words.seen[v] : 0, bits = 0;
+        OFFSET start = lacks != 0 ? offsets[v] : 0, end = lacks != 0 ? offsets[v + 1] : 0;
+        if (looks && lacks != 0) {
+            for (uint32 k = 0; k < TRIED && k < end - start && bits != lacks; k += BATCH) {
+                ID u[BATCH];
+                uint64 got[BATCH];
+#pragma unroll
+                for (int j = 0; j < BATCH; ++j)
+                    u[j] = k + j < end - start ? neighbours[start + k + j] : (ID)v;
+#pragma unroll
+                for (int j = 0; j < BATCH; ++j)
+                    got[j] = k + j < end - start ? words.visit[u[j]] : 0;
+#pragma unroll
+                for (int j = 0; j < BATCH; ++j) {
+                    bits |= got[j] & lacks;
+                    all.read += k + j < end - start;
+                }
+            }
+        }
+        if (bits != 0) {
+            words.next[v] = bits;
+            all.active |= bits;
+            ++all.vertices;
+            all.edges += out_offsets[v + 1] - out_offsets[v];
+        }
+        appender.append(bits != lacks, (ID)v, (OFFSET)(end - start));
+    }
+    appender.flush();
+}
+
+// Writes the depths of all vertices but those that are there: of bits that are in none of the words
+// that were kept.
+__device__ void write_levels(uint64 n, const uint64 *seen, const uint64 *kept, uint32 number,
+                             const int32 *depths, uint32 searches, int32 *level) {
+    for (uint64 v = thread_rank(); v < n; v += num_threads()) {
+        uint64 word[KEPT], any = 0, reached = seen[v];
+#pragma unroll
+        for (uint32 i = 0; i < KEPT; ++i) {
+            word[i] = i < number ? kept[i * n + v] : 0;
+            any |= word[i];
+        }
+        for (uint32 k = 0; k < searches; ++k) {
+            int32 depth = -1;
+#pragma unroll
+            for (uint32 i = 0; i < KEPT; ++i)
+                if (word[i] >> k & 1)
+                    depth = depths[i];
+            if ((any | ~reached) >> k & 1)
+                level[k * n + v] = depth;
+        }
+    }
+}
+
+// `next` and `seen` are zero before; `level` is anything, n of each search; `visit` has room for
+// KEPT
+// + 1 words a vertex. `last`: the level to end with.
 extern "C" __global__ void __launch_bounds__(512, 2)
     multi_bfs(const OFFSET *out_offsets, const ID *out_neighbours, const OFFSET *into_offsets,
               const ID *into_neighbours, uint64 n, const ID *sources, uint32 searches,
@@ -173,8 +245,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
               ID *queue, ID *piece_row, uint32 *piece, uint32 medium, uint32 large, uint64 *seen,
               uint64 *visit, uint64 *next, ID *list, int32 *level, State *state) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
+    __shared__ int32 depths[KEPT];
     Worklists lists = {queue, piece_row, piece, n, medium, large};
-    Words words = {seen, visit, next};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
     bool leads = blockIdx.x == 0 && threadIdx.x == 0;
     uint64 every = ~0ull >> (64 - searches);
@@ -193,6 +265,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     grid_sync(barrier);
     bool pulled = false;
     uint64 frontier = 0;
+    uint32 kept = 0;
     for (uint64 depth = 0;; ++depth) {
         Step *step = state->steps + depth % 3;
         uint64 found = fresh(&step->found), active = fresh(&step->active);
@@ -202,23 +275,34 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             break;
         bool pulls_next = pulls == ALWAYS || (pulls == CHOSEN && fresh(&step->edges) >= least_pull);
         bool all = pulled || pulls_next || found > n / MANY;
+        bool keeps = kept < KEPT && found > n / MANY;
+        Words words = {seen, visit + (keeps ? kept : KEPT) * n, next};
         {
             Appender appender(lists, Slice{}, &step->appended, slots);
-            settle(pulls_next ? into_offsets : out_offsets, n, words, all ? nullptr : list,
-                   all ? n : found, pulls_next, active, searches, (int32)depth, level, appender);
+            settle(out_offsets, n, words, all ? nullptr : list, all ? n : found, !pulls_next,
+                   searches, (int32)depth, keeps ? nullptr : level, appender);
         }
+        if (keeps && threadIdx.x == 0)
+            depths[kept] = (int32)depth;
+        kept += keeps;
         if (leads)
             state->steps[(depth + 1) % 3] = Step{};
         grid_sync(barrier);
         if (depth == last)
             break;
-        Slice slice = {};
-        slice.count = fresh_counts(&step->appended);
         Step *after = state->steps + (depth + 1) % 3;
         for (uint64 i = thread_rank(); i < num_targets; i += num_threads())
             if (seen[targets[i]] != every)
                 after->missing = 1;
         Found got;
+        if (pulls_next) {
+            Appender appender(lists, Slice{}, &step->appended, slots);
+            list_pulled(out_offsets, into_offsets, into_neighbours, n, words, active, pulled,
+                        appender, got);
+            grid_sync(barrier);
+        }
+        Slice slice = {};
+        slice.count = fresh_counts(&step->appended);
         if (pulls_next)
             pull(out_offsets, into_offsets, into_neighbours, lists, slice, words, active, got);
         else
@@ -228,4 +312,5 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         pulled = pulls_next;
         frontier = found;
     }
+    write_levels(n, seen, visit, kept, depths, searches, level);
 }

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # an atomic for an edge.
 PULLED_PART = 0.1
 
+# Levels whose words are kept: KEPT of the kernel.
+KEPT = 4
+
 _FORCED = {"push": 0, "pull": 2}
 _FIELDS = [("barrier", np.uint64)]
 _DIRECTIONS = {0: "push", 1: "pull"}
@@ -57,8 +60,9 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
-    level [1]_. Levels of a tenth of the edges and more are pulled, where the in-edges are there. 32 bytes a vertex, and
-    4 for each source. See kernels/cuda/multi_bfs.cu.
+    level [1]_. Levels of a tenth of the edges and more are pulled, where the in-edges are there; of the largest levels
+    the words are kept, and written as levels at the end. 64 bytes a vertex, and 4 for each source. See
+    kernels/cuda/multi_bfs.cu.
     """
     here = DeviceView.of(view)
     n, out = here.n, here.out
@@ -67,8 +71,11 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     pulls = forced if forced == 2 or here.has_into else 0
     into = here.into if pulls else out
     id_bytes = here.id_dtype.itemsize
-    require(n * (4 * searches + 24 + 2 * id_bytes), f"searching from {searches} sources at once")
-    level = cupy.full((searches, n), -1, np.int32)
+    require(
+        n * (4 * searches + 8 * (KEPT + 3) + 2 * id_bytes),
+        f"searching from {searches} sources at once",
+    )
+    level = cupy.empty((searches, n), np.int32)
     wanted = cupy.asarray([] if targets is None else targets, here.id_dtype)
     lists, separators = degree_lists(out)
     state = State(_FIELDS, _DIRECTIONS)
@@ -79,7 +86,7 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
             cupy.asarray(sources, here.id_dtype), np.uint32(searches), wanted,
             np.uint64(wanted.size), np.uint64(2**64 - 1 if cutoff is None else cutoff),
             np.uint32(pulls), np.uint64(PULLED_PART * here.num_edges), *lists, *separators,
-            cupy.zeros(n, np.uint64), cupy.empty(n, np.uint64), cupy.zeros(n, np.uint64),
+            cupy.zeros(n, np.uint64), cupy.empty((KEPT + 1) * n, np.uint64), cupy.zeros(n, np.uint64),
             cupy.empty(n, here.id_dtype), level, state.memory,
         ),
     )  # fmt: skip
