@@ -28,7 +28,8 @@ __device__ __forceinline__ void start_runs(Runs *runs) { runs->time = nanosecond
 __device__ __forceinline__ void note_run(Runs *runs, uint32 direction, uint64 supersteps,
                                          uint64 frontier, uint64 edges) {
     if (!REPORTS) {
-        runs->number = 1; // of which the host knows
+        runs->number = 1; // the host knows of one
+        runs->run[0].direction = direction;
         return;
     }
     uint64 last = runs->number - 1, now = nanoseconds();
