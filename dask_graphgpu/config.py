@@ -43,7 +43,8 @@ DEFAULTS: dict[str, Any] = {
     "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
     "page-bytes": "2MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit
-    # Of graphs by layers: layers with fewer edges are run together by one thread; None: 524288.
+    # Of graphs by layers: layers with fewer edges are run together, on the CPU by one thread. None:
+    # 524288; on a GPU as many as it holds threads.
     "layer-edges": None,
     # Of graphs made with ranks="auto" and partitioner="auto".
     "ranks": "auto",  # auto | a number: on workers of a cluster, else on threads of this process

@@ -193,11 +193,12 @@ class Graph:
             layered=layout == "layered",
             root=_as_root(root, layout),
         )
-        engines.check_layout(engine, schema.on_device, layered=made.layered)
         if partitioner == "auto":
             partitioner = config.get("partitioner")
         check_partitioner(partitioner)
         number, asked = check_ranks(ranks), ranks != "auto"
+        least = number if isinstance(number, int) else 1
+        engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
         self._input: Input = Frames(frame, vertices, ids, schema, made, number, asked, partitioner)
         self._engine = engine
 

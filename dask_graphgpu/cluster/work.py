@@ -231,6 +231,8 @@ def run_share(
     with share.over(ranks) as partition:
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+        layered = view.levels is not None
+        engines.check_layout(job.engine, False, layered=layered, ranks=ranks.size)
 
         def ran(keeping: Keeping | None) -> tuple[Run, Table]:
             keeper = None

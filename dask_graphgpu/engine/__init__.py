@@ -72,17 +72,23 @@ def load_on_ranks(name: str) -> ModuleType:
     return importlib.import_module(f"dask_graphgpu.engine.{of_ranks}")
 
 
-def check_layout(name: str, on_device: bool, *, layered: bool) -> None:
-    """Raise where an engine does not run on edges by layers.
+def check_layout(name: str, on_device: bool, *, layered: bool, ranks: int = 1) -> None:
+    """Raise where an engine does not run on edges by layers, on so many ranks.
 
     Raises
     ------
     EngineUnavailable
     """
-    if layered and (on_device or name not in ("auto", "cpu")):
+    if layered and (on_device or name not in ("auto", "cpu", "gpu")):
         raise EngineUnavailable(
-            f"layout='layered' is of the CPU engine, and engine={name!r}"
-            f"{' with frames on the GPU' if on_device else ''}: use layout='rows', or engine='cpu'"
+            "layout='layered' is of graphs in host memory on the engines 'cpu' and 'gpu', and this one "
+            f"has {'frames on the GPU' if on_device else f'engine={name!r}'}: use layout='rows', or "
+            "one of those"
+        )
+    if layered and name == "gpu" and ranks > 1:
+        raise EngineUnavailable(
+            "layout='layered' does not run on several ranks with engine='gpu': use layout='rows', "
+            "ranks=1 or engine='cpu'"
         )
 
 

@@ -5,12 +5,7 @@
 // the step has counted and decides on the next one, alone, so that all blocks do the same. While
 // there is little to do, block 0 goes on by itself, and a step ends with its __syncthreads.
 
-#if !HAS_PRIORITY
-typedef int64 PRIORITY;
-#endif
-
-// Vertices without a value hold the identity. Where a real value may equal it, `late` tells which.
-#define MAY_BE_LATE (HAS_REACHED && !NARROW)
+#include "improve.cuh"
 
 constexpr bool WHOLE_PRIORITY = Same<PRIORITY, int64>::value;
 constexpr int64 MOST = 0x7fffffffffffffffll;
@@ -98,14 +93,6 @@ struct Lists {
 };
 
 // ---- priorities
-
-__device__ __forceinline__ PRIORITY priority_of(const Run &run, VALUE value) {
-#if HAS_PRIORITY
-    return priority(run, value);
-#else
-    return 0;
-#endif
-}
 
 // Integers in the order of the priorities.
 __device__ __forceinline__ int64 order_key(PRIORITY p) {

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import edge_lists, partitioned
 
 import dask_graphgpu as dg
+from dask_graphgpu import engine as engines
 from dask_graphgpu.cli import graph as command
 from dask_graphgpu.errors import (
     EngineUnavailable,
@@ -170,8 +171,10 @@ def test_what_is_refused(frame):
         frame.graph(layout="sorted")
     with pytest.raises(InvalidArgument, match="root='v7' is of layers"):
         frame.graph(root="v7")
-    with pytest.raises(EngineUnavailable, match="layout='layered' is of the CPU engine"):
+    with pytest.raises(EngineUnavailable, match="on the engines 'cpu' and 'gpu'"):
         frame.graph(layout="layered", engine="interpreted")
+    with pytest.raises(EngineUnavailable, match="does not run on several ranks"):
+        engines.check_layout("gpu", False, layered=True, ranks=2)
     for ranks in (1, 2):
         with pytest.raises(UnknownVertex, match="'nobody'"):
             frame.graph(layout="layered", root="nobody", ranks=ranks).bfs("v7")

@@ -62,7 +62,7 @@ GIVEN = {
         )
     ],
 }
-GENERATED = {"near_far", "program", "program_fused"}
+GENERATED = {"layers", "near_far", "program", "program_fused"}
 OF_RANKS = {"near_far_ranks", "program_ranks", "ranks"}  # test_ranks_cuda.py
 
 FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"

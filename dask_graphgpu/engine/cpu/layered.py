@@ -18,30 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu import config
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.engine.keeping import Keeper
+from dask_graphgpu.engine.layer_edges import layer_edges
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, even_blocks, num_threads
 from dask_graphgpu.report import Report
 
 # Edges from which a layer goes to the threads: as of a level of a search.
 _LARGE_LAYER = 32 * LITTLE_WORK
-
-
-def layer_edges() -> int:
-    """``graphgpu.layer-edges``: edges below which a layer is combined with its neighbours."""
-    given = config.get("layer-edges")
-    if given is None:
-        return _LARGE_LAYER
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InvalidArgument(
-            f"graphgpu.layer-edges is {given!r}: give a number of edges from 1, or None."
-        )
-    return given
 
 
 def combined(lengths: np.ndarray, least: int) -> list[tuple[int, int]]:
@@ -92,7 +79,7 @@ class Sweeps(Improving):
         self.dirty = np.zeros(self.edges.num_layers, np.uint8)
         self.passed = np.ones(self.edges.num_layers, np.int32)  # the last pass over each layer
         self.now = 1
-        least = layer_edges()
+        least = layer_edges(_LARGE_LAYER)
         self.runs = combined(self.edges.lengths, least) if num_threads() > 1 else None
         self.join(self.start)
 

@@ -22,6 +22,7 @@ from dask_graphgpu.kernels.compile import cuda
 
 # The functions that the kernels of a source call; None: all.
 _CALLED = {"near_far": ("compute", "active", "priority"), "near_far_ranks": ("active", "priority")}
+_CALLED["layers"] = _CALLED["near_far"]
 
 # Edges of a part of a long row that a warp of pull takes, and of one that a block of push takes.
 PART, CHUNK = 128, 4096

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
@@ -78,6 +79,8 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     -----
     At most one read of each edge, plus about one a vertex in every pull. See kernels/cuda/bfs.cu.
     """
+    if view.levels is not None:
+        return _by_layers(view, source, cutoff, report)
     if configured_direction() == "notify-pull":
         return _by_notifying(view, source, cutoff, report)
     forced = _FORCED.get(configured_direction(), 0)
@@ -122,6 +125,14 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
             bytes=moved, seconds=run.seconds,
         )  # fmt: skip
     return here.to_caller(level)
+
+
+def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:
+    """A search in sweeps: one from the root of the layers, from others until levels are quiet."""
+    from dask_graphgpu.engine.gpu.programs import run
+
+    places = np.array([source])
+    return hops.levels(run(hops.PROGRAM, view, sources=places, cutoff=cutoff, report=report))
 
 
 def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -> Any:

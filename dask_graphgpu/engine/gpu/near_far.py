@@ -141,7 +141,7 @@ class NearFar:
         binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
         self.arrays, self.ordered, self.report = arrays, ordered, report
         edges, values = arrays.edges("send"), arrays.state[binding.program.first]
-        kind, self.lowest, self.highest = _priorities(binding)
+        kind, self.lowest, self.highest = priorities(binding)
         self.whole = kind == "i8"
         words, self._capacity = (n + 31) // 32, min(n, max(int(n * FAR_SHARE), FAR_LEAST))
         self.control = np.zeros(1, _struct(_CONTROL, kind))
@@ -176,7 +176,7 @@ class NearFar:
                 lists[name] = array.data.ptr
         lists["n"], lists["far_capacity"] = n, self._capacity
         lists["num_targets"] = self._held["targets"].size
-        lists["cutoff"] = _cutoff(cutoff, self.lowest, self.highest)
+        lists["cutoff"] = bounded(cutoff, self.lowest, self.highest)
         lists["until"] = self.highest
         lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
         lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
@@ -274,14 +274,14 @@ def defines(value: np.dtype[Any]) -> dict[str, str]:
     }
 
 
-def _priorities(binding: Binding) -> tuple[str, Any, Any]:
+def priorities(binding: Binding) -> tuple[str, Any, Any]:
     """Type of priorities, the least and the largest one."""
     if binding.program.priority is None or binding.whole_priorities:
         return "i8", INT64_MIN, INT64_MAX
     return "f8", -np.inf, np.inf
 
 
-def _cutoff(value: Any, lowest: Any, highest: Any) -> Any:
+def bounded(value: Any, lowest: Any, highest: Any) -> Any:
     """A bound of priorities in their type; None: no bound."""
     if value is None or value >= highest:
         return highest

@@ -26,7 +26,8 @@ def run(
 ) -> State:
     """Run a vertex program, compiled; parameters, result and errors as of the CPU engine's `run`.
 
-    Monotone programs update in place (`near_far`), others run in supersteps (`synchronous`). What
+    Monotone programs update in place (`near_far`; where the view has layers, by sweeps over these),
+    others run in supersteps (`synchronous`). What
     functions do with zero divisors is the hardware's: infinity or NaN, no exception.
     """
     # No compiler before a run.
@@ -49,6 +50,10 @@ def run(
             "graphgpu.filter, graphgpu.fusion, graphgpu.combine, graphgpu.gather and graphgpu.tail "
             "are of supersteps: a run with a cutoff has none."
         )
+    if program.in_place and not in_steps and view.levels is not None:
+        from dask_graphgpu.engine.tiered import layered
+
+        return layered.run(binding, places, cutoff, report)
     if program.in_place and not in_steps:
         from dask_graphgpu.engine.gpu import near_far
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.programs import run
@@ -23,8 +25,11 @@ PROGRAM = VertexProgram(
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from a source, as `engine.gpu.bfs`; ``targets`` do not end it earlier.
 
-    In asynchronous rounds there is no ``cutoff``: InvalidArgument.
+    Where the view has layers, it sweeps over them. In asynchronous rounds there is no ``cutoff``: InvalidArgument.
     """
+    if view.levels is not None:
+        places = np.array([source])
+        return hops.levels(run(hops.PROGRAM, view, sources=places, cutoff=cutoff, report=report))
     program = hops.PROGRAM if limits.configured_rounds() == "asynchronous" else PROGRAM
     state = run(
         program,

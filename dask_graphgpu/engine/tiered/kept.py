@@ -30,6 +30,7 @@ class Kept:
         self._edges = 0
         self._resident: dict[str, tuple[np.ndarray, Any]] = {}
         self._spare: list[np.ndarray] = []
+        self._pinned: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the first
         memory.keep(self)
 
     @classmethod
@@ -37,6 +38,16 @@ class Kept:
         """What is kept with a view's rows."""
         made: Kept = view.made("kept by runs over edges in host memory", cls)
         return made
+
+    def pinned(self, array: np.ndarray) -> np.ndarray:
+        """A pinned copy of an array, made once; it stays as long as the rows."""
+        with self._lock:
+            found = self._pinned.get(id(array))
+        if found is None:
+            found = array, pinned.copied(array)
+            with self._lock:
+                found = self._pinned.setdefault(id(array), found)
+        return found[1]
 
     def resident(self, arrays: Mapping[str, np.ndarray], edges: int) -> dict[str, Any]:
         """The first ``edges`` of each array, on the device.
@@ -68,7 +79,7 @@ class Kept:
             del self._spare[:-_MOST_SPARE]
 
     def drop(self) -> bool:
-        """Let go of all; whether there was any."""
+        """Let go of all but pinned copies; whether there was any."""
         with self._lock:
             dropped = bool(self._resident or self._spare)
             self._edges, self._resident, self._spare = 0, {}, []

@@ -55,6 +55,10 @@ def run(
 
     binding = Binding(program, view, constants or {})
     places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    if view.levels is not None and program.in_place and max_supersteps is None:
+        from dask_graphgpu.engine.tiered import layered
+
+        return layered.run(binding, places, cutoff, report)
     reason = None
     if cutoff is not None:
         reason = "cutoff= is of runs in place: leave it out"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from typing import Protocol
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
@@ -50,11 +49,10 @@ class HostTier:
         self.offsets = view.offsets(host)
         given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
         whole = cut.resident == self.num_edges
-        self.arrays: dict[str, np.ndarray] = given if whole else {
-            name: view.made(("pinned", id(array)), partial(pinned.copied, array))
-            for name, array in given.items()
-        }  # fmt: skip
         self.kept = Kept.of(view)
+        self.arrays: dict[str, np.ndarray] = given if whole else {
+            name: self.kept.pinned(array) for name, array in given.items()
+        }  # fmt: skip
         self.resident = self.kept.resident(self.arrays, cut.resident)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
@@ -75,10 +73,18 @@ class HostTier:
         return {name: array.ctypes.data for name, array in self.arrays.items()}
 
 
+class Streamed(Protocol):
+    """What buffers are for: pinned arrays of one length, of which ``cut.segment`` items go at once."""
+
+    cut: Cut
+    arrays: dict[str, np.ndarray]
+    kept: Kept
+
+
 class Slot:
     """A buffer on the device for edges that are on their way, and one on the host to send from."""
 
-    def __init__(self, tier: HostTier) -> None:
+    def __init__(self, tier: Streamed) -> None:
         size = tier.cut.segment
         self.arrays = {name: cupy.empty(size, a.dtype) for name, a in tier.arrays.items()}
         self.staged: dict[str, np.ndarray] = {}
@@ -104,7 +110,7 @@ class Slot:
 class Ring:
     """Buffers that take turns: one is filled while the kernels go over the other."""
 
-    def __init__(self, tier: HostTier) -> None:
+    def __init__(self, tier: Streamed) -> None:
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._slots = [Slot(tier) for _ in range(BUFFERS)]
 
