@@ -90,6 +90,7 @@ struct Lists {
     uint64 busy;         // times as many, and they become narrower
     uint64 alone_list;   // most vertices and edges of a round of one block
     uint64 alone_edges;
+    uint64 goes_on; // where an integer has overflowed: what is sent may be far from final
 };
 
 // ---- priorities
@@ -271,7 +272,7 @@ __device__ __forceinline__ void decide(Control &c, const Lists &lists) {
     ++c.steps;
     c.lone_steps += c.alone;
     c.cursor = 0;
-    if (c.failed) {
+    if (c.failed && !lists.goes_on) {
         c.phase = DONE;
     } else if (c.phase == PUSH && c.items > 0) {
         c.phase = ITEMS;

@@ -19,8 +19,11 @@ from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks, driver
 from dask_graphgpu.engine.device_ranks import in_place, synchronous
+from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.engine.gpu import asked, near_far
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
@@ -141,6 +144,20 @@ def test_overflow_on_one_gpu_is_an_error_on_all(direction):
         pytest.raises(errors.IntegerOverflow, match=r"compute .*float weights"),
     ):
         on_ranks(program, cut(view, 2, "cyclic"), sources=[0])
+
+
+def test_what_overflows_before_the_others_are_heard_is_no_error(monkeypatch):
+    """The short way to vertex 3 leads over the other rank, which tells of it in the first exchange."""
+    ends = np.array([[0, 0, 1, 2, 3], [3, 1, 2, 3, 4]])
+    weight = np.array([2**62, 0, 0, 0, 2**62])
+    view = View.of(from_edges(5, *ends, {"weight": weight}))
+    program = replace(CASES["sssp int64"].program, bound=None)
+    monkeypatch.setattr(RankNearFar, "measured", lambda self, places: 2.0**62)
+    found = on_ranks(program, cut(view, 2, "blocks"), sources=[0])
+    assert found["distance"].tolist() == [0, 0, 0, 0, 2**62]
+    view = View.of(from_edges(5, *ends, {"weight": np.full(5, 2**62)}))
+    with pytest.raises(errors.IntegerOverflow, match="compute"):
+        on_ranks(program, cut(view, 2, "blocks"), sources=[0])
 
 
 def test_values_that_are_wide_on_one_gpu_are_wide_on_all():

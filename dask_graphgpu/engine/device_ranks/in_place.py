@@ -55,6 +55,8 @@ class RankInPlace:
     def run(self) -> State:
         """Run until no value improves on any rank."""
         arrays, lists = self.arrays, self._lists
+        if arrays.program.active is None:  # else it is not known who sends in the end
+            lists.forgive()
         places: Any = arrays.sources
         if places is None or len(places):
             lists.start(places)
@@ -85,6 +87,8 @@ class RankInPlace:
                 buckets = max(buckets // 2, 1)
             if lists.ordered:
                 until = raised(every[:, 3].min().item(), buckets * delta, lists.whole)
+        if self._ranks.max(int(lists.control["failed"][0])):
+            lists.check()
         if arrays.program.has_reached:
             none = arrays.lowered.glue.identity(arrays.binding.message)
             arrays.reached |= (self._values != none).view(np.uint8)

@@ -15,6 +15,32 @@ from dask_graphgpu.functions import INT64_MAX
 class RankNearFar(NearFar):
     """`NearFar` that goes on where it has stopped, with the ghosts whose values have come from elsewhere."""
 
+    def forgive(self) -> None:
+        """Go on where an integer overflows, and leave that message out: see `check`."""
+        self._lists["goes_on"] = 1
+
+    def check(self) -> None:
+        """Have all vertices send what they have in the end.
+
+        Raises
+        ------
+        IntegerOverflow
+            A message of theirs does not fit.
+        """
+        arrays = self.arrays
+        values, none = (
+            arrays.state[arrays.binding.program.first],
+            self._held["sent"].dtype.type(arrays.lowered.glue.identity(arrays.binding.message)),
+        )
+        self._held["sent"].fill(none)
+        arrays.active[:] = values != none
+        if arrays.program.has_reached:
+            arrays.active |= arrays.reached
+        self._lists["goes_on"], self._lists["until"] = 0, self.highest
+        self.control["failed"] = 0
+        self.start(None)
+        self.improve()
+
     def measured(self, places: Any) -> float:
         """The width of the first bucket by this rank's edges, as of `NearFar.measure`."""
         self.measure(places)

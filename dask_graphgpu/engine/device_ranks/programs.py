@@ -37,8 +37,8 @@ def run(
     A program in supersteps exchanges once in each, without a look at the device. A monotone one runs
     on each GPU until nothing improves there before it exchanges; with targets it goes on to the end.
     With ``graphgpu.local-convergence`` set to False it runs in supersteps. Values that it improves
-    before the others have been heard may be larger than any on one rank, so integers may overflow
-    that do not there.
+    before the others have been heard may be larger than any on one rank: an overflow is an error
+    only where values overflow that vertices have in the end, or where the program has `active`.
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run

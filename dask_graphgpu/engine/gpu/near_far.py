@@ -74,6 +74,7 @@ _LISTS = {
     "late": "u8", "items": "u8", "targets": "u8", "control": "u8", "barrier": "u8", "n": "u8",
     "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "until": "priority", "starved": "u8",
     "starved_scan": "u8", "busy": "u8", "alone_list": "u8", "alone_edges": "u8",
+    "goes_on": "u8",
 }  # fmt: skip
 
 
@@ -226,7 +227,7 @@ class NearFar:
                 break
             self._state[list(_CONTROL).index("steps_left")] = STEPS
             self._held["barrier"].fill(0)
-        if self.control["failed"][0]:
+        if self.control["failed"][0] and not self._lists["goes_on"][0]:
             raise overflow(self.arrays.binding.program, "compute")
         rounds = int(self.control["rounds"][0]) - before[0]
         read = int(self.control["all_edges"][0]) - before[1]
