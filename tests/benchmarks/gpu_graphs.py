@@ -55,10 +55,6 @@ class DeviceGraph:
         drawn *= np.uint64(0xBF58476D1CE4E5B9)
         return self.edges[["src", "dst"]][drawn >> np.uint64(63) == 0].reset_index(drop=True)
 
-    def once(self) -> Any:
-        """Each edge in one direction only."""
-        return self.edges[self.edges["src"] < self.edges["dst"]].reset_index(drop=True)
-
     def weighted(self, dtype: str) -> Any:
         """The edges with weights of a type."""
         edges = self.edges.copy(deep=False)
@@ -92,6 +88,13 @@ def rmat_part(part: int, parts: int, scale: int, edge_factor: int = 16) -> Any:
         kept.append(keys[mine % np.uint64(parts) == part])
     del order
     return _frame(_distinct(cp.concatenate(kept)))
+
+
+def busiest(edges: Any) -> int:
+    """The vertex that most edges have as an end."""
+    ends = [cp.asarray(edges[name]) for name in ("src", "dst")]
+    most = max(int(end.max()) for end in ends) + 1
+    return int(sum(cp.bincount(end, minlength=most) for end in ends).argmax())
 
 
 def _rmat_ends(scale: int, number: int) -> list[Any]:

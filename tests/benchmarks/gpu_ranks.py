@@ -41,45 +41,43 @@ HEAD = ["graph", "GPUs", "ranks", "build s", *(f"{name} ms" for name in METHODS)
 # -- the engine alone -----------------------------------------------------------------------------
 
 
-def engine_row(graph: Any, size: int) -> list[str]:
-    """The cells of a graph on ``size`` ranks, each a thread with a GPU."""
+def engine_row(frame: Any, source: int, size: int) -> list[str]:
+    """The cells of a frame of edges on ``size`` ranks, each a thread with a GPU."""
     import cupy
 
     from dask_graphgpu.exchange.local import run_local
 
     start = time.perf_counter()
-    held = on_one(graph) if size == 1 else shares(graph, size)
+    held = on_one(frame) if size == 1 else shares(frame, size)
     build = time.perf_counter() - start
 
     def work(ranks: Any) -> dict[str, float]:
         from dask_graphgpu.engine import device_ranks, gpu
 
         if size == 1:
-            view, find = held.view, held.ids.find
-            return measured(gpu, view, int(find([graph.source])[0]), ranks)
+            return measured(gpu, held.view, int(held.ids.find([source])[0]), ranks)
         share = held[ranks.rank]
         with cupy.cuda.Device(ranks.rank), share.over(ranks) as partition:
-            source = int(partition.ids.find([graph.source])[0])
-            return measured(device_ranks, partition.view, source, ranks)
+            number = int(partition.ids.find([source])[0])
+            return measured(device_ranks, partition.view, number, ranks)
 
     times = run_local(size, work)
     slowest = [max(each[name] for each in times) for name in METHODS]
     return [f"{build:.2f}", *(f"{1e3 * seconds:.2f}" for seconds in slowest)]
 
 
-def on_one(graph: Any) -> Any:
+def on_one(frame: Any) -> Any:
     """A partition on the current GPU."""
-    return graph.once().graph(directed=False).persist()._input.held
+    return frame.graph(directed=False).persist()._input.held
 
 
-def shares(graph: Any, size: int) -> list[Any]:
+def shares(frame: Any, size: int) -> list[Any]:
     """The shares of ranks, each of which reads a part of the frame."""
     from dask_graphgpu.cluster.work import Recipe, build_share
     from dask_graphgpu.exchange.local import run_local
     from dask_graphgpu.io.device_frames import read_edges_of_rank
     from dask_graphgpu.partition.layout import Layout
 
-    frame = graph.once()
     made = frame.graph(directed=False)._input
     recipe = Recipe(made.schema, ("weight",), Layout(directed=False), "balanced")
     cuts = [len(frame) * rank // size for rank in range(size + 1)]
@@ -162,10 +160,10 @@ def call_rows(scale: int, edge_factor: int, gpus: int, *, peer: bool) -> Iterato
 
 
 def spread(client: Any, scale: int, edge_factor: int) -> tuple[Any, int]:
-    """A frame with a partition on each worker, and the vertex with most edges of the first."""
+    """A frame with a partition on each worker, and the vertex with most edges in the first."""
     import dask.dataframe as dd
     from distributed import wait
-    from gpu_graphs import rmat_part
+    from gpu_graphs import busiest, rmat_part
 
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     parts = [
@@ -173,7 +171,7 @@ def spread(client: Any, scale: int, edge_factor: int) -> tuple[Any, int]:
         for i, worker in enumerate(workers)
     ]
     wait(parts)
-    source = client.submit(lambda part: int(part["src"].mode()[0]), parts[0]).result()
+    source = client.submit(busiest, parts[0]).result()
     meta = client.submit(lambda part: part.iloc[:0], parts[0]).result()
     return dd.from_delayed(parts, meta=meta, verify_meta=False), source
 
@@ -276,9 +274,10 @@ def main() -> None:
                 for row in call_rows(scale, factor, gpus, peer=not options.no_peer):
                     show([*name, *row])
                 continue
-            from gpu_graphs import rmat
+            from gpu_graphs import busiest, rmat_part
 
-            show([*name, str(gpus), *engine_row(rmat(scale, factor), gpus)])
+            frame = rmat_part(0, 1, scale, factor)
+            show([*name, str(gpus), *engine_row(frame, busiest(frame), gpus)])
 
 
 if __name__ == "__main__":
