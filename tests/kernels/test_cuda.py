@@ -23,6 +23,7 @@ SUMS = [{**ids, "SUM": total} for ids, total in zip(IDS, ("uint32", "uint64") * 
 # What each source is written over, as lists of macros from the narrowest to the widest. Sources that
 # are compiled with generated text have their own tests.
 GIVEN = {
+    "blocked": IDS,
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "hits": [
@@ -62,7 +63,7 @@ GIVEN = {
         )
     ],
 }
-GENERATED = {"layers", "near_far", "program", "program_fused"}
+GENERATED = {"layers", "near_far", "program", "program_blocked", "program_fused"}
 OF_RANKS = {"near_far_ranks", "program_ranks", "ranks"}  # test_ranks_cuda.py
 
 FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"

@@ -93,6 +93,7 @@ WAYS = [
     ("program_fused", "ATOMIC", ("delta", "sssp", "power float32", "reached")),
     ("program", "SHARDS", ("delta", "power float32", "everything")),
     ("program", "TAIL", ("power float32", "beliefs")),
+    ("program_blocked", "ALL", ("power float32", "power float64")),
     ("layers", "ALL", ("sssp", "widest")),
     ("program", "TIERED", ("sssp", "delta", "power weighted", "everything", "reached")),
 ]
