@@ -29,6 +29,8 @@ from typing import Any
 
 import dask
 
+import dask_graphgpu  # noqa: F401  registers .graph
+
 os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
 
 ITERATIONS = 20

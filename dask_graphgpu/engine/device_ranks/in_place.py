@@ -65,13 +65,14 @@ class RankInPlace:
         if lists.ordered:
             delta = self._delta(places)
             until = lists.lowest  # the first stretch finds the least priority there is
+        self._border.make_room(self._travelling)
         pending = self._ranks.sum(int(lists.control["far"][0]))
         while pending:
             edges = lists.stretch(until)
             far = int(lists.control["far"][0])
             # Not earlier: to allocate waits for devices, and a peer's may wait for this one.
             self._ranks.barrier()
-            self._refresh()
+            self._border.refresh(self._travelling)
             exchanges += 1
             lists.arrive(self._kernel, self._told, self._told_late)
             self._border.link.settle()
@@ -100,6 +101,7 @@ class RankInPlace:
         measured = self._lists.measured(places) if there and self.arrays.n else 0.0
         return self._lists.widen(float(self._ranks.max(measured)))
 
-    def _refresh(self) -> None:
-        late = [self.arrays.reached] if self.arrays.program.has_reached else []
-        self._border.refresh([self._values, *late])
+    @property
+    def _travelling(self) -> list[Any]:
+        """What ghosts are told after a stretch."""
+        return [self._values, *([self.arrays.reached] if self.arrays.program.has_reached else [])]
