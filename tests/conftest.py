@@ -9,6 +9,8 @@ import dask
 import pytest
 from hypothesis import HealthCheck, settings
 
+from dask_graphgpu.engine import driver
+
 # The first example of a test compiles kernels; how long an example takes says nothing. A failing
 # example is printed as a line that repeats it.
 settings.register_profile(
@@ -22,6 +24,21 @@ def pytest_addoption(parser):
     parser.addoption(
         "--ranks", type=int, help="of graphs with ranks='auto': threads of this process"
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the options
+def pytest_cmdline_main(config):
+    """The whole suite is shared by as many processes as there are cores, up to 8; -n 0: by none.
+
+    Not where pytest-xdist is missing, nor on a GPU, which processes would take from each other.
+    """
+    whole = config.args_source == pytest.Config.ArgsSource.TESTPATHS
+    worker = hasattr(config, "workerinput")
+    if whole and not worker and config.pluginmanager.has_plugin("xdist") and driver.missing():
+        if config.option.numprocesses is None:
+            config.option.numprocesses = min(dask.system.CPU_COUNT, 8)
+        if config.option.dist == "no" and config.option.numprocesses != 0:
+            config.option.dist = "loadfile"  # a file's tests share clusters, and what is compiled
 
 
 def pytest_configure(config):

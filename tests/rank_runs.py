@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from made_graphs import random_small
+from rank_programs import CASES
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.state import State
@@ -42,8 +43,13 @@ def same(found, expected, *, rtol):
 
 
 def made_view(seed, case, **given):
-    """A graph as the case needs it, with columns for its vertices."""
+    """A graph as the case needs it, with columns for its vertices.
+
+    Ids are of 32 or of 64 bits, those of a case alike: each kernel has cases of both.
+    """
     rng = np.random.default_rng(seed + 1000)
+    place = next(i for i, each in enumerate(CASES.values()) if each is case)
+    given = {"ids": ("uint32", "uint64")[place % 2]} | given
     made = random_small(seed, rank=None, **given)
     if case.weight is not None:
         weight = rng.integers(0, 5, len(made.source)).astype(case.weight)

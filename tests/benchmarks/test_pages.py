@@ -16,7 +16,7 @@ def pages(monkeypatch):
 
 
 def test_it_measures(pages, monkeypatch, capsys):
-    words = ["--edges", "4000000", "--iterations", "2", "--rounds", "1"]
+    words = ["--edges", "300000", "--iterations", "2", "--rounds", "1"]
     monkeypatch.setattr(sys, "argv", ["pages.py", *words])
     pages.main()
     head, _, *lines = capsys.readouterr().out.splitlines()
