@@ -131,7 +131,7 @@ def dense_ids(run: Run, name: str) -> np.ndarray:
     UnknownVertex
         One of them is not a vertex.
     """
-    found = [np.empty_like(run.rows, np.int64, shape=0)]
+    found = [run.rows[:0].astype(np.int64)]  # CuPy's empty_like takes a shape of 0 for none
     for chunk in run.frames[name]:
         if len(chunk):
             dense, known = run.ids.find_rows(chunk.ids())

@@ -3,9 +3,9 @@
 // Computes  count_near: how many edges of each row are from the first `block` sources.
 //           cut_chunks: runs of at most `most` quads and `rows` rows, as long as they go, from each
 //           stretch of quads on; a longer row is alone.
-//           write_near: their quads. write_far: the quads of the others; of each tile its first
-//           value and how many it has, by block of sources, then by chunk; for each far value the
-//           source it is of, counted from its block's first.
+//           write_near: their quads. write_far: the quads of the others; how many far values a
+//           chunk has; of each tile its first value and how many quads, by block of sources, then
+//           by chunk; for each far value the source it is of, counted from its block's first.
 // Launch    count_near: a thread a row. cut_chunks: a thread a stretch. The others: a block a chunk
 // at a time; write_far with room
 //           in shared memory for a number a block of sources.
@@ -77,9 +77,9 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
 
 // `sources`: number of blocks of sources, of `block` each.
 extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
-    write_far(const Chunk *chunks, uint64 num_chunks, Quads quads, const OFFSET *offsets,
+    write_far(Chunk *chunks, uint64 num_chunks, Quads quads, const OFFSET *offsets,
               const ID *neighbours, const OFFSET *near, uint64 none, uint64 block, uint64 sources,
-              OFFSET *tile_first, uint32 *tile_values, uint16 *source) {
+              OFFSET *tile_first, uint32 *tile_quads, uint16 *source) {
     extern __shared__ uint32 places[];
     for (uint64 c = blockIdx.x; c < num_chunks; c += gridDim.x) {
         Chunk chunk = chunks[c];
@@ -94,15 +94,17 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS)
         uint32 before = 0;
         for (uint64 base = 0; base < sources; base += blockDim.x) {
             uint64 s = base + threadIdx.x;
-            uint32 values = s < sources ? places[s] : 0, all;
-            uint32 first = before + block_exclusive_scan(values, &all);
+            uint32 taken = s < sources ? (places[s] + QUAD - 1) / QUAD : 0, all;
+            uint32 first = before + block_exclusive_scan(taken, &all);
             before += all;
             if (s < sources) {
-                places[s] = first;
-                tile_first[s * num_chunks + c] = (OFFSET)(chunk.first_value + first);
-                tile_values[s * num_chunks + c] = values;
+                places[s] = QUAD * first;
+                tile_first[s * num_chunks + c] = (OFFSET)(chunk.first_value + QUAD * first);
+                tile_quads[s * num_chunks + c] = taken;
             }
         }
+        if (threadIdx.x == 0)
+            chunks[c].values = QUAD * before;
         __syncthreads();
         for_quads(chunk, quads, offsets, near, true, [&](uint64 q, uint64 edge, uint64 left) {
             uint64 quad = 0;

@@ -6,7 +6,7 @@
 // the middle of a quad the other places are that of a zero. Near places are of the value within the
 // first block; far ones of the value within the row's chunk: a run of rows, or a part of a long
 // row, whose far values fit shared memory as well. A tile is what one block of sources sends to one
-// chunk: a run of these values.
+// chunk: a run of these values, of whole quads: what is left over is of a zero.
 
 constexpr int QUAD = 4;
 

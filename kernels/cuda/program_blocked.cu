@@ -20,7 +20,8 @@
 
 #include "blocked.cuh"
 
-constexpr int TILE_UNROLL = 4; // values that a lane sends at once
+constexpr int TILE_UNROLL = 2; // quads that a lane sends at once
+constexpr int FEW = 2;         // lanes for tiles of few values
 
 // See engine/gpu/blocked.py.
 struct Blocked {
@@ -29,9 +30,9 @@ struct Blocked {
     uint64 num_near, num_far;
     uint64 block, none; // sources of a block; the place of a zero among the values of a chunk
     const OFFSET *tile_first;
-    const uint32 *tile_values;
+    const uint32 *tile_quads;
     const uint64 *source_tiles; // the first of each block of sources, and the end
-    const uint64 *tile_lanes;   // that send one, by block of sources: WARP or GROUP
+    const uint64 *tile_lanes;   // that send one, by block of sources: WARP, GROUP or FEW
     const uint64 *sender_tiles; // the first of each block of threads of send_far, and the end
     const uint16 *source;       // of each far value, within its block
     MESSAGE *values;            // the far ones, by chunk
@@ -207,30 +208,42 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
                  });
 }
 
-// Where a tile's values go, how many they are, and the sources of a lane's first ones.
+// Four values, which a lane writes at once.
+struct alignas(QUAD * sizeof(MESSAGE) < 16 ? QUAD * sizeof(MESSAGE) : 16) Four {
+    MESSAGE values[QUAD];
+};
+
+// Where a tile's values go, how many quads they are, and the sources of a lane's first ones.
 struct Tile {
     OFFSET to;
-    uint32 number, source[TILE_UNROLL];
+    uint32 quads;
+    uint64 sources[TILE_UNROLL];
 
     __device__ __forceinline__ void find(const Blocked &blocked, OFFSET tile, OFFSET end) {
         to = tile < end ? blocked.tile_first[tile] : 0;
-        number = tile < end ? blocked.tile_values[tile] : 0;
+        quads = tile < end ? blocked.tile_quads[tile] : 0;
     }
 
     template <int LANES> __device__ __forceinline__ void load(const Blocked &blocked, uint32 from) {
+        const uint64 *held = (const uint64 *)(blocked.source + to);
 #pragma unroll
         for (int k = 0; k < TILE_UNROLL; k++)
-            source[k] = from + k * LANES < number ? __ldcs(blocked.source + to + from + k * LANES)
-                                                  : (uint16)0;
+            sources[k] = from + k * LANES < quads ? __ldcs(held + from + k * LANES) : 0;
     }
 
     template <int LANES>
     __device__ __forceinline__ void send(const Blocked &blocked, const MESSAGE *values,
                                          uint32 from) {
+        Four *sent = (Four *)(blocked.values + to);
 #pragma unroll
         for (int k = 0; k < TILE_UNROLL; k++)
-            if (from + k * LANES < number)
-                blocked.values[to + from + k * LANES] = values[source[k]];
+            if (from + k * LANES < quads) {
+                Four four;
+#pragma unroll
+                for (int i = 0; i < QUAD; i++)
+                    four.values[i] = values[place_in(sources[k], i)];
+                sent[from + k * LANES] = four;
+            }
     }
 };
 
@@ -249,13 +262,13 @@ __device__ __forceinline__ void send_tiles(const Blocked &blocked, const MESSAGE
         next.load<LANES>(blocked, place);
         later.find(blocked, at + 2 * step, end);
         tile.send<LANES>(blocked, values, place);
-        for (uint32 from = place + TILE_UNROLL * LANES; from < tile.number;
+        for (uint32 from = place + TILE_UNROLL * LANES; from < tile.quads;
              from += TILE_UNROLL * LANES) {
             tile.load<LANES>(blocked, from);
             tile.send<LANES>(blocked, values, from);
         }
         tile = next;
-        next.to = later.to, next.number = later.number;
+        next.to = later.to, next.quads = later.quads;
     }
 }
 
@@ -278,10 +291,13 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
         hold(values, emitted + first, n - first < blocked.block ? n - first : blocked.block,
              blocked.block);
         __syncthreads();
-        if (blocked.tile_lanes[s] == WARP)
+        uint64 lanes = blocked.tile_lanes[s];
+        if (lanes == WARP)
             send_tiles<WARP>(blocked, values, tile, last);
-        else
+        else if (lanes == GROUP)
             send_tiles<GROUP>(blocked, values, tile, last);
+        else
+            send_tiles<FEW>(blocked, values, tile, last);
         tile = last;
     }
 }

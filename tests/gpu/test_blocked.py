@@ -41,8 +41,13 @@ GRAPHS = {
     "star": star(9_000),
     "path": path(300),
 }
-# Sources of a block, far values of a chunk; None: as many as there are.
+# Sources of a block, and far values of a chunk beside three for each block; None: as many as there are.
 SIZES = [(16, 16), (64, 256), (256, 64), None]
+
+
+def room(block, n, least):
+    """Far values of a chunk."""
+    return -(-(least + 3 * -(-n // block)) // 16) * 16
 
 
 def ran(engine, program, view, **arguments):
@@ -54,10 +59,11 @@ def ran(engine, program, view, **arguments):
 @pytest.mark.parametrize("shape", GRAPHS)
 def test_blocks_add_up_to_what_rows_do(shape, name, sizes, monkeypatch):
     if sizes is not None:
-        monkeypatch.setattr(synchronous, "sizes", lambda item: sizes)
+        most = room(sizes[0], GRAPHS[shape].n, sizes[1])
+        monkeypatch.setattr(synchronous, "sizes", lambda item: (sizes[0], most))
         monkeypatch.setattr(blocked, "_NEAR_QUADS", 16)
         monkeypatch.setattr(blocked, "_ROWS", 100)
-        monkeypatch.setattr(blocked, "_TILE_OF_WARP", 3)
+        monkeypatch.setattr(blocked, "_TILE_LANES", {2: 8, 4: 32})
         monkeypatch.setattr(blocked, "_STRETCH", 5)
     program, arguments, rtol = PROGRAMS[name]
     if shape == "star" and name == "power float32":
@@ -79,24 +85,26 @@ def quads(first, quads):
     return [places[first[v] : first[v + 1]].ravel() for v in range(len(first) - 1)]
 
 
-@pytest.mark.parametrize(("block", "room"), [(16, 16), (64, 256), (400, 4000)])
+@pytest.mark.parametrize(("block", "least"), [(16, 16), (64, 256), (400, 4000)])
 @pytest.mark.parametrize("shape", GRAPHS)
-def test_every_edge_has_its_place(shape, block, room, monkeypatch):
+def test_every_edge_has_its_place(shape, block, least, monkeypatch):
     monkeypatch.setattr(blocked, "_TILE", 7)
-    monkeypatch.setattr(blocked, "_TILE_OF_WARP", 3)
+    monkeypatch.setattr(blocked, "_TILE_LANES", {2: 8, 4: 32})
     monkeypatch.setattr(blocked, "_STRETCH", 3)
     edges = DeviceView.of(GRAPHS[shape].view(into=True)).into
-    made = blocked.Blocked(edges, block, room)
+    most = room(block, edges.num_vertices, least)
+    made = blocked.Blocked(edges, block, most)
     offsets, neighbours = edges.offsets.get().astype(np.int64), edges.neighbours.get()
     source = np.full(made.num_values, -1)  # of each far value, by the tiles
     starts = made.source_tiles.get().astype(np.int64)
-    first, number = made.tile_first.get().astype(np.int64), made.tile_values.get()
+    first, number = made.tile_first.get().astype(np.int64), 4 * made.tile_quads.get()
     for s in range(made.num_sources):
         for tile in range(starts[s], starts[s + 1]):
             values = slice(first[tile], first[tile] + number[tile])
-            assert number[tile] <= 7
+            assert number[tile] <= 4 * 7
             assert (source[values] == -1).all()
-            source[values] = s * block + made.source.get()[values]
+            within = made.source.get()[values].astype(np.int64)
+            source[values] = np.where(within < block, s * block + within, -2)  # or left over
     chunks = made.far_chunks.get()
     near, far = (
         quads(made.near_first, made.near_quads),
@@ -105,12 +113,12 @@ def test_every_edge_has_its_place(shape, block, room, monkeypatch):
     found = [list(row[row != block]) for row in near]
     far_first = made.far_first.get().astype(np.int64)
     for begin, end, row, rows, first_value, values, _, _ in chunks.tolist():
-        assert values <= room
+        assert values <= most
         assert first_value % 4 == 0
         for v in range(row, row + rows):
             ours = slice(4 * max(begin - far_first[v], 0), 4 * max(end - far_first[v], 0))
             places = far[v][ours]
-            places = places[places != room].astype(np.int64)
+            places = places[places != most].astype(np.int64)
             assert (places < values).all()
             found[v] += list(source[first_value + places])
     for v, row in enumerate(found):
@@ -159,3 +167,9 @@ def test_what_cannot_be_pulled_by_blocks_is_told(program, more, said):
         pytest.raises(InvalidArgument, match=f"'blocks'.*{said}"),
     ):
         ran(gpu, program, view, **TWELVE)
+
+
+def test_too_many_blocks_for_a_chunk():
+    edges = DeviceView.of(GRAPHS["path"].view(into=True)).into
+    with pytest.raises(InvalidArgument, match=r"300 vertices are 19 blocks of sources.*48 values"):
+        blocked.Blocked(edges, 16, 48)

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.shards import shared_bytes
 from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
@@ -40,13 +41,13 @@ _DECLARED = 512
 # Rows of a chunk, and quads of a near one, at most.
 _ROWS, _NEAR_QUADS = 8192, 16384
 
-# Values of a tile, at most. Where a block of sources has so many a tile on the mean, a warp sends one;
-# else a group of 8 lanes.
-_TILE, _TILE_OF_WARP = 1024, 128
+# Quads of a tile, at most. Lanes that send one, where a block of sources has so many quads a tile on the
+# mean; below the least of them it is _FEW_LANES.
+_TILE, _TILE_LANES, _FEW_LANES = 256, {4: 8, 32: 32}, 2
 
-# What a tile takes beside its values, in values that are sent in that time. (Measured: without it
-# those who send small tiles take ten times as long as the others.)
-_COST_OF_TILE = 48
+# What a tile takes beside its quads, in quads that are sent in that time. (Measured: without it those
+# who send small tiles take ten times as long as the others.)
+_COST_OF_TILE = 12
 
 # Chunks that are cut one after another; others are at the same time.
 _STRETCH = 64
@@ -101,12 +102,17 @@ class Blocked:
         )
         self.near_quads = cupy.empty(int(self.near_first[-1]), np.uint64)
         self.far_quads = cupy.empty(int(self.far_first[-1]), np.uint64)
-        self.near_chunks = _chunks(
-            self._module, self.near_first, near, _NEAR_QUADS, THREADS, cut=False
-        )
-        self.far_chunks = _chunks(
-            self._module, self.far_first, far, room // _QUAD, FAR_THREADS, cut=True
-        )
+        # Of each block of sources a chunk may have values that fill less than a quad.
+        most = (room - (_QUAD - 1) * self.num_sources) // _QUAD
+        if most < 1:
+            raise InvalidArgument(
+                f"graphgpu.gather is 'blocks', which cannot be used: {n:,} vertices are "
+                f"{self.num_sources:,} blocks of sources, too many for chunks of {room:,} values."
+            )
+        given = (self._module, self.near_first, near, _NEAR_QUADS, THREADS)
+        self.near_chunks = _chunks(*given, 0, cut=False)
+        given = (self._module, self.far_first, far, most, FAR_THREADS)
+        self.far_chunks = _chunks(*given, self.num_sources, cut=True)
         self.num_near, self.num_far = len(self.near_chunks), len(self.far_chunks)
         self._near, self._far = (struct(pair) for pair in self._quads)
         self._write_near(near)
@@ -129,32 +135,36 @@ class Blocked:
 
     def _write_far(self, near: Any) -> None:
         """Far quads and the sources of far values; the tiles."""
-        last = self.far_chunks[-1] if self.num_far else np.zeros(_LANES + 1, np.int64)
-        self.num_values = _round_up(int(last[_FIRST_VALUE]) + int(last[_VALUES]))
-        self.source = cupy.empty(self.num_values, np.uint16)
+        room = _line(self.far_chunks[:, _VALUES])
+        self.far_chunks[:, _FIRST_VALUE] = _offsets(room)[:-1]
+        self.num_values = int(room.sum())
+        # What is left over of a tile's last quad is of the zero behind a block's values.
+        self.source = cupy.full(self.num_values, self.block, np.uint16)
         shape = (self.num_sources, self.num_far)
-        first, values = cupy.empty(shape, self.edges.offsets.dtype), cupy.empty(shape, np.uint32)
+        first, quads = cupy.empty(shape, self.edges.offsets.dtype), cupy.empty(shape, np.uint32)
         self._kernel(
             "write_far", self.num_far * THREADS, self.far_chunks, self.num_far, self._far,
             self.edges.offsets, self.edges.neighbours, near, self.room, self.block,
-            self.num_sources, first, values, self.source,
+            self.num_sources, first, quads, self.source,
             threads=THREADS, shared=4 * self.num_sources,
         )  # fmt: skip
-        there = cupy.flatnonzero(values)
-        first, values = first.ravel()[there], values.ravel()[there]
-        which, nth = _parts(-(-values.astype(np.int64) // _TILE))
+        there = cupy.flatnonzero(quads)
+        first, quads = first.ravel()[there], quads.ravel()[there]
+        which, nth = _parts(-(-quads.astype(np.int64) // _TILE))
         begin = nth * _TILE
-        self.tile_first = (first[which] + begin).astype(first.dtype)
-        self.tile_values = cupy.minimum(values[which] - begin, _TILE).astype(np.uint32)
+        self.tile_first = (first[which] + _QUAD * begin).astype(first.dtype)
+        self.tile_quads = cupy.minimum(quads[which] - begin, _TILE).astype(np.uint32)
         source = there[which] // max(1, self.num_far)
         bounds = cupy.arange(self.num_sources + 1)
         self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
-        sent = cupy.bincount(source, weights=self.tile_values, minlength=self.num_sources)
+        sent = cupy.bincount(source, weights=self.tile_quads, minlength=self.num_sources)
         mean = sent / cupy.maximum(cupy.diff(self.source_tiles.astype(np.int64)), 1)
-        self.tile_lanes = cupy.where(mean >= _TILE_OF_WARP, 32, 8).astype(np.uint64)
+        self.tile_lanes = cupy.full(self.num_sources, _FEW_LANES, np.uint64)
+        for least, lanes in _TILE_LANES.items():
+            self.tile_lanes[mean >= least] = lanes
         # Every block of threads takes as long as the others.
         self.num_senders = launch.num_multiprocessors()
-        cost = cupy.cumsum(self.tile_values.astype(np.int64) + _COST_OF_TILE)
+        cost = cupy.cumsum(self.tile_quads.astype(np.int64) + _COST_OF_TILE)
         share = cupy.arange(1, self.num_senders) * (int(cost[-1]) if cost.size else 0)
         self.sender_tiles = cupy.zeros(self.num_senders + 1, np.uint64)
         self.sender_tiles[1:-1] = cupy.searchsorted(cost, share // self.num_senders)
@@ -177,7 +187,7 @@ class Blocked:
         """Struct Blocked of program_blocked.cu."""
         return struct([
             *self._quads[0], *self._quads[1], self.near_chunks, self.far_chunks, self.num_near,
-            self.num_far, self.block, self.room, self.tile_first, self.tile_values,
+            self.num_far, self.block, self.room, self.tile_first, self.tile_quads,
             self.source_tiles, self.tile_lanes, self.sender_tiles, self.source, values, sums, self.long_rows,
             self.long_slots, self.num_long,
         ])  # fmt: skip
@@ -190,7 +200,7 @@ def _offsets(lengths: Any) -> Any:
     return found
 
 
-def _round_up(number: Any) -> Any:
+def _line(number: Any) -> Any:
     """To whole lines."""
     return -(-number // _LINE) * _LINE
 
@@ -217,7 +227,9 @@ def _cut(module: Any, first: Any, most: int) -> Any:
     return row[there].astype(np.int64)
 
 
-def _chunks(module: Any, first: Any, lengths: Any, most: int, threads: int, *, cut: bool) -> Any:
+def _chunks(
+    module: Any, first: Any, lengths: Any, most: int, threads: int, sources: int, *, cut: bool
+) -> Any:
     """Runs of rows of at most ``most`` quads, for blocks of so many threads.
 
     A longer row is alone, and with ``cut`` in several chunks.
@@ -235,8 +247,9 @@ def _chunks(module: Any, first: Any, lengths: Any, most: int, threads: int, *, c
     table[:, _ROW], table[:, _NUM_ROWS] = row[which], (after - row)[which]
     left = (edges[after] - edges[row])[which] - nth * most * _QUAD
     alone = number[which] > 1
-    table[:, _VALUES] = cupy.where(alone, cupy.minimum(left, most * _QUAD), left)
-    table[:, _FIRST_VALUE] = _offsets(_round_up(table[:, _VALUES]))[:-1]
+    values = cupy.where(alone, cupy.minimum(left, most * _QUAD), left)
+    # Of each block of sources a whole number of quads: at most so many; `write_far` counts them.
+    table[:, _VALUES] = values + (_QUAD - 1) * cupy.minimum(values, sources)
     table[:, _SLOT] = cupy.where(alone, cupy.cumsum(alone) - 1, -1)
     rows, quads = table[:, _NUM_ROWS], table[:, _END] - table[:, _BEGIN]
     lanes = sum(

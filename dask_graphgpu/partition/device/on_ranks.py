@@ -39,10 +39,16 @@ class OnDevice(OnHost):
             return chunk
         return replace(
             chunk,
-            source=chunk.source.copy(),  # to the current device
-            destination=chunk.destination.copy(),
-            columns={name: column.copy() for name, column in chunk.columns.items()},
+            source=self._brought(chunk.source),
+            destination=self._brought(chunk.destination),
+            columns={name: self._brought(column) for name, column in chunk.columns.items()},
         )
+
+    def _brought(self, array: Any) -> Any:
+        """To the current GPU, through the host: a pool's memory is not open to another GPU."""
+        with array.device:
+            host = self._xp.asnumpy(array)
+        return self._xp.asarray(host)
 
     def mark(self, codes: Any, present: np.ndarray) -> None:
         flags = self._xp.zeros(len(present), bool)
