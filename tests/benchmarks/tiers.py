@@ -16,6 +16,8 @@ geometric means of times over those of *auto*. The ways:
 - zero-copy: all edges in host memory, read by kernels;
 - auto: the engine's own choice of way and of rounds, and as the methods do it: BFS in levels,
   components linked in one pass, path counts after BFS;
+- layered: edges by layers from vertex 0, sweeps over them until quiet, with as many bytes on the device
+  as *auto* has; of monotone programs;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
 """
 
@@ -23,7 +25,9 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -43,11 +47,13 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link, rows
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
 from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
+from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
@@ -96,6 +102,31 @@ class Case:
         )
         report.limit = state.supersteps
         return report
+
+    def layered(self, share: float) -> Report:
+        """Run it over edges by layers; the first one builds these, and prints what that takes."""
+        binding = Binding(self.program, self.layers, self.given.get("constants", {}))
+        edges, report, sources = binding.layered, Report("layered"), self.given.get("sources")
+        size = bytes_of_edge(binding) + edges.sources.itemsize
+        room = int(share * edges.num_edges * bytes_of_edge(binding))
+        cut = Cut.of(edges.num_edges, size, 0, room, "the program")
+        arrays = LayeredArrays(binding, sources)
+        report.limit = Sweeps(arrays, cut, sources, None, report).run().supersteps
+        return report
+
+    @cached_property
+    def layers(self) -> View:
+        """The view with layers."""
+        view, began = copy(self.view), time.perf_counter()
+        view.levels = find_levels(view.out, view.num_vertices, None, 0, None)
+        made = view.layered("source")
+        took, size = time.perf_counter() - began, sum(array.nbytes for array in made.arrays())
+        rows = view.out
+        of_rows = sum(
+            array.nbytes for array in (rows.offsets, rows.neighbours, *rows.columns.values())
+        )
+        print(f"| built in {took:.2f} s, {size / 1e9:.2f} GB, rows {of_rows / 1e9:.2f} GB |")
+        return view
 
     def rounds(self, way: str) -> type[TieredSynchronous]:
         """Those that the engine takes, where it may choose."""
@@ -249,6 +280,9 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--share", type=float, default=0.25, help="of the edges that fit")
     parser.add_argument("--programs", nargs="*", default=None)
+    parser.add_argument(
+        "--layered", action="store_true", help="layers too, which take a while to build"
+    )
     given = parser.parse_args()
     plain, weighted = rmat(given.scale)
     print(f"R-MAT {given.scale}: {plain.num_vertices:,} vertices, {plain.num_edges:,} edges")
@@ -281,6 +315,9 @@ def main() -> None:
             )
         if name == "components":
             seconds["auto"] = row(name, "auto, linked", partial(linked, case.view, given.share))
+        if given.layered and case.program.in_place and "max_supersteps" not in case.given:
+            case.layered(given.share)  # builds the layers
+            seconds["layered"] = row(name, "layered", partial(case.layered, given.share))
         memory = row(name, "in memory", case.in_memory)
         bound = max(memory, case.least(given.share, rates.copies))
         least.append(f"{name} {bound:.4f} ({seconds['auto'] / bound:.2f})")
