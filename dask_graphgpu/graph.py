@@ -47,7 +47,6 @@ from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, LimitTooSmall
 from dask_graphgpu.execute import call
-from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames, Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.schema import (
@@ -286,7 +285,9 @@ class Graph:
         -----
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
         for use, the rows without repeats and of directed graphs both directions. It is built on
-        one rank. Needs room for the old and the new folder side by side.
+        one rank. Needs room for the old and the new folder side by side. Of a graph beyond
+        ``graphgpu.host-memory-limit`` all that is made of its edges is made on disk; once loaded, its
+        files are the system's to keep in memory, and methods run on them as on any saved graph.
         """
         from dask_graphgpu import __version__
 
@@ -294,12 +295,6 @@ class Graph:
             raise InvalidArgument(
                 "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
                 "them with .to_pandas(), Dask's with .to_backend('pandas')"
-            )
-        needs = Needs(self._input.schema.weight is not None, _names(columns))
-        if self._input.limits(needs) is not None:
-            raise InvalidArgument(
-                "the graph needs more than graphgpu.host-memory-limit, and what is saved is built in "
-                "memory: raise the limit, or set it to null"
             )
         folder = saving.check_destination(path)
         made = self._input.built(_names(columns), self._on_engine(), 1)

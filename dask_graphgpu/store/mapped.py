@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.paged.files import PagedArray
+from dask_graphgpu.partition.paged.window import Window, even_spans
+
 # Where the system would count a private mapping against its memory, which would keep a graph that
 # is larger than the memory from being opened (Python names the flag from 3.13 on).
 _FLAGS = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
@@ -29,6 +32,29 @@ def write_column(path: Path, values: np.ndarray | pa.Array) -> None:
         pa.ipc.new_file(sink, batch.schema, options=options) as writer,
     ):
         writer.write_batch(batch)
+
+
+def write_paged(path: Path, values: PagedArray) -> None:
+    """The same of an array that lies in pages on disk, of which a few at a time are in memory.
+
+    A file of zeros is written first, which are no memory, and then filled in.
+    """
+    zeros = mmap.mmap(-1, max(values.nbytes, 1), flags=_FLAGS | mmap.MAP_ANONYMOUS)
+    write_column(path, np.frombuffer(zeros, values.dtype, len(values)))
+    if not len(values):
+        return
+    with path.open("r+b") as file:
+        mapping = mmap.mmap(file.fileno(), 0)
+    batch = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapping))).get_batch(0)
+    start = batch.column(0).buffers()[1].address - pa.py_buffer(mapping).address
+    into = np.frombuffer(mapping, values.dtype, len(values), start)
+    size = max(values.page_bytes // values.itemsize, 1)
+    cuts = np.append(np.arange(0, len(values), size), len(values))
+    for i, held in enumerate(Window({"values": values}).over(even_spans(cuts))):
+        lo, hi = int(cuts[i]), int(cuts[i + 1])
+        into[lo:hi] = held["values"][lo:hi]
+    del batch, into
+    mapping.flush()
 
 
 def digest(path: Path) -> str:

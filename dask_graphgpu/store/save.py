@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,10 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered
+from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.partition import Key, Partition
 from dask_graphgpu.store import manifest
-from dask_graphgpu.store.mapped import digest, write_column
+from dask_graphgpu.store.mapped import digest, write_column, write_paged
 from dask_graphgpu.store.saved_format import SAVED, schema_to_json
 
 # Rows that are saved ready for use: the rule for repeated rows, with weights, also into vertices,
@@ -30,6 +31,9 @@ _READY = (
     ("sum", True, True, False),
 )
 _PIECE = 1 << 20  # values compared at a time
+
+# What is written as a file.
+Values: TypeAlias = np.ndarray | pa.Array | PagedArray
 
 
 def check_destination(path: str | Path) -> Path:
@@ -164,7 +168,8 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
         if partition.levels is not None and rule != "sum":  # no program of sums reads them
             made = rows.layered("source", partition.levels)
             entry["layered"] = files.layered(f"{role}-layered", made)
-        if symmetric and not directed:
+        # Of edges on disk these would be made in memory.
+        if symmetric and not directed and not partition.paged:
             entry["symmetric"] = files.adjacency(f"{role}-symmetric", rows.symmetric())
     return list(ready.values()), any(key[0] == "any" for key in ready)
 
@@ -173,11 +178,11 @@ class _Files:
     """Arrays to write, each once, and the names of their files."""
 
     def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray | pa.Array] = {}
+        self._arrays: dict[str, Values] = {}
         self._names: dict[int, str] = {}
-        self._held: list[np.ndarray | pa.Array] = []  # so that no other array gets the id of one
+        self._held: list[Values] = []  # so that no other array gets the id of one
 
-    def add(self, role: str, array: np.ndarray | pa.Array) -> str:
+    def add(self, role: str, array: Values) -> str:
         """The file of an array; that of an equal one, such as the neighbours under another rule."""
         if id(array) not in self._names:
             equal = (name for name, other in self._arrays.items() if _equal(array, other))
@@ -210,16 +215,20 @@ class _Files:
 
     def write(self, folder: Path) -> dict[str, dict[str, Any]]:
         """Write all arrays; returns what each file is."""
-        names = list(self._arrays)
+        paged = [name for name, array in self._arrays.items() if isinstance(array, PagedArray)]
+        # One after the other: each takes a window of memory.
+        found = {name: _write(folder / name, self._arrays[name]) for name in paged}
+        names = [name for name in self._arrays if name not in found]
 
         def write_some(lo: int, hi: int) -> list[dict[str, Any]]:
             return [_write(folder / name, self._arrays[name]) for name in names[lo:hi]]
 
         blocks = for_blocks(write_some, np.arange(len(names) + 1))
-        return {name: described for name, (described,) in zip(names, blocks, strict=True)}
+        found |= {name: described for name, (described,) in zip(names, blocks, strict=True)}
+        return {name: found[name] for name in self._arrays}
 
 
-def _equal(one: np.ndarray | pa.Array, other: np.ndarray | pa.Array) -> bool:
+def _equal(one: Values, other: Values) -> bool:
     """Whether two NumPy arrays are the same, bit by bit; compared in pieces, up to a difference."""
     if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
         return False
@@ -230,11 +239,14 @@ def _equal(one: np.ndarray | pa.Array, other: np.ndarray | pa.Array) -> bool:
     return all(np.array_equal(one[p].view(bits), other[p].view(bits)) for p in pieces)
 
 
-def _write(path: Path, array: np.ndarray | pa.Array) -> dict[str, Any]:
+def _write(path: Path, array: Values) -> dict[str, Any]:
     """Write an array and describe the file."""
-    write_column(path, array)
+    if isinstance(array, PagedArray):
+        write_paged(path, array)
+    else:
+        write_column(path, array)
     return {
-        "type": array.dtype.name if isinstance(array, np.ndarray) else str(array.type),
+        "type": str(array.type) if isinstance(array, pa.Array) else array.dtype.name,
         "length": len(array),
         "bytes": path.stat().st_size,
         "sha256": digest(path),

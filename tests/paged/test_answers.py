@@ -253,9 +253,8 @@ def test_random_graphs(tmp_path_factory, seed, vertices, directed):
         (lambda g: g.core_number(), EngineUnavailable, "does not run on edges in pages"),
         (lambda g: g.shortest_path(3, 5), EngineUnavailable, "path, does not run"),
         (lambda g: g.sssp(source=3, cutoff=9), EngineUnavailable, "cutoff"),
-        (lambda g: g.save("unused"), InvalidArgument, "built in memory"),
     ],
-    ids=["triangles", "cores", "path", "cutoff", "save"],
+    ids=["triangles", "cores", "path", "cutoff"],
 )
 def test_what_does_not_run_says_so(edges, limited, method, error, match):
     with dask.config.set(limited), pytest.raises(error, match=match):

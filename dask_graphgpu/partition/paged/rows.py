@@ -101,8 +101,8 @@ class PagedPartition(Partition):
     def __reduce__(self) -> NoReturn:
         raise EngineUnavailable(
             "the pages of a graph beyond graphgpu.host-memory-limit are of the process that wrote "
-            "them, and it was to be sent to another: call methods without .persist(), or save it "
-            "without a limit"
+            "them, and it was to be sent to another: call methods without .persist(), or .save() "
+            "it and load that"
         )
 
     @property
