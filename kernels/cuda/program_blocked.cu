@@ -21,7 +21,6 @@
 #include "blocked.cuh"
 
 constexpr int TILE_UNROLL = 2; // quads that a lane sends at once
-constexpr int FEW = 2;         // lanes for tiles of few values
 
 // See engine/gpu/blocked.py.
 struct Blocked {
@@ -32,7 +31,7 @@ struct Blocked {
     const OFFSET *tile_first;
     const uint32 *tile_quads;
     const uint64 *source_tiles; // the first of each block of sources, and the end
-    const uint64 *tile_lanes;   // that send one, by block of sources: WARP, GROUP or FEW
+    const uint64 *tile_lanes;   // that send one, by block of sources: WARP or GROUP
     const uint64 *sender_tiles; // the first of each block of threads of send_far, and the end
     const uint16 *source;       // of each far value, within its block
     MESSAGE *values;            // the far ones, by chunk
@@ -291,13 +290,10 @@ extern "C" __global__ void __launch_bounds__(BLOCKED_THREADS, 1)
         hold(values, emitted + first, n - first < blocked.block ? n - first : blocked.block,
              blocked.block);
         __syncthreads();
-        uint64 lanes = blocked.tile_lanes[s];
-        if (lanes == WARP)
+        if (blocked.tile_lanes[s] == WARP)
             send_tiles<WARP>(blocked, values, tile, last);
-        else if (lanes == GROUP)
-            send_tiles<GROUP>(blocked, values, tile, last);
         else
-            send_tiles<FEW>(blocked, values, tile, last);
+            send_tiles<GROUP>(blocked, values, tile, last);
         tile = last;
     }
 }

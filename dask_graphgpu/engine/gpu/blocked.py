@@ -41,13 +41,13 @@ _DECLARED = 512
 # Rows of a chunk, and quads of a near one, at most.
 _ROWS, _NEAR_QUADS = 8192, 16384
 
-# Quads of a tile, at most. Lanes that send one, where a block of sources has so many quads a tile on the
-# mean; below the least of them it is _FEW_LANES.
-_TILE, _TILE_LANES, _FEW_LANES = 256, {4: 8, 32: 32}, 2
+# Quads of a tile, at most. Where a block of sources has so many a tile on the mean, a warp sends one; else
+# a group of 8 lanes.
+_TILE, _TILE_OF_WARP = 256, 16
 
 # What a tile takes beside its quads, in quads that are sent in that time. (Measured: without it those
 # who send small tiles take ten times as long as the others.)
-_COST_OF_TILE = 12
+_COST_OF_TILE = 24
 
 # Chunks that are cut one after another; others are at the same time.
 _STRETCH = 64
@@ -159,9 +159,7 @@ class Blocked:
         self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
         sent = cupy.bincount(source, weights=self.tile_quads, minlength=self.num_sources)
         mean = sent / cupy.maximum(cupy.diff(self.source_tiles.astype(np.int64)), 1)
-        self.tile_lanes = cupy.full(self.num_sources, _FEW_LANES, np.uint64)
-        for least, lanes in _TILE_LANES.items():
-            self.tile_lanes[mean >= least] = lanes
+        self.tile_lanes = cupy.where(mean >= _TILE_OF_WARP, 32, 8).astype(np.uint64)
         # Every block of threads takes as long as the others.
         self.num_senders = launch.num_multiprocessors()
         cost = cupy.cumsum(self.tile_quads.astype(np.int64) + _COST_OF_TILE)
