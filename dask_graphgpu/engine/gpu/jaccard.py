@@ -102,7 +102,7 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     work[1:] = cupy.cumsum(cupy.diff(reads[rows.offsets])[order], dtype=np.uint64)
     del reads
     found = [none]
-    ends = _ends(cupy.asnumpy(work), WALKS)
+    ends = _ends(work, WALKS)
     bits = max((n - 1).bit_length(), 1)
     for begin, end, walks in ends:
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
@@ -126,15 +126,16 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     return here.to_caller(first), here.to_caller(second), here.to_caller(values)
 
 
-def _ends(work: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+def _ends(work: Any, most: int) -> list[tuple[int, int, int]]:
     """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
-    ranges, begin, n = [], 0, len(work) - 1
+    ranges, begin, before, n = [], 0, 0, len(work) - 1
     while begin < n:
-        end = int(np.searchsorted(work, work[begin] + np.uint64(most), side="right")) - 1
+        end = int(cupy.searchsorted(work, work.dtype.type(before + most), side="right")) - 1
         end = min(max(end, begin + 1), n)
-        if work[end] > work[begin]:
-            ranges.append((begin, end, int(work[end] - work[begin])))
-        begin = end
+        walks = int(work[end]) - before
+        if walks:
+            ranges.append((begin, end, walks))
+        begin, before = end, before + walks
     return ranges
 
 
