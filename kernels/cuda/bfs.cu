@@ -21,7 +21,7 @@
 #include "bfs.cuh"
 
 // What is known after a superstep. By one thread of each block; `writes` in one block.
-__device__ void advance(Search &search, State *state, uint64 num_edges, bool writes) {
+__device__ void advance(Search &search, State *state, Runs *noted, uint64 num_edges, bool writes) {
     const volatile Step &step = state->steps[search.step % 3];
     Counts appended = {step.appended.small, step.appended.medium, step.appended.pieces};
     uint64 vertices = step.vertices, edges = step.edges, read = step.read;
@@ -47,8 +47,7 @@ __device__ void advance(Search &search, State *state, uint64 num_edges, bool wri
             ++search.depth;
             search.unread -= search.edges;
             if (writes)
-                note_run(&state->runs, action, 1, search.vertices,
-                         action == PUSH ? search.edges : read);
+                note_run(noted, action, 1, search.vertices, action == PUSH ? search.edges : read);
         } else {
             search.unread = num_edges;
         }
@@ -141,6 +140,7 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
     __shared__ Search search;
     __shared__ Step sums;
+    __shared__ Runs noted; // of block 0: all others wait while it notes
     Graph graph = {out_offsets, out_neighbours, into_offsets, into_neighbours, n};
     Worklists lists = {queue, piece_row, piece, n, medium, large};
     Mark mark = {level, num_targets > 0 ? target_bits : nullptr};
@@ -157,8 +157,10 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     }
     for (uint64 v = thread_rank(); v < n; v += num_threads())
         level[v] = v == source ? 0 : -1;
+    clear_runs(&noted);
+    __syncthreads();
     if (leads)
-        start_runs(&state->runs);
+        start_runs(&noted);
     if (num_targets > 0) {
         for (uint64 w = thread_rank(); w < words; w += num_threads())
             target_bits[w] = 0;
@@ -190,14 +192,17 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
 
     while (true) {
         if (threadIdx.x == 0) {
-            advance(search, state, num_edges, leads);
+            advance(search, state, &noted, num_edges, leads);
             decide(search, state, n, (Forced)forced, can_pull, cutoff, num_targets > 0, costs,
                    solo_size, solo_edges, leads);
             sums = Step{};
         }
         __syncthreads();
-        if (search.action == STOP)
+        if (search.action == STOP) {
+            if (blockIdx.x == 0)
+                copy_runs(&state->runs, &noted);
             return;
+        }
         Step *step = state->steps + search.step % 3;
         Appender appender(lists, search.slice, &step->appended, slots);
         uint32 *now = visited + search.now * words, *other = visited + (1 - search.now) * words;
@@ -217,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
             list_found(graph, now, other, appender);
         } else if (blockIdx.x == 0) {
             solo(graph, lists, search, now, mark, cutoff, solo_size, solo_edges, spill, appender,
-                 &state->runs);
+                 &noted);
             if (threadIdx.x == 0)
                 state->search = search;
         }

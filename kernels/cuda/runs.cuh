@@ -20,6 +20,18 @@ __device__ __forceinline__ uint64 nanoseconds() {
     return time;
 }
 
+// What many supersteps are noted in lies in shared memory, whose reads nobody waits long for; at
+// the end it is copied to where the host looks. By all threads of a block.
+__device__ __forceinline__ void clear_runs(Runs *runs) {
+    for (uint32 i = threadIdx.x; i < sizeof(Runs) / sizeof(uint64); i += blockDim.x)
+        ((uint64 *)runs)[i] = 0;
+}
+
+__device__ __forceinline__ void copy_runs(Runs *to, const Runs *from) {
+    for (uint32 i = threadIdx.x; i < sizeof(Runs) / sizeof(uint64); i += blockDim.x)
+        ((uint64 *)to)[i] = ((const uint64 *)from)[i];
+}
+
 // By one thread of the grid, before the first superstep.
 __device__ __forceinline__ void start_runs(Runs *runs) { runs->time = nanoseconds(); }
 
