@@ -86,7 +86,9 @@ def test_a_stranger_is_turned_away_and_the_run_goes_on(said, stays):
     assert rank.steps == 3
 
 
-@pytest.mark.parametrize("said", [b"", b"G" * 50, secrets.token_bytes(10_000)])
+@pytest.mark.parametrize(
+    "said", [b"", b"G" * 50, secrets.token_bytes(10_000)], ids=["nothing", "letters", "noise"]
+)
 def test_a_stranger_without_tls(said, certificate):
     contexts = tls_contexts(certificate)
     rank = Rank0(tls=contexts)
@@ -303,6 +305,7 @@ def test_the_event_ends_the_coming_together(kind):
 @pytest.mark.parametrize(
     ("rank", "token", "words"),
     [(2, TOKEN, "rank 2 of 1"), (-1, TOKEN, "allowed are 0"), (0, b"short", "token of 5 bytes")],
+    ids=["too large", "negative", "token"],  # without the token: test processes have others
 )
 def test_arguments_that_are_refused(rank, token, words):
     with Listener("127.0.0.1") as listener, pytest.raises(InvalidArgument, match=words):
