@@ -9,7 +9,7 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
 from dask_graphgpu.engine.gpu import asked, blocked, synchronous
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
 from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report
 
@@ -175,3 +175,20 @@ def test_too_many_blocks_for_a_chunk():
     edges = DeviceView.of(GRAPHS["path"].view(into=True)).into
     with pytest.raises(InvalidArgument, match=r"300 vertices are 19 blocks of sources.*48 values"):
         blocked.Blocked(edges, 16, 48)
+
+
+def test_rows_are_taken_where_memory_is_short(monkeypatch):
+    def refused(*_):
+        raise OutOfDeviceMemory("no room")
+
+    monkeypatch.setattr(asked, "_MANY_EDGES", 0)
+    monkeypatch.setattr(blocked, "require", refused)
+    program = PROGRAMS["power float32"][0]
+    view = GRAPHS["undirected"].view(into=True)
+    view.user_rank = np.arange(view.num_vertices)
+    with dask.config.set({"graphgpu.gather": "rows"}):
+        by_rows = ran(gpu, program, view, **TWELVE)
+    found = ran(gpu, program, view, **TWELVE)
+    np.testing.assert_array_equal(found["rank"], by_rows["rank"])
+    with dask.config.set({"graphgpu.gather": "blocks"}), pytest.raises(OutOfDeviceMemory):
+        ran(gpu, program, view, **TWELVE)

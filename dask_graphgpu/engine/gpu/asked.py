@@ -19,7 +19,7 @@ from dask_graphgpu.engine.schedule import (
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidArgument
 
-_MANY_EDGES, _MANY_VERTICES = 1 << 26, 1 << 28
+_MANY_EDGES, _MOST_EDGES, _MOST_VERTICES = 1 << 26, 1 << 31, 1 << 28
 
 
 def every_sends(binding: Binding, sources: np.ndarray | None) -> bool:
@@ -57,7 +57,7 @@ def blocks_pay(binding: Binding) -> bool:
     together, nor where most of it is in a cache. Of values of 8 bytes half as many are in a block.
     """
     view = binding.view
-    many = _MANY_EDGES <= view.num_edges and view.num_vertices <= _MANY_VERTICES
+    many = _MANY_EDGES <= view.num_edges <= _MOST_EDGES and view.num_vertices <= _MOST_VERTICES
     return binding.message.itemsize <= 4 and view.by_degree and many
 
 

@@ -138,6 +138,11 @@ class Blocked:
         room = _line(self.far_chunks[:, _VALUES])
         self.far_chunks[:, _FIRST_VALUE] = _offsets(room)[:-1]
         self.num_values = int(room.sum())
+        if self.num_values > np.iinfo(self.edges.offsets.dtype).max:
+            raise InvalidArgument(
+                f"graphgpu.gather is 'blocks', which cannot be used: {self.num_values:,} values are "
+                "more than offsets of 32 bits reach."
+            )
         # What is left over of a tile's last quad is of the zero behind a block's values.
         self.source = cupy.full(self.num_values, self.block, np.uint16)
         shape = (self.num_sources, self.num_far)

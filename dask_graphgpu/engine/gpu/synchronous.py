@@ -26,6 +26,7 @@ from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLis
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
+    configured_gather,
     configured_replication,
     configured_separators,
     needs_all_vertices,
@@ -70,8 +71,7 @@ class Synchronous:
             self.binding, (self.dense, self.sparse), self.every, self._stops_on_device, self.fuses
         )
         self.filter, self.fusion = asked.filter_and_fusion()
-        self.in_shards, self.in_blocks = asked.in_shards(), asked.in_blocks()
-        self.tail = asked.tail()
+        self.in_shards, self.tail = asked.in_shards(), asked.tail()
         n, self.num_edges = arrays.n, self.binding.graph_edges
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
@@ -86,6 +86,17 @@ class Synchronous:
         self._words = [cupyx.empty_pinned(len(CONTROL), np.int64) for _ in range(2)]
         if self.stages.alone_after:  # they read the old state and the new one
             arrays.new = {name: column.copy() for name, column in arrays.new.items()}
+        self.in_blocks = asked.in_blocks() and self._takes_blocks()
+
+    def _takes_blocks(self) -> bool:
+        """Make the blocks of sources, and room for what is sent. Not if memory is short, unless asked."""
+        try:
+            self.far_values = cupy.empty(self.blocked.num_values, self.messages.dtype)
+        except MemoryError:
+            if configured_gather() == "blocks":
+                raise
+            return False
+        return True
 
     def _directions(self) -> tuple[str, str]:
         return directions(self.binding, self.every)
@@ -459,7 +470,6 @@ class Synchronous:
     ) -> list[Callable[[], None]]:
         """The launches of a gather by blocks of sources."""
         item, blocked = self.messages.dtype.itemsize, self.blocked
-        self.far_values = cupy.empty(blocked.num_values, self.messages.dtype)
         self.far_sums = cupy.empty(max(1, blocked.num_sums), np.float64)  # or of int64
         given = blocked.struct(self.far_values, self.far_sums)
         whole = launch.num_multiprocessors()
