@@ -7,7 +7,7 @@ from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
-from dask_graphgpu.engine.gpu import asked, blocked, synchronous
+from dask_graphgpu.engine.gpu import asked, blocked, gathers
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
 from dask_graphgpu.program import Field, Sum, VertexProgram
@@ -60,7 +60,7 @@ def ran(engine, program, view, **arguments):
 def test_blocks_add_up_to_what_rows_do(shape, name, sizes, monkeypatch):
     if sizes is not None:
         most = room(sizes[0], GRAPHS[shape].n, sizes[1])
-        monkeypatch.setattr(synchronous, "sizes", lambda item: (sizes[0], most))
+        monkeypatch.setattr(gathers, "sizes", lambda item: (sizes[0], most))
         monkeypatch.setattr(blocked, "_NEAR_QUADS", 16)
         monkeypatch.setattr(blocked, "_ROWS", 100)
         monkeypatch.setattr(blocked, "_TILE_OF_WARP", 3)
@@ -133,9 +133,9 @@ def test_blocks_are_taken_where_ids_are_by_degree_and_edges_many(monkeypatch):
     monkeypatch.setattr(asked, "_MANY_EDGES", 1000)
     program = PROGRAMS["power float32"][0]
     taken = []
-    init = synchronous.Blocked.__init__
+    init = blocked.Blocked.__init__
     monkeypatch.setattr(
-        synchronous.Blocked, "__init__", lambda *given: (taken.append(1), init(*given))[1]
+        blocked.Blocked, "__init__", lambda *given: (taken.append(1), init(*given))[1]
     )
     view = GRAPHS["undirected"].view(into=True)
     by_rows = ran(gpu, program, view, **TWELVE)

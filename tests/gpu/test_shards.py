@@ -8,8 +8,8 @@ from made_graphs import path, rmat, star
 from dask_graphgpu.algorithms import heat_simulation, pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.gpu import gathers
 from dask_graphgpu.engine.gpu import shards as module
-from dask_graphgpu.engine.gpu import synchronous
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.schedule import REPLICATIONS
 from dask_graphgpu.errors import InvalidArgument
@@ -66,7 +66,7 @@ def columned(view):
 def shared(request, monkeypatch):
     """Shared memory of a block, in bytes; small graphs fit one as it is."""
     if request.param is not None:
-        for where in (module, synchronous):
+        for where in (module, gathers):
             monkeypatch.setattr(where, "shared_bytes", lambda: request.param)
     return request.param
 

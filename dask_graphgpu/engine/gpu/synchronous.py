@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import cupy
@@ -16,18 +16,13 @@ from dask_graphgpu.engine.cuda.lower import columns
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
-from dask_graphgpu.engine.gpu.blocked import FAR_THREADS, Blocked, sizes
-from dask_graphgpu.engine.gpu.blocked import THREADS as BLOCKED_THREADS
 from dask_graphgpu.engine.gpu.filters import Filter
-from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
-from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
+from dask_graphgpu.engine.gpu.gathers import Gathers
 from dask_graphgpu.engine.gpu.structs import struct
-from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, SEPARATORS, PullLists, num_chunks
+from dask_graphgpu.engine.gpu.worklists import SEPARATORS, num_chunks
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
-    configured_gather,
-    configured_replication,
     configured_separators,
     needs_all_vertices,
 )
@@ -39,14 +34,13 @@ DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
 # Of program.cuh: blocks of kernels that take aggregates, at most; rows of the log, and its words.
 _BLOCKS, _LOG, _LOG_WORDS = 2048, 1024, 5
 _VERTICES_OF_BLOCK = 1024
-_RESIDENT = 2048  # threads that a multiprocessor holds
 _THREADS = fused.THREADS
 
 # Stands for struct Pull or struct Push where a run has none; as large as either.
 _NOTHING = struct([None] * 32)
 
 
-class Synchronous:
+class Synchronous(Gathers):
     """A run in supersteps.
 
     Attributes
@@ -87,16 +81,6 @@ class Synchronous:
         if self.stages.alone_after:  # they read the old state and the new one
             arrays.new = {name: column.copy() for name, column in arrays.new.items()}
         self.in_blocks = asked.in_blocks() and self._takes_blocks()
-
-    def _takes_blocks(self) -> bool:
-        """Make the blocks of sources, and room for what is sent. Not if memory is short, unless asked."""
-        try:
-            self.far_values = cupy.empty(self.blocked.num_values, self.messages.dtype)
-        except MemoryError:
-            if configured_gather() == "blocks":
-                raise
-            return False
-        return True
 
     def _directions(self) -> tuple[str, str]:
         return directions(self.binding, self.every)
@@ -341,23 +325,8 @@ class Synchronous:
                 steps.append(self._launch("notify", blocks, send, lists, self.marked))
         if self.tail is not None:
             steps += self._tail_steps(vertices)
-        if self.in_shards:
-            given = (self.shards.struct(), self.emitted_or_none, arrays.active, *into)
-            size: dict[str, Any] = {"threads": SHARD_THREADS, "shared": shared_bytes()}
-            steps.append(self._launch("pull_shards", self.shards.num_items, gather, *given, **size))
-        elif self.in_blocks:
-            steps += self._blocked_steps(gather, self.emitted_or_none, into)
-        elif pulls:
-            pull, of_parts, of_joins = self._pull_lists()
-            kernels: list[tuple[str, tuple[Any, ...]]] = [("all", ())] if "pull" in both else []
-            if not self.every:
-                kernels.append(("some", (arrays.active, self.marked)))
-            for name, more in kernels:
-                given = (gather, pull, self.emitted_or_none, *more, *into)
-                steps.append(self._launch(f"pull_{name}", of_parts, *given, threads=PULL_THREADS))
-                if of_joins:
-                    join = f"join_{name}"
-                    steps.append(self._launch(join, of_joins, *given, threads=PULL_THREADS))
+        if pulls:
+            steps += self._gather_steps(gather, both, into)
         if self.tail is not None:
             settled = (self.emitted_or_none, arrays.active, self.sent)
             steps.append(self._launch("settle", vertices, run, *settled))
@@ -453,76 +422,6 @@ class Synchronous:
             self._launch("list_active", vertices, send, lists, kept, arrays.active),
             self._launch("push_changes", blocks, send, lists, *changes, self.messages),
         ]
-
-    @cached_property
-    def shards(self) -> Shards:
-        """The rows of `gather`, cut for accumulators of a message's size."""
-        edges, replication = self.arrays.edges("gather"), configured_replication()
-        capacity = shared_bytes() // self.messages.dtype.itemsize
-        made: Shards = self.arrays.edge_view.made(
-            ("shards", id(edges.offsets), capacity, replication),
-            partial(Shards.of, edges, capacity, replication),
-        )
-        return made
-
-    def _blocked_steps(
-        self, run: Any, emitted: Any, into: tuple[Any, Any]
-    ) -> list[Callable[[], None]]:
-        """The launches of a gather by blocks of sources."""
-        item, blocked = self.messages.dtype.itemsize, self.blocked
-        self.far_sums = cupy.empty(max(1, blocked.num_sums), np.float64)  # or of int64
-        given = blocked.struct(self.far_values, self.far_sums)
-        whole = launch.num_multiprocessors()
-        resident = max(1, _RESIDENT // BLOCKED_THREADS) * whole
-
-        def launched(
-            name: str, blocks: int, *args: Any, places: int = 0, threads: int = BLOCKED_THREADS
-        ) -> Callable[[], None]:
-            shared = item * (places + 1) if places else 0
-            size: dict[str, Any] = {"threads": threads, "shared": shared}
-            return self._launch(name, blocks, run, given, *args, **size, source="program_blocked")
-
-        steps = [launched("sum_near", whole, emitted, *into, places=blocked.block)]
-        if blocked.num_far:
-            sources, room = np.uint64(blocked.num_sources), blocked.room
-            steps += [
-                launched("send_far", blocked.num_senders, emitted, sources, places=blocked.block),
-                launched("sum_far", resident, *into, places=room, threads=FAR_THREADS),
-            ]
-        if blocked.num_long:
-            blocks = min(whole, -(-blocked.num_long * 32 // BLOCKED_THREADS))
-            steps.append(launched("join_far", blocks, *into))
-        return steps
-
-    @cached_property
-    def blocked(self) -> Blocked:
-        """The rows of `gather`, by blocks of sources whose values fit shared memory."""
-        edges, of = self.arrays.edges("gather"), sizes(self.messages.dtype.itemsize)
-        made: Blocked = self.arrays.edge_view.made(
-            ("blocked", id(edges.offsets), of), partial(Blocked, edges, *of)
-        )
-        return made
-
-    def _pull_lists(self) -> tuple[Any, int, int]:
-        """Struct Pull of program_pull.cuh, and blocks that pull and that put parts together."""
-        arrays = self.arrays
-        edges = arrays.edges("gather")
-        lists: PullLists = arrays.edge_view.made(
-            ("pull lists", id(edges.offsets)), partial(PullLists.of, edges)
-        )
-        # RowValue: a value, its shadow and a flag.
-        self.row_values = cupy.empty(3 * lists.num_parts, np.float64)
-        pointers: tuple[Any, ...] = (
-            edges.offsets, edges.neighbours, lists.rows, lists.part_row, lists.part_begin,
-            lists.part_slot, self.row_values, lists.long_rows, lists.long_slots,
-        )  # fmt: skip
-        self._held = pointers
-        long = lists.long_rows.size
-        words = [*pointers, lists.num_parts, long, *lists.numbers]
-        resident = _RESIDENT // PULL_THREADS * launch.num_multiprocessors()
-        blocks = (-(-warps * 32 // PULL_THREADS) for warps in (lists.num_warps, long))
-        of_parts, of_joins = (min(number, resident) for number in blocks)
-        return struct(words), of_parts, of_joins
 
     def _push_lists(self) -> Any:
         """Struct Push of program_push.cuh."""
