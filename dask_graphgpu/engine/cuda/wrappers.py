@@ -94,7 +94,7 @@ class Wrappers:
         self.binding, self.program = binding, binding.program
         self.writer = Writer(binding, _MATH)
         self.aggregates: dict[str, np.dtype[Any]] = {}
-        self._wrappers: dict[str, Wrapper] = {}
+        self._types: dict[tuple[str, int], dict[str, np.dtype[Any]]] = {}
         self.functions = self.program.functions()
         for role, function in self.functions.items():
             if role not in ("stop", "bound"):
@@ -156,6 +156,12 @@ class Wrappers:
 
     def types(self, role: str) -> dict[str, np.dtype[Any]]:
         """Values that a function may name, with the types in which it sees them."""
+        key = role, len(self.aggregates)  # their types become known one by one
+        if key not in self._types:
+            self._types[key] = self._types_of(role)
+        return self._types[key]
+
+    def _types_of(self, role: str) -> dict[str, np.dtype[Any]]:
         binding = self.binding
         run = {name: _of_number(value) for name, value in binding.constants.items()}
         run |= {name: self.aggregates.get(name, _INT64) for name in self.program.aggregates}
