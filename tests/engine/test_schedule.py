@@ -18,7 +18,7 @@ def test_defaults_force_nothing():
     assert schedule.configured_filter() == schedule.configured_fusion() == "auto"
     assert schedule.configured_combine() == "auto"
     assert set(schedule.macros().values()) == {"0"}
-    assert (schedule.configured_gather(), schedule.configured_replication()) == ("rows", None)
+    assert (schedule.configured_gather(), schedule.configured_replication()) == ("auto", None)
     assert schedule.configured_bins() == 64
     assert schedule.configured_separators((7, 9)) == (7, 9)
     assert not schedule.is_forced()
@@ -56,7 +56,7 @@ def test_separators(given, expected):
         ("combine", schedule.configured_combine, ["never", None]),
         ("allocation", schedule.configured_allocation, ["enough", None]),
         ("tail", schedule.configured_tail, [1, -0.1, "off", True]),
-        ("gather", schedule.configured_gather, ["auto", None]),
+        ("gather", schedule.configured_gather, ["row", None]),
         ("replication", schedule.configured_replication, [0, 3, 64, "1", True, None]),
         ("filter-bins", schedule.configured_bins, [0, -1, 2**20, "64", True, 1.5]),
         ("worklists", lambda: schedule.configured_separators((7, 9)),

@@ -26,7 +26,7 @@ def device(monkeypatch):
             raise OutOfMemoryError("no")
 
     cuda = SimpleNamespace(runtime=SimpleNamespace(memGetInfo=lambda: (GB, 10 * GB)), alloc=alloc)
-    pool = SimpleNamespace(free_bytes=lambda: GB)
+    pool = SimpleNamespace(free_bytes=lambda: GB, free_all_blocks=lambda: None)
     module = SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
     monkeypatch.setitem(sys.modules, "cupy", module)
 
