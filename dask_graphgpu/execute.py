@@ -6,13 +6,12 @@ import dataclasses
 import gc
 import importlib
 from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
-import dask.dataframe as dd
 import numpy as np
-from dask.base import compute, is_dask_collection
-from dask.delayed import delayed
+from dask.base import compute, is_dask_collection, tokenize
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
@@ -20,11 +19,14 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy, watch
+from dask_graphgpu.cluster.haste import hurried
+from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.lazy_frames import frame_of
 from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
@@ -67,13 +69,11 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         frames = {name: compute(*chunks) for name, chunks in frames.items()}
         table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
         return _results(schema).to_frame(table, columns, ids, schema)
-    ran = delayed(execute, pure=True, nout=2)(
-        algorithm, partition, schema, needs, engine, frames, keeping
-    )
-    share, of = delayed(_share, pure=True), graph.npartitions
-    parts = [share(ran, columns, schema, i, of) for i in range(of)]
+    of = graph.npartitions
+    arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
+    key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments)}"
     meta = _results(schema).empty_frame(columns, schema)
-    return dd.from_delayed(parts, meta=meta, verify_meta=False, prefix=f"graph-{ran.key}")
+    return frame_of(meta, of, key, _execute_in_parts, arguments, take)
 
 
 def execute(
@@ -164,15 +164,22 @@ def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
     return memory.told(f"{name} on the GPU")
 
 
-def _share(
-    ran: tuple[Table, Any], columns: dict[str, ColumnType], schema: EdgeSchema, i: int, of: int
-) -> Any:
-    """The i-th of ``of`` even shares of a result's rows."""
-    table, ids = ran
-    rows = len(next(iter(table.values())).data)
-    bounds = np.linspace(0, rows, of + 1).astype(np.int64)
-    share = slice(int(bounds[i]), int(bounds[i + 1]))
-    return _results(schema).to_frame(table, columns, ids, schema, share)
+def _execute_in_parts(
+    columns: dict[str, ColumnType],
+    of: int,
+    algorithm: Algorithm,
+    partition: Partition,
+    schema: EdgeSchema,
+    *arguments: Any,
+) -> list[Any]:
+    """Run an algorithm; ``of`` frames, with as many rows of the result each."""
+    with hurried(next_here=True):
+        table, ids = execute(algorithm, partition, schema, *arguments)
+        total = len(next(iter(table.values())).data)
+        bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
+        made = _results(schema)
+        cuts = (slice(*each) for each in pairwise(bounds))
+        return [made.to_frame(table, columns, ids, schema, rows) for rows in cuts]
 
 
 def _results(schema: EdgeSchema) -> Any:

@@ -27,6 +27,7 @@ from dask_graphgpu.cluster.calls import (
     this_task,
     workers_of,
 )
+from dask_graphgpu.cluster.haste import hurried, hurry_scheduler
 from dask_graphgpu.cluster.holdings import Name
 from dask_graphgpu.cluster.parcels import ChunksGone, leave
 from dask_graphgpu.cluster.rank import (
@@ -105,7 +106,7 @@ def lead(
         The first error of a rank, with a note that names it.
     """
     worker = get_worker()
-    with worker_client() as client:
+    with hurried(), worker_client() as client:
         leader = _Leader(worker, client, name, timeouts, needs, again)
         results = client.sync(leader.run, workers, function, arguments, finish)
     return leader.addresses, results
@@ -197,7 +198,10 @@ class _Leader:
 
     async def _open(self) -> Meeting:
         """Have all workers listen."""
+        # That their tasks start at once is asked for meanwhile.
+        hurry = asyncio.ensure_future(hurry_scheduler(self.worker, self.addresses))
         table = await asyncio.gather(*map(self._open_one, range(len(self.addresses))))
+        await hurry
         if None in table:
             await self._make_again()
         return Meeting(

@@ -13,6 +13,7 @@ from typing import Any
 from distributed import Scheduler
 from distributed.core import error_message
 
+from dask_graphgpu.cluster.haste import hurry
 from dask_graphgpu.cluster.holdings import TO_RUN
 from dask_graphgpu.errors import RankLost
 
@@ -68,6 +69,7 @@ def place(
             continue
         task.worker_restrictions = {addresses[spec.args[1]]}
         task.loose_restrictions = True
+    hurry(addresses, dask_scheduler=dask_scheduler)
 
 
 def lose(key: str, *, dask_scheduler: Scheduler) -> None:

@@ -12,6 +12,7 @@ from distributed import Status, Worker, get_worker
 from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask, ask_scheduler, this_task
+from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.holdings import Name, held, holdings
 from dask_graphgpu.cluster.on_scheduler import fail, free_locks, start_again
 from dask_graphgpu.errors import RankLost, RanksAborted
@@ -159,6 +160,7 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
         ) from None
     try:
         with (
+            hurried(),
             _told(worker, meeting),
             _watched(worker, opened.aborted),
             Mesh(
