@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
+from dask._collections import new_collection
 from dask._task_spec import Dict, GraphNode, List, Task, TaskRef
 from dask.dataframe import DataFrame
-from dask.dataframe.dask_expr._collection import new_collection
 from dask.dataframe.dask_expr.io import IO
 from dask.delayed import Delayed
 

@@ -390,7 +390,7 @@ def test_lazily_on_ranks(kind):
 @several
 def test_vertices_and_arguments_on_ranks():
     frame = edges("strings")
-    shown = frame["src"].unique()
+    shown = pd.unique(frame[["src", "dst"]].to_numpy().ravel())
     vertices = pd.DataFrame({"vertex": [*shown, "alone"], "start": np.arange(len(shown) + 1) % 7})
     jumps = pd.DataFrame({"vertex": shown[:5], "share": [1.0, 2, 3, 4, 5]})
     program = dg.VertexProgram(
