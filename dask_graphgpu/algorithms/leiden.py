@@ -30,7 +30,7 @@ class Leiden(Communities):
         The larger, the smaller the communities; 1 is modularity as it was defined first.
     seed : int
         Of what is left to chance. Other seeds give other answers of about the same modularity, and so
-        does the other engine.
+        does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
     iterations : int
@@ -46,12 +46,12 @@ class Leiden(Communities):
     Notes
     -----
     Which part a vertex joins is drawn, with better ones more likely, on the CPU engine; on the GPU
-    engine it is the best, and the seed says which vertices choose at the same time. Cost: as
-    ``louvain``, twice an iteration. On either engine the answer depends on the edges and the
-    arguments, not on threads, partitions or the order in memory.
+    engine and on several ranks it is the best, and the seed says which vertices choose at the same
+    time. Cost: as ``louvain``, twice an iteration. In each of these ways the answer depends on the edges
+    and the arguments, not on threads, ranks, partitions or the order in memory.
     """
 
-    runs_on = ("cpu", "gpu")
+    runs_on = ("cpu", "gpu", "ranks")
 
     _: KW_ONLY
     iterations: int = 2

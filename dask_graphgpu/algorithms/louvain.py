@@ -36,7 +36,7 @@ class Louvain(Communities):
         The larger, the smaller the communities; 1 is modularity as it was defined first.
     seed : int
         Of the order in which vertices are looked at. Other seeds give other answers of about the
-        same modularity, and so does the other engine.
+        same modularity, and so does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
 
@@ -49,15 +49,16 @@ class Louvain(Communities):
 
     Notes
     -----
-    The CPU engine moves vertices one by one, on one thread; the GPU engine those of one of 16 random
-    classes at the same time, and ends a level when a round over all of them gains less than 1e-6 of
-    modularity. Cost: some passes over the edges; 40 bytes a vertex and a copy of the edges that
-    join communities; of a directed graph a copy of all edges in both directions. On either engine the
-    answer depends on the edges, the resolution and the seed, not on threads, partitions or the order
-    in memory. A community need not be connected: those of ``leiden`` are.
+    The CPU engine moves vertices one by one, on one thread; the GPU engine, and several ranks, those of
+    one of 16 random classes at the same time, and end a level when a round over all of them gains less
+    than 1e-6 of modularity. Cost: some passes over the edges; 40 bytes a vertex and a copy of the edges
+    that join communities; of a directed graph a copy of all edges in both directions. On several ranks
+    each has these bytes for all vertices of the graph, and its own edges twice more. In each of these ways the
+    answer depends on the edges, the resolution and the seed, not on threads, ranks, partitions or the
+    order in memory. A community need not be connected: those of ``leiden`` are.
     """
 
-    runs_on = ("cpu", "gpu")
+    runs_on = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("louvain",)

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from engines import of_the_cpu_engine, on_one_rank
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -17,8 +17,6 @@ import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import leiden, louvain
 from dask_graphgpu.report import Report
-
-pytestmark = on_one_rank
 
 METHODS = ["louvain", "leiden"]
 

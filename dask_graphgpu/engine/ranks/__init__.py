@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.ranks.betweenness import betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
+from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.hits import hits
 from dask_graphgpu.engine.ranks.induced import edges_among
@@ -24,6 +25,8 @@ __all__ = [
     "hits",
     "k_core",
     "label_propagation",
+    "leiden",
+    "louvain",
     "multi_bfs",
     "neighbour_arcs",
     "path",

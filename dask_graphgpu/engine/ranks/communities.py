@@ -1,0 +1,267 @@
+"""Communities of high modularity on many ranks: the vertices of a class move at once, and all ranks are told.
+
+References
+----------
+.. [1] Blondel, Guillaume, Lambiotte, Lefebvre. Fast unfolding of communities in large networks. J. Stat. Mech. 2008.
+.. [2] Ghosh, Halappanavar, Tumeo, Kalyanaraman, Lu, Chavarria-Miranda, Khan, Gebremedhin. Distributed Louvain
+   algorithm for graph community detection. IPDPS 2018.
+.. [3] Traag, Waltman, van Eck. From Louvain to Leiden: guaranteeing well-connected communities. Sci. Rep. 2019.
+.. [4] Pan, Wang, Wu, Yang, Owens. Multi-GPU graph analytics. IPDPS 2017.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dask_graphgpu.engine.ranks.levels import Level
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.csr import offsets_of
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.view import RankView
+    from dask_graphgpu.report import Report
+
+# A level ends when a round over all classes gains less modularity.
+LEAST_ROUND = 1e-6
+
+
+def louvain(
+    view: RankView, resolution: float, seed: int, report: Report
+) -> tuple[np.ndarray, float]:
+    """Communities by moving vertices, then whole communities [1]_. Collective.
+
+    Parameters
+    ----------
+    view : RankView
+        Weights of both directions and of repeated edges add up; without weights an edge is 1.
+    resolution : float
+        Above 0; the larger, the smaller the communities.
+    seed : int
+        Of which vertices move at the same time.
+    report : Report
+        Gets a row a level, "move".
+
+    Returns
+    -------
+    community : array of the dtype of numbers, shape (num_vertices,)
+        Number of the community's smallest member; right for ghosts too.
+    modularity : float
+        At this resolution, the same on all ranks; 0 without edges.
+
+    Notes
+    -----
+    The vertices of one of 16 classes, drawn by a hash of seed, round and number, move at the same time [2]_, then every
+    rank tells all others where its own have gone: one exchange. These are the steps of the GPU engine, with the same
+    whole weights: the answer depends on the edges, the resolution and the seed, neither on the number of ranks nor on
+    who owns what. It is that of one GPU, not that of the CPU engine on one rank, which moves vertices one by one. Edges
+    lie on the ranks of their ends; each rank has label and degree of all vertices of the graph [4]_, 40 bytes of each,
+    and its own edges twice. A level's communities are dealt to the ranks in ranges, with their edges.
+    """
+    level, salts = Level.first(view), np.random.default_rng(seed)
+    place, modularity = np.arange(level.n, dtype=view.id_dtype), 0.0
+    total = int(level.degree.sum())
+    while total:
+        own = np.arange(level.n, dtype=view.id_dtype)
+        labels, modularity = _moved(level, own, total, resolution, salts, report)
+        labels, count = _renumbered(labels)
+        if count == level.n:
+            break
+        place = labels[place]
+        level = level.aggregated(labels, count)
+    return _smallest(place)[view.numbers], modularity
+
+
+def leiden(
+    view: RankView, resolution: float, seed: int, iterations: int, report: Report
+) -> tuple[np.ndarray, float]:
+    """Communities as `louvain`, of which every one is connected [3]_. Collective.
+
+    Parameters and what is returned are those of `louvain`; ``iterations`` times, each from the communities of the one
+    before, and fewer when one changes nothing.
+
+    Notes
+    -----
+    As the GPU engine does it: before communities become vertices, they are refined into parts, which do; the vertices
+    of a class at a time join the well-connected part of their community by which they gain most. Two exchanges a class;
+    70 bytes on each rank for every vertex of the graph.
+    """
+    first, salts = Level.first(view), np.random.default_rng(seed)
+    total = int(first.degree.sum())
+    labels = np.arange(first.n, dtype=view.id_dtype)
+    if not total:
+        return labels[view.numbers], 0.0
+    for _ in range(iterations):
+        before, labels = labels, _leiden_once(first, labels, total, resolution, salts, report)
+        if np.array_equal(labels, before):
+            break
+    totals = first.totals(labels, first.n)
+    return labels[view.numbers], _modularity(first, labels, totals, total, resolution)
+
+
+def _leiden_once(
+    first: Level,
+    labels: np.ndarray,
+    total: int,
+    resolution: float,
+    salts: np.random.Generator,
+    report: Report,
+) -> np.ndarray:
+    """Labels after one iteration from ``labels``: the smallest members."""
+    level, place = first, np.arange(first.n, dtype=labels.dtype)
+    while True:
+        labels, _ = _moved(level, labels, total, resolution, salts, report)
+        labels, count = _renumbered(labels)
+        if count == level.n:
+            break
+        parts, number = _renumbered(_refined(level, labels, count, resolution / total, salts))
+        if number == level.n:  # nothing is joined within communities: they come apart
+            labels = _connected(level, labels)
+            break
+        of_parts = np.empty(number, labels.dtype)
+        of_parts[parts] = labels
+        place, labels = parts[place], of_parts
+        level = level.aggregated(parts, number)
+    return _smallest(labels[place])
+
+
+def _moved(
+    level: Level,
+    start: np.ndarray,
+    total: int,
+    resolution: float,
+    salts: np.random.Generator,
+    report: Report,
+) -> tuple[np.ndarray, float]:
+    """Labels after moving vertices from the communities ``start``, and their modularity."""
+    from dask_graphgpu.kernels.cpu import classes as kernels
+
+    begun, read, rounds = time.perf_counter(), 0, 0
+    mine, rows, degree = level.mine, level.rows, level.degree
+    labels, salt = start.copy(), int(_salt(salts))
+    totals = level.totals(labels, level.n)
+    active = degree[mine] > 0
+    classes = np.empty(len(mine), np.uint8)
+    best = start
+    reached = _modularity(level, labels, totals, total, resolution)
+    while True:
+        turns = np.uint64(kernels.mixed(np.uint64((salt + rounds) % 2**64)))
+        for_blocks(kernels.draw, even_blocks(len(mine)), mine, turns, classes)
+        moved = 0
+        for turn in range(kernels.CLASSES):
+            looking = np.flatnonzero(active & (classes == turn))
+            active[looking] = False
+            lengths = rows.degrees[looking]
+            goes = np.empty(len(looking), np.int64)
+            for_blocks(
+                kernels.moves, edge_blocks(offsets_of(lengths)), looking, mine, *level.edges, degree,
+                labels, totals, resolution / total, turn, turns, goes,
+            )  # fmt: skip
+            read += int(lengths.sum())
+            left = goes != labels[mine[looking]]
+            told = level.told(mine[looking[left]], goes[left])
+            kernels.take_moves(
+                told, mine, level.toward.offsets, level.toward.neighbours, degree, labels, totals,
+                active,
+            )  # fmt: skip
+            moved += len(told)
+        rounds += 1
+        now = _modularity(level, labels, totals, total, resolution)
+        goes_on = moved > 0 and now > reached + LEAST_ROUND
+        if now > reached:
+            best, reached = labels.copy(), now
+        if not goes_on:
+            break
+    report.advance(
+        "move", supersteps=rounds, frontier=len(mine), edges=read,
+        bytes=read * (8 * level.weighted + 2 * labels.itemsize) + rounds * level.n * 16,
+        seconds=time.perf_counter() - begun,
+    )  # fmt: skip
+    return best, reached
+
+
+def _modularity(
+    level: Level, labels: np.ndarray, totals: np.ndarray, total: int, resolution: float
+) -> float:
+    """Of some labels. Collective."""
+    from dask_graphgpu.kernels.cpu import classes as kernels
+
+    inside = level.loops.sum() + level.within(labels).sum()
+    part = level.ranks.sum(int(inside)) / total
+    squares = int(kernels.squares(totals, float(total)))
+    return part - resolution * (squares * 2.0**-62)
+
+
+def _refined(
+    level: Level, labels: np.ndarray, count: int, scale: float, salts: np.random.Generator
+) -> np.ndarray:
+    """Labels of parts of communities, each connected."""
+    from dask_graphgpu.kernels.cpu import classes as kernels
+
+    mine, degree, salt = level.mine, level.degree, _salt(salts)
+    totals = level.totals(labels, count)
+    parts, part_degree = np.arange(level.n, dtype=labels.dtype), degree.copy()
+    cut = level.everywhere(level.within(labels))
+    alone, last = np.ones(level.n, np.bool_), np.zeros(level.n, np.uint8)
+    classes, well = np.empty(len(mine), np.uint8), np.empty(len(mine), np.bool_)
+    even = even_blocks(len(mine))
+    for_blocks(kernels.draw, even, mine, salt, classes)
+    for turn in range(kernels.CLASSES):
+        for_blocks(
+            kernels.well_connected, even, mine, labels, totals, scale, part_degree, cut, alone, well
+        )
+        looking = np.flatnonzero(well & (classes == turn))
+        blocks = edge_blocks(offsets_of(level.rows.degrees[looking]))
+        goes = np.empty(len(looking), np.int64)
+        for_blocks(
+            kernels.joins, blocks, looking, mine, *level.edges, degree, labels, totals, scale, turn,
+            salt, parts, part_degree, cut, alone, goes,
+        )  # fmt: skip
+        joining, goes = looking[goes >= 0], goes[goes >= 0]
+        told = level.told(mine[joining], goes)
+        kernels.take_joins(told, turn, degree, parts, part_degree, alone, last)
+        changes = np.empty(len(joining), np.int64)
+        for_blocks(
+            kernels.cut_changes, edge_blocks(offsets_of(level.rows.degrees[joining])), joining, mine,
+            *level.edges, labels, parts, turn, last, changes,
+        )  # fmt: skip
+        every = np.concatenate(level.ranks.all_gather(changes))
+        rowwise.add_at(cut, told[:, 1], every)
+    return parts
+
+
+def _connected(level: Level, labels: np.ndarray) -> np.ndarray:
+    """Of every vertex the first that it is joined to within its community. Collective."""
+    from dask_graphgpu.kernels.cpu import classes as kernels
+
+    sources = np.repeat(level.mine, level.rows.degrees)
+    inside = labels[sources] == labels[level.rows.neighbours]
+    root = np.arange(level.n, dtype=labels.dtype)
+    kernels.link(sources[inside], level.rows.neighbours[inside], root)
+    joined = np.flatnonzero(root != np.arange(level.n))
+    for pairs in level.ranks.all_gather(np.stack([joined, root[joined].astype(np.int64)], axis=1)):
+        kernels.link(pairs[:, 0], pairs[:, 1], root)
+    return root
+
+
+def _salt(salts: np.random.Generator) -> np.uint64:
+    return np.uint64(salts.integers(2**64, dtype=np.uint64))
+
+
+def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """The same labels as 0, 1, 2 ... in their order, and how many there are."""
+    there = np.zeros(len(labels), np.bool_)
+    there[labels] = True
+    numbers = np.cumsum(there) - 1
+    return numbers[labels].astype(labels.dtype), int(np.count_nonzero(there))
+
+
+def _smallest(labels: np.ndarray) -> np.ndarray:
+    """Of every vertex the smallest that has its label."""
+    first = np.empty_like(labels)
+    first[labels[::-1]] = np.arange(len(labels), dtype=labels.dtype)[::-1]
+    found: np.ndarray = first[labels]
+    return found
