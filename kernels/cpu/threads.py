@@ -246,8 +246,9 @@ class _Job:
     def results(self) -> list[Any]:
         """Wait for the blocks that helpers still run."""
         self._idle.wait()
-        # A helper may find this job in the queue much later: let go of the arrays.
-        self._args = ()
+        # A helper may find this job in the queue much later: let go of the arrays, which the kernel
+        # may hold too.
+        del self._kernel, self._args
         error, self._error = self._error, None
         if error is not None:
             raise error

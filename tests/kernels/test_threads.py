@@ -191,19 +191,39 @@ def test_an_exception_stops_the_blocks_that_have_not_started():
     assert len(started) <= 2
 
 
-def test_arrays_are_let_go_after_the_call():
+@pytest.mark.parametrize("way", ["argument", "closure"])
+def test_arrays_are_let_go_after_the_call(way):
+    """Also while a helper has yet to come to the call: all are busy here."""
+
     class Data:
         pass
 
+    for_blocks(lambda lo, hi: None, np.arange(3))  # there is a helper
+    number = threads._pool._helpers + 1
+    met, done = threading.Barrier(number + 1), threading.Event()
+
+    def be_busy(lo, hi):
+        met.wait(timeout=30)
+        done.wait(timeout=30)
+
+    def occupy():
+        with dask.config.set({"graphgpu.threads": number}):
+            for_blocks(be_busy, np.arange(number + 1))
+
+    other = threading.Thread(target=occupy)
+    other.start()
+    met.wait(timeout=30)
     data = Data()
     gone = weakref.ref(data)
-    for_blocks(lambda lo, hi, data: None, np.arange(5), data)
+    if way == "argument":
+        for_blocks(lambda lo, hi, data: None, np.arange(5), data)
+    else:
+        for_blocks(lambda lo, hi, data=data: None, np.arange(5))
     del data
-    deadline = time.monotonic() + 10
-    while gone() is not None and time.monotonic() < deadline:
-        gc.collect()
-        time.sleep(0.001)
+    gc.collect()
     assert gone() is None
+    done.set()
+    other.join()
 
 
 def add_up_in_child(values, results):

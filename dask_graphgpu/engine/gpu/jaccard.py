@@ -130,7 +130,8 @@ def _ends(work: Any, most: int) -> list[tuple[int, int, int]]:
     """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
     ranges, begin, before, n = [], 0, 0, len(work) - 1
     while begin < n:
-        end = int(cupy.searchsorted(work, work.dtype.type(before + most), side="right")) - 1
+        most_before = cupy.full(1, before + most, work.dtype)
+        end = int(cupy.searchsorted(work, most_before, side="right")[0]) - 1
         end = min(max(end, begin + 1), n)
         walks = int(work[end]) - before
         if walks:

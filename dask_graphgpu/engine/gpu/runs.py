@@ -46,14 +46,8 @@ class State:
     def read(self) -> tuple[Any, list[Run]]:
         """Wait for the kernel. The fields by name, and the runs in order."""
         read = cupy.asnumpy(self.memory[: self._dtype.itemsize]).view(self._dtype)[0]
-        runs = read["runs"]
+        noted = read["runs"]["run"][: int(read["runs"]["number"])].tolist()
         return read, [
-            Run(
-                self._directions[int(run["direction"])],
-                int(run["supersteps"]),
-                int(run["frontier"]),
-                int(run["edges"]),
-                int(run["nanoseconds"]) / 1e9,
-            )
-            for run in runs["run"][: int(runs["number"])]
+            Run(self._directions[direction], supersteps, frontier, edges, nanoseconds / 1e9)
+            for direction, supersteps, frontier, edges, nanoseconds in noted
         ]
