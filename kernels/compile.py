@@ -104,7 +104,7 @@ def cuda(
     functions : sequence of DeviceFunction
         Python functions that the text calls.
     """
-    return cuda_build.loaded(source, _arch(), defines=defines or {}, text=text, functions=functions)
+    return cuda_build.loaded(source, architecture(), defines=defines or {}, text=text, functions=functions)
 
 
 def cuda_cubin(
@@ -119,7 +119,8 @@ def cuda_cubin(
     return cuda_build.cubin(source, arch, defines=defines or {}, text=text, functions=functions)
 
 
-def _arch() -> str:
+def architecture() -> str:
+    """Of the current device, as "sm_90"."""
     import cupy
 
     return f"sm_{cupy.cuda.Device().compute_capability}"

@@ -170,7 +170,7 @@ def within(lo, hi, mine, offsets, neighbours, weight, labels, sums):
 @jit
 def squares(totals, total):
     """Sum of the squares of what each total is of `total`, in units of 2**-62."""
-    found = 0
+    found = np.int64(0)
     for i in range(totals.size):
         part = np.float64(totals[i]) / total
         found += np.int64(part * part * 2.0**62)

@@ -1,5 +1,8 @@
 """Vertex programs in supersteps on the GPU against the CPU engine and the interpreter."""
 
+import gc
+import weakref
+
 import dask
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from made_graphs import path, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu, interpret
+from dask_graphgpu.engine.cuda import lower
 from dask_graphgpu.engine.gpu import synchronous
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.errors import IntegerOverflow, NotConverged, ProgramError
@@ -148,3 +152,33 @@ def test_fields_leave_the_device_when_they_are_asked_for(monkeypatch):
     assert [name for name, column in state.items() if len(column)] == ["level", "paths"]
     assert len(left) == 2
     assert len(list(state.values())) == len(left)
+
+
+def test_a_program_is_lowered_once_for_what_it_reads():
+    """Again for other values from outside, constants and types; a graph is not kept by it."""
+    added = 1
+
+    def compute(source_sum, step):
+        return source_sum + step + added
+
+    program = VertexProgram(
+        state={"sum": Field("float64", initial=1)},
+        compute=compute,
+        combine="max",
+        constants={"step": 1},
+    )
+    made = lower._lowered.cache_info().misses
+    for added in (1, 1, 5):  # noqa: B007  the closure's cell
+        for step in (1, 2.0, 2):
+            for shape in (path(40), path(40), star(30)):
+                view, given = shape.view(), {"constants": {"step": step}, "max_supersteps": 3}
+                found = on(gpu, program, view, exact_supersteps=True, **given)
+                wanted = on(interpret, program, view, exact_supersteps=True, **given)
+                same(found, wanted)
+    assert lower._lowered.cache_info().misses - made == 2 * 3 * 2
+    rows = path(50).view()
+    on(gpu, CUSTOM["hops"][0], rows, sources=[7], max_supersteps=400)
+    gone = weakref.ref(rows.rows)
+    del rows
+    gc.collect()
+    assert gone() is None

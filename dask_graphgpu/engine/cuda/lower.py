@@ -8,17 +8,22 @@ for what a kernel source needs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.engine.cuda.glue import Glue, literal
+from dask_graphgpu.engine.cuda.outline import Outline, bound, columns, outline
 from dask_graphgpu.engine.cuda.wrappers import Wrappers
+from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.lower import translated
 from dask_graphgpu.engine.schedule import needs_all_vertices
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.functions import INT64_MAX, INT64_MIN, parameters, plain
-from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.errors import ProgramError
+from dask_graphgpu.functions import INT64_MAX, INT64_MIN
+from dask_graphgpu.kernels.compile import architecture, cuda
+from dask_graphgpu.program import VertexProgram
 
 # The functions that the kernels of a source call; None: all.
 _CALLED = {"near_far": ("compute", "active", "priority"), "near_far_ranks": ("active", "priority")}
@@ -107,7 +112,7 @@ class Lowered:
 
     def module(self, source: str, defines: Mapping[str, str] | None = None) -> Any:
         """``kernels/cuda/<source>.cu`` for this program, compiled; errors in terms of the program."""
-        key = (source, *sorted((defines or {}).items()))
+        key = (source, architecture(), *sorted((defines or {}).items()))
         if key not in self._modules:
             given = self.sources(source)
             given["defines"] = {**given["defines"], **(defines or {})}
@@ -134,17 +139,38 @@ class Lowered:
         return translated(error, "program", roles)
 
 
-def columns(binding: Binding) -> dict[str, np.dtype[Any]]:
-    """The edge columns that compute reads, with their dtypes."""
-    named = parameters(plain(binding.program.compute, "compute"), "compute")
-    found = {}
-    if "weight" in named and binding.edges.weight is not None:
-        found["weight"] = binding.edges.weight.dtype
-    for name in named:
-        if name.startswith("edge_"):
-            column = name.removeprefix("edge_")
-            found[column] = binding.edge_column(binding.edges, column).dtype
-    return found
+def lowered(binding: Binding, *, defines: Mapping[str, str], **types: Any) -> Lowered:
+    """As `Lowered`; made once for runs of a program that differ in nothing which that looks at."""
+    constants = [(name, type(value), value) for name, value in binding.constants.items()]
+    return _lowered(
+        binding.program, _frozen(binding), tuple(constants), outline(binding),
+        tuple(sorted(defines.items())), tuple(sorted(types.items())),
+    )  # fmt: skip
+
+
+def _frozen(binding: Binding) -> tuple[str, ...]:
+    """The functions with what they read from outside, which may change from run to run."""
+    lines = [repr(binding.most)]
+    for role, function in binding.program.functions().items():
+        try:
+            lines += [] if role == "bound" else embed(function, "f", role)
+        except ProgramError:
+            if role != "stop":  # that may be asked on the host
+                raise
+    return tuple(lines)
+
+
+@lru_cache(maxsize=64)
+def _lowered(
+    program: VertexProgram,
+    frozen: tuple[str, ...],
+    constants: tuple[Any, ...],
+    drawn: Outline,
+    defines: tuple[tuple[str, str], ...],
+    types: tuple[tuple[str, Any], ...],
+) -> Lowered:
+    given = {name: value for name, _, value in constants}
+    return Lowered(bound(program, given, drawn), defines=dict(defines), **dict(types))
 
 
 def may_be_narrow(binding: Binding) -> bool:

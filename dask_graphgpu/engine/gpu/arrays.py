@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
+from dask_graphgpu.engine.cuda.lower import lowered, may_be_narrow
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.loop import overflow
@@ -202,7 +202,7 @@ class Arrays:
         """Fields at the start, and the program lowered for how they are stored."""
         weighted = self.weighted_degree
         defines = {**self.view.defines, **self.edge_view.defines, **macros(), **self.macros}
-        self.lowered = Lowered(
+        self.lowered = lowered(
             self.binding,
             narrow=narrow,
             every=self.every,

@@ -12,7 +12,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
-from dask_graphgpu.engine.cuda.lower import columns
+from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import Asked, directions, forced

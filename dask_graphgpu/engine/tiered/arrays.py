@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.cuda.lower import CHUNK, columns
+from dask_graphgpu.engine.cuda.lower import CHUNK
+from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
