@@ -11,7 +11,7 @@ from dask.utils import parse_bytes
 from dask_graphgpu.errors import InvalidArgument
 
 DEFAULTS: dict[str, Any] = {
-    "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | interpreted
+    "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | hybrid | interpreted
     "order": "auto",  # of graphs made with order="auto": auto | input | degree
     "direction": "auto",  # auto | push | pull | notify-pull
     # Of vertex programs in supersteps on a GPU, and of BFS, to measure them; "auto" is the fastest.
@@ -40,6 +40,9 @@ DEFAULTS: dict[str, Any] = {
     # over until nothing changes; of monotone and accumulative ones) | auto (monotone ones go over what
     # is on the device until nothing changes there, then over the rest once).
     "rounds": "auto",
+    # With engine="hybrid", who goes along pages of edges: auto (by measured rates) | gpu | cpu |
+    # alternate (the two in turn) | supersteps (whole ones in turn).
+    "dispatch": "auto",
     "spill-directories": None,  # folders for pages; None: one in Dask's temporary-directory
     "page-bytes": "2MiB",
     "dense-id-bits": None,  # 32 | 64; None: 32 while the ids fit

@@ -144,7 +144,7 @@ def _check_keeping(algorithm: Algorithm, engine: str) -> None:
             f"{_name(algorithm)} has no checkpoints: they are of methods that run vertex programs, "
             "such as sssp and pagerank; leave checkpoint= out"
         )
-    if engine in ("gpu", "interpreted"):
+    if engine in ("gpu", "hybrid", "interpreted"):
         raise InvalidArgument(
             f"checkpoint= is of the CPU engine, and this graph's is {engine!r}; leave it out, or "
             "use engine='cpu'"
@@ -157,7 +157,7 @@ def _name(algorithm: Algorithm) -> str:
 
 def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
     """What tells that the memory of the GPU has run out."""
-    if engine != "gpu":
+    if engine not in ("gpu", "hybrid"):
         return nullcontext()
     from dask_graphgpu.partition.device import memory
 

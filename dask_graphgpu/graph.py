@@ -117,9 +117,10 @@ class Graph:
     order : {"auto", "input", "degree"}
         Order of vertices in memory: that of the ids, or by falling degree. "auto": that of the ids
         unless degrees are skewed and the ids show no locality. Answers do not depend on it.
-    engine : {"auto", "cpu", "gpu", "interpreted"}
+    engine : {"auto", "cpu", "gpu", "hybrid", "interpreted"}
         What runs the methods. "auto": the GPU for cuDF frames, the CPU for others. "gpu" on others
-        copies the graph to the GPU and results back. For order and engine, "auto" leaves it to
+        copies the graph to the GPU and results back. "hybrid": the GPU and the CPU share the edges
+        that are beyond ``graphgpu.device-memory-limit`` (not of cuDF frames). For order and engine, "auto" leaves it to
         ``graphgpu.order`` and ``graphgpu.engine`` of Dask's configuration where those are set.
     ranks : int or "auto"
         How many ranks share the graph and work on it together: workers of the active
@@ -326,7 +327,7 @@ class Graph:
 
 def _tiers(plan: Plan) -> tuple[tuple[str, str], ...]:
     """Lines about a graph in host memory that the GPU engine works on within a limit."""
-    on_one = plan.engine == "gpu" and plan.ranks == 1 and not plan.on_device
+    on_one = plan.engine in ("gpu", "hybrid") and plan.ranks == 1 and not plan.on_device
     if not on_one or plan.vertices is None or plan.num_edges is None or plan.edge_bytes is None:
         return ()
     try:
@@ -339,11 +340,15 @@ def _tiers(plan: Plan) -> tuple[tuple[str, str], ...]:
     if not tiers.pinned:
         return (device,)
     link = f"at most about {tiers.moved:,} bytes a superstep"
-    return (
+    lines = (
         device,
         ("pinned", f"about {tiers.pinned:,} bytes of edges in host memory"),
         ("link", f"{link}, transfer {tiers.transfer!r}, rounds {tiers.rounds}"),
     )
+    if plan.engine == "gpu":
+        return lines
+    pages = f"about {tiers.pages:,}, for the GPU or the CPU, dispatch {engines.dispatch()!r}"
+    return (*lines, ("pages", pages))
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

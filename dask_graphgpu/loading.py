@@ -44,7 +44,7 @@ def load(
         What to do when the Parquet files that the graph was built from have changed since. That is
         known where the frame was a bare ``read_parquet`` of local files; files that are gone
         altogether do not count.
-    engine : {"auto", "cpu", "gpu", "interpreted"}
+    engine : {"auto", "cpu", "gpu", "hybrid", "interpreted"}
         As of `Graph`; "auto" is the CPU. "gpu" copies what a method needs to the GPU.
 
     Returns

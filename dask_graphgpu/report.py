@@ -70,8 +70,9 @@ class Report:
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
     ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
-    ``disk_bytes``: what was read of edges that lie on disk. ``moved``: of edges in host memory, by
-    the way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
+    ``disk_bytes``: what was read of edges that lie on disk. ``moved``: of edges in host memory, by the
+    way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
+    ``sides``: what the "gpu" and the "cpu" have done of a run that they share.
     """
 
     algorithm: str
@@ -84,6 +85,7 @@ class Report:
     memory: int | None = None
     disk_bytes: int = 0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
+    sides: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def advance(
         self,
@@ -134,6 +136,7 @@ class Report:
         frame.attrs["memory"] = self.memory
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
+        frame.attrs["sides"] = {side: dict(of) for side, of in self.sides.items()}
         frame.attrs["split"] = [{**asdict(split), "seconds": split.seconds} for split in self.split]
         return frame
 
@@ -159,7 +162,9 @@ def last_report() -> pd.DataFrame:
         ``direction``, ``supersteps`` (how many it ran before it came back), ``frontier`` (active
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
         and ``seconds``. ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
-        was read of edges that lie in pages on disk.
+        was read of edges that lie in pages on disk. With ``engine="hybrid"``, ``attrs["sides"]`` has
+        a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of these
+        ``alone`` those in which the other one did not, ``pages`` and ``edges``.
 
     Raises
     ------

@@ -87,6 +87,7 @@ LOADED_AT_FIRST_USE = (
     "dask_graphgpu.engine.cuda",
     "dask_graphgpu.engine.device_ranks",
     "dask_graphgpu.engine.gpu",
+    "dask_graphgpu.engine.hybrid",
     "dask_graphgpu.engine.lower",
     "dask_graphgpu.engine.module_cache",
     "dask_graphgpu.engine.ranks",

@@ -60,10 +60,10 @@ def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread 
     EngineUnavailable
         A number of ranks is asked for, and the engine runs on one only.
     """
-    if engine == "interpreted":
+    if engine in ("hybrid", "interpreted"):
         if asked and ranks not in ("auto", 1):
             raise EngineUnavailable(
-                f"ranks={ranks}: the engine 'interpreted' runs on one rank; use ranks=1"
+                f"ranks={ranks}: the engine {engine!r} runs on one rank; use ranks=1"
             )
         return None
     if ranks == 1 or (ranks == "auto" and engine == "gpu"):

@@ -17,21 +17,36 @@ if TYPE_CHECKING:
 _ENGINES = {
     "cpu": "dask_graphgpu.engine.cpu",
     "gpu": "dask_graphgpu.engine.gpu",
+    "hybrid": "dask_graphgpu.engine.hybrid",
     "interpreted": "dask_graphgpu.engine.interpret",
 }
 
 # Methods that run on a GPU over edges in host memory.
 TIERED = ("bfs", "sssp", "sswp", "ssnsp", "pagerank", "weakly_connected_components", "run")
 
+# Methods that the GPU and the CPU can share.
+HYBRID = (
+    "bfs", "sssp", "sswp", "shortest_path", "pagerank", "weakly_connected_components", "ego",
+    "degree", "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
+)  # fmt: skip
+
 
 def check(name: str, functions: Sequence[str] = ()) -> None:
     """Raise unless ``name`` is an engine that this machine can run, and that has the functions."""
     if name not in ("auto", *_ENGINES):
         raise InvalidArgument(
-            f"engine={name!r}; allowed are 'auto', 'cpu', 'gpu' and, for vertex programs, 'interpreted'"
+            f"engine={name!r}; allowed are 'auto', 'cpu', 'gpu', 'hybrid' and, for vertex programs, "
+            "'interpreted'"
         )
-    if name == "gpu" and (lacking := driver.missing()):
-        raise EngineUnavailable(f"engine='gpu': {lacking}; or use engine='cpu'")
+    if name in ("gpu", "hybrid") and (lacking := driver.missing()):
+        raise EngineUnavailable(f"engine={name!r}: {lacking}; or use engine='cpu'")
+    if name == "hybrid":
+        missing = [function for function in functions if not hasattr(load(name), function)]
+        if missing:
+            raise EngineUnavailable(
+                f"engine='hybrid' runs vertex programs and what is made of them ({', '.join(HYBRID)}), "
+                f"and this method takes {', '.join(missing)}: use engine='gpu' or engine='cpu'"
+            )
     if name == "interpreted":
         missing = [function for function in functions if not hasattr(load(name), function)]
         if missing:
@@ -139,6 +154,11 @@ def tiers(num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
     limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
     found: Tiers | None = limits.Tiers.of(num_vertices, num_edges, edge)
     return found
+
+
+def dispatch() -> str:
+    """``graphgpu.dispatch``: who goes along pages of edges that the GPU and the CPU share."""
+    return str(importlib.import_module("dask_graphgpu.engine.hybrid.dispatch").configured())
 
 
 def load_tiered(functions: Sequence[str]) -> ModuleType:

@@ -66,34 +66,41 @@ def run_supersteps(
     NotConverged
         The limit came first.
     """
-    program = binding.program
-    after = program.aggregates_after()
     superstep, stopped = 0, False
     if keeping is not None:
         superstep = keeping.resume(aggregates)
     while engine.num_active and not stopped and superstep != limit:
         superstep += 1
-        engine.begin(superstep)
-        for name in program.aggregates:
-            if name not in after:
-                aggregates[name] = engine.aggregate(name)
-        engine.advance()
-        for name in after:
-            aggregates[name] = engine.aggregate(name)
-        engine.commit()
-        if program.stop is not None:
-            arguments = binding.scalars(
-                program.stop, "stop", {**aggregates, "superstep": superstep}
-            )
-            assert arguments is not None
-            stopped = bool(program.stop(**arguments))
+        stopped = run_superstep(binding, engine, aggregates, superstep)
         if keeping is not None and not stopped:
             keeping.after(superstep, aggregates)
-    if engine.num_active and not stopped and not exact and may_end(program):
+    if engine.num_active and not stopped and not exact and may_end(binding.program):
         raise not_converged(superstep, engine.num_active, aggregates)
     state = engine.result()
     state.aggregates, state.supersteps = dict(aggregates), superstep
     return state
+
+
+def run_superstep(
+    binding: Binding, engine: Stepper, aggregates: dict[str, Any], superstep: int
+) -> bool:
+    """Run one superstep; whether ``stop`` says that it is the last."""
+    program = binding.program
+    after = program.aggregates_after()
+    engine.begin(superstep)
+    for name in program.aggregates:
+        if name not in after:
+            aggregates[name] = engine.aggregate(name)
+    engine.advance()
+    for name in after:
+        aggregates[name] = engine.aggregate(name)
+    engine.commit()
+    if program.stop is None:
+        return False
+    values = {**aggregates, "superstep": superstep}
+    arguments = binding.scalars(program.stop, "stop", values)
+    assert arguments is not None
+    return bool(program.stop(**arguments))
 
 
 def overflow(program: VertexProgram, role: str) -> IntegerOverflow:

@@ -35,6 +35,16 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
+// Messages that the host has sent along edges of its own come to those that are here.
+extern "C" __global__ void __launch_bounds__(256)
+    take_sent(Run run, const MESSAGE *sent, const uint8 *got, MESSAGE *messages, uint8 *received) {
+    if (run.control->done)
+        return;
+    for (uint64 v = thread_rank(); v < (uint64)run.num_vertices; v += num_threads())
+        if (NEEDS_RECEIVED ? got[v] != 0 : sent[v] != identity())
+            send_to(messages, received, v, sent[v]);
+}
+
 // Of the rounds over a part.
 struct Local {
     int64 active;  // vertices that send in the next one

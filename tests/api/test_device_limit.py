@@ -43,6 +43,19 @@ def test_bytes_of_a_graph_that_does_not_fit(directed):
     assert said["link"].endswith("transfer 'compact', rounds asynchronous")
 
 
+def test_pages_that_the_gpu_and_the_cpu_share():
+    graph = EDGES.graph(engine="hybrid").persist()
+    said = lines(graph, dispatch="alternate")
+    assert number(said["pinned"]) == 40_000 * graph.explain().edge_bytes
+    pages = said["pages"].removeprefix("about ")
+    assert int(pages.split(",")[0]) > 1
+    assert pages.endswith("for the GPU or the CPU, dispatch 'alternate'")
+    assert "pages" not in lines(EDGES.graph(engine="gpu").persist())
+    assert "pages" not in lines(graph, **{"device-memory-limit": "1GB"})
+    with pytest.raises(InvalidArgument, match=r"graphgpu\.dispatch is 'dice'"):
+        lines(graph, dispatch="dice")
+
+
 def test_before_it_is_built():
     said = lines(EDGES.graph(engine="gpu"), **{"device-memory-limit": "6MB"})
     assert number(said["GPU memory"]) == 80_000 * 64 + 40_000 * 12

@@ -10,9 +10,10 @@ import pytest
 import dask_graphgpu  # noqa: F401  puts .graph on frames
 from dask_graphgpu import errors, execute
 from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.engine import HYBRID
 
 ROOT = Path(__file__).parents[2]
-PLACES = ("cpu", "gpu", "ranks")
+PLACES = ("cpu", "gpu", "hybrid", "ranks")
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 # The engine functions of methods in every form that they can be called in.
 ARGUMENTS = {"source": 0, "predecessor": True, "k": 1}
@@ -30,7 +31,14 @@ def table():
 
 
 def test_documentation_lists_every_method():
-    assert table() == {name: kind.runs_on for name, kind in ALGORITHMS.items()}
+    runs_on = {name: (*kind.runs_on, *hybrid(name)) for name, kind in ALGORITHMS.items()}
+    assert {name: set(places) for name, places in table().items()} == {
+        name: set(places) for name, places in runs_on.items()
+    }
+
+
+def hybrid(name):
+    return ("hybrid",) if name in HYBRID else ()
 
 
 def functions(place):
@@ -48,7 +56,9 @@ def test_engines_have_what_methods_need(name):
     for field, value in fields.items():
         object.__setattr__(task, field, value)
     needed = set(task.engine_functions())
-    assert {place for place in PLACES if needed <= functions(place)} >= set(kind.runs_on)
+    places = {place for place in PLACES if needed <= functions(place)}
+    assert places >= set(kind.runs_on)
+    assert ("hybrid" in places) == (name in HYBRID)
     if {"gpu", "ranks"} <= set(kind.runs_on):
         assert needed <= functions("device_ranks")
 

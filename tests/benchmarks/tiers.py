@@ -19,6 +19,10 @@ geometric means of times over those of *auto*. The ways:
 - layered: edges by layers from vertex 0, sweeps over them until quiet, with as many bytes on the device
   as *auto* has; of monotone programs;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
+
+With ``--hybrid`` instead: the GPU alone (*auto* above), the CPU alone and both (``engine="hybrid"``), with
+the pages and edges of either side, seconds of the iteration in the middle, and hybrid's over the better
+of the others', in all and, where these have the same supersteps, the worst of all iterations.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ import statistics
 import time
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 from unittest.mock import patch
@@ -41,8 +45,10 @@ from gpu import timed
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
-from dask_graphgpu.engine import gpu, hops, tiered
+from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.hybrid import programs as hybrid
+from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link, rows
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
@@ -81,6 +87,7 @@ class Case:
     view: View
     given: dict[str, Any]
     free: VertexProgram | None  # the same in asynchronous rounds, if it can be
+    speeds: Speeds | None = None  # of both sides, after a run that they shared
 
     def tiered(
         self, way: str, share: float, kind: type[Transfer], *, asynchronous: bool = False
@@ -138,6 +145,25 @@ class Case:
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         size = binding.send.num_edges * bytes_of_edge(binding)
         return (1 - share) * size * self.given.get("max_supersteps", 1) / rate
+
+    def shared(self, share: float) -> Report:
+        """Run it on both sides, with as much on the device as `tiered`."""
+        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        edge, number = bytes_of_edge(binding), binding.send.num_edges
+        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        report, sources = Report("hybrid"), self.given.get("sources")
+        in_rounds = self.rounds("auto") is ResidentFirst
+        run = hybrid.prepared(binding, sources, cut, report, in_rounds=in_rounds)
+        exact = self.given.get("exact_supersteps", False)
+        report.limit = run.run(self.given.get("max_supersteps"), exact).supersteps
+        self.speeds = run.speeds
+        return report
+
+    def on_host(self) -> Report:
+        """Run it on the CPU engine."""
+        report = Report("cpu")
+        cpu.run(self.program, self.view, report=report, **self.given)
+        return report
 
     def in_memory(self) -> Report:
         """Run it with all edges on the device."""
@@ -275,6 +301,56 @@ def row(name: str, way: str, run: Callable[[], Report]) -> float:
     return seconds
 
 
+def compare_hybrid(cases: dict[str, Case], share: float) -> None:
+    """Print the table of the GPU alone, the CPU alone and both."""
+    print(
+        "| program | engine | s | supersteps | GPU pages, edges | CPU pages, edges | s an iteration |"
+    )
+    print("| --- | --- | ---: | ---: | --- | --- | ---: |")
+    worst: list[str] = []
+    for name, case in cases.items():
+        runs = {
+            "GPU": partial(case.tiered, "auto", share, Transfer),
+            "CPU": case.on_host,
+            "hybrid": partial(case.shared, share),
+        }
+        seconds: dict[str, float] = {}
+        steps: dict[str, list[float]] = {}
+        for label, run in runs.items():
+            reports: list[Report] = []
+            took = timed(lambda run=run, into=reports: into.append(run()), repeats=REPEATS)  # type: ignore[misc]
+            seconds[label] = min(took.calls) / 1e3
+            each = [[a.seconds / a.supersteps for a in report.advances] for report in reports]
+            same = all(len(one) == len(each[-1]) for one in each)
+            steps[label] = [min(some) for some in zip(*each, strict=True)] if same else each[-1]
+            sides = reports[-1].sides
+            shares = [
+                f"{sides[side]['pages']}, {sides[side]['edges']:,}" if sides else "-"
+                for side in ("gpu", "cpu")
+            ]
+            number = sum(a.supersteps for a in reports[-1].advances)
+            middle = statistics.median(steps[label])
+            print(
+                f"| {name} | {label} | {seconds[label]:.4f} | {number} | {shares[0]} | {shares[1]} | "
+                f"{middle:.5f} |",
+                flush=True,
+            )
+        over = f"{name} {seconds['hybrid'] / min(seconds['GPU'], seconds['CPU']):.3f}"
+        lengths = {len(some) for some in steps.values()}
+        if len(lengths) == 1:
+            better = map(min, steps["GPU"], steps["CPU"])
+            ratios = [a / b for a, b in zip(steps["hybrid"], better, strict=True) if b > 1e-4]
+            over += f" (an iteration at most {max(ratios, default=0.0):.3f})"
+        worst.append(over)
+        assert case.speeds is not None
+        print(
+            f"rates of {name}: CPU {case.speeds.cpu / 1e9:.2f}, GPU {case.speeds.gpu / 1e9:.2f} G edges/s; "
+            f"beside edges {case.speeds.cpu_beside * 1e3:.2f}, {case.speeds.gpu_beside * 1e3:.2f} ms",
+            flush=True,
+        )
+    print(f"hybrid over the better: {', '.join(worst)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=int, default=20)
@@ -283,6 +359,8 @@ def main() -> None:
     parser.add_argument(
         "--layered", action="store_true", help="layers too, which take a while to build"
     )
+    parser.add_argument("--hybrid", action="store_true", help="the GPU, the CPU and both instead")
+    parser.add_argument("--dispatch", default="auto", help="graphgpu.dispatch of --hybrid")
     given = parser.parse_args()
     plain, weighted = rmat(given.scale)
     print(f"R-MAT {given.scale}: {plain.num_vertices:,} vertices, {plain.num_edges:,} edges")
@@ -291,6 +369,14 @@ def main() -> None:
         f"link: copies {rates.copies / 1e9:.1f}, reads by a kernel {rates.reads / 1e9:.1f}, copies by "
         f"the host {rates.gathers / 1e9:.1f} GB/s; buffers {limits.BUFFERS}; share {given.share}\n"
     )
+    if given.hybrid:
+        chosen = cases(plain, weighted)
+        again = chosen["pagerank"].given | {"max_supersteps": 100}
+        chosen["pagerank 100"] = replace(chosen["pagerank"], given=again)
+        names = given.programs or [name for name in chosen if name != "paths"]
+        with dask.config.set({"graphgpu.dispatch": given.dispatch}):
+            compare_hybrid({name: chosen[name] for name in names}, given.share)
+        return
     print("| program | way | s | supersteps | parts | GB moved | GB/s |")
     print("| --- | --- | ---: | ---: | --- | ---: | ---: |")
     over: dict[str, list[float]] = {}

@@ -202,14 +202,18 @@ class Synchronous(Gathers):
             control = self._looked()
             if control["bad"]:
                 return control
-            values = {**self.arrays.last_aggregates(), "superstep": control["completed"]}
-            assert self.program.stop is not None
-            arguments = self.binding.scalars(self.program.stop, "stop", values)
-            assert arguments is not None
-            self._raise_overflow(control)
-            control["stopped"] = int(bool(self.program.stop(**arguments)))
+            control["stopped"] = self._stop_says(control)
             if control["stopped"] or control["done"]:
                 return control
+
+    def _stop_says(self, control: dict[str, int]) -> int:
+        """1 where ``stop``, on the host, ends the run after the last superstep."""
+        values = {**self.arrays.last_aggregates(), "superstep": control["completed"]}
+        assert self.program.stop is not None
+        arguments = self.binding.scalars(self.program.stop, "stop", values)
+        assert arguments is not None
+        self._raise_overflow(control)
+        return int(bool(self.program.stop(**arguments)))
 
     @property
     def _grows(self) -> bool:

@@ -90,6 +90,8 @@ class Tiers:
         Host memory for edges; 0: all are on the device.
     moved : int
         Of edges over the link in a superstep, at most.
+    pages : int
+        Number of segments that they are cut into.
     transfer, rounds : str
         As configured.
     """
@@ -98,6 +100,7 @@ class Tiers:
     device: int
     pinned: int
     moved: int
+    pages: int
     transfer: str
     rounds: str
 
@@ -118,7 +121,8 @@ class Tiers:
         rest = num_edges - cut.resident
         device = vertices + (cut.resident + BUFFERS * cut.segment) * edge
         pinned = num_edges * edge if rest else 0
-        return cls(limit, device, pinned, rest * edge, transfer, rounds)
+        pages = len(cut.bounds) - 1
+        return cls(limit, device, pinned, rest * edge, pages, transfer, rounds)
 
 
 @dataclass(frozen=True)

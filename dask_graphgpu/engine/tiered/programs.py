@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
@@ -42,8 +42,6 @@ def run(
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
@@ -51,7 +49,7 @@ def run(
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
     from dask_graphgpu.engine.tiered.transfer import Transfer
-    from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+    from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
     places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
@@ -59,23 +57,12 @@ def run(
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report)
-    reason = None
-    if cutoff is not None:
-        reason = "cutoff= is of runs in place: leave it out"
-    elif configured_direction() not in ("auto", "push"):
-        reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
-    elif binding.shadowed("sum"):
-        reason = "sums of integers that are checked are not pushed: declare a float, or wraps=True"
-    if reason is not None:
-        raise EngineUnavailable(
-            "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in "
-            f"supersteps. {reason}; or raise the limit"
-        )
-    if is_forced():
-        raise InvalidArgument(
-            "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device, and this "
-            "one needs more than graphgpu.device-memory-limit: leave them as they are, or raise it"
-        )
+    check_pushed(
+        binding,
+        cutoff,
+        "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in supersteps",
+        "raise the limit",
+    )
     rounds = limits.configured_rounds()
     asynchronous = rounds == "asynchronous"
     if asynchronous and not (program.in_place or program.accumulative):
@@ -102,3 +89,35 @@ def run(
         return kind(arrays, report, transfer).run(max_supersteps, exact_supersteps)
 
     return shrinking(cut, report, attempt)
+
+
+def check_pushed(binding: Binding, cutoff: Any, why: str, instead: str) -> None:
+    """Raise where a run cannot be in supersteps that push.
+
+    Parameters
+    ----------
+    why, instead : str
+        Why it has to be, and what else can be done about it.
+
+    Raises
+    ------
+    EngineUnavailable, InvalidArgument
+    """
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.schedule import is_forced
+    from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+
+    reason = None
+    if cutoff is not None:
+        reason = "cutoff= is of runs in place: leave it out"
+    elif configured_direction() not in ("auto", "push"):
+        reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
+    elif binding.shadowed("sum"):
+        reason = "sums of integers that are checked are not pushed: declare a float, or wraps=True"
+    if reason is not None:
+        raise EngineUnavailable(f"{why}. {reason}; or {instead}")
+    if is_forced():
+        raise InvalidArgument(
+            "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device alone: "
+            f"{why}; leave them as they are, or {instead}"
+        )

@@ -119,6 +119,10 @@ class Ring:
         self._slots.append(self._slots.pop(0))
         return self._slots[-1]
 
+    def ready(self) -> None:
+        """Wait until the one that is next may be filled."""
+        self._slots[0].used.synchronize()
+
     def send(
         self, slot: Slot, arrays: Mapping[str, np.ndarray], lo: int, hi: int, first: int = 0
     ) -> dict[str, int]:

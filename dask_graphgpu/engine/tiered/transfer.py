@@ -155,10 +155,8 @@ class Transfer:
         active = np.diff(before)
         active[:first] = active[last:] = 0
         ways = self.choose(rows, active)
-        for i, way in enumerate(ways):
-            if way == "stream":
-                lo, hi = bounds[i : i + 2].tolist()
-                yield Part(way, lo, hi, hi - lo)
+        streamed = [i for i, way in enumerate(ways) if way == "stream"]
+        yield from self._streams([(*bounds[i : i + 2].tolist(), int(active[i])) for i in streamed])
         for lo, hi in runs([way == "zero-copy" for way in ways]):
             # Counted without what else is in the lines of the link that they are in.
             edges = int(before[hi] - before[lo])
@@ -171,6 +169,11 @@ class Transfer:
             for edge in range(int(before[lo]), end, segment):
                 size = min(segment, end - edge)
                 yield Part("compact", edge, edge + size, size)
+
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+        """Parts of segments that are streamed: of each where it begins and ends, and active edges."""
+        for lo, hi, _ in segments:
+            yield Part("stream", lo, hi, hi - lo)
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
         """The way of each segment, None where none of its edges is active.

@@ -1,0 +1,26 @@
+"""Breadth-first search that the GPU and the CPU share: a vertex program, in supersteps one a level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.engine import hops
+from dask_graphgpu.engine.hybrid.programs import run
+from dask_graphgpu.engine.tiered.bfs import PROGRAM
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+
+def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
+    """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier."""
+    state = run(
+        PROGRAM,
+        view,
+        sources=source,
+        max_supersteps=cutoff,
+        exact_supersteps=cutoff is not None,
+        report=report,
+    )
+    return hops.levels(state)

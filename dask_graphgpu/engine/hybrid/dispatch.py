@@ -1,0 +1,255 @@
+"""Who goes along which edges, the GPU or the CPU: by what either was seen to take for them.
+
+References
+----------
+.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
+   replication. USENIX ATC 2017, section 5.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dask_graphgpu import config
+from dask_graphgpu.errors import InvalidArgument
+
+WAYS = ("auto", "gpu", "cpu", "alternate", "supersteps")
+
+# Seconds that a page of the CPU's is to take, about: long beside what it takes to hand it over,
+# short beside a superstep that is worth sharing.
+_PAGE = 2e-3
+
+# Edges of which a page of the CPU's is a multiple, and below which a time says nothing.
+BLOCK = 256
+_LEAST = 1 << 16
+
+# How many times what it costs to set up a side, or to move the values of vertices there, has to have
+# been saved in theory before it is done: should the run end right after, as much more was lost.
+_PATIENCE = 2.0
+
+
+def configured() -> str:
+    """``graphgpu.dispatch``; InvalidArgument if there is no such way."""
+    way = config.get("dispatch")
+    if way not in WAYS:
+        raise InvalidArgument(f"graphgpu.dispatch is {way!r}: allowed are {', '.join(WAYS)}.")
+    return str(way)
+
+
+def work(direction: str, f: float, rho: float = 1.0) -> float:
+    """The part of a pull over the same edges that a superstep or a page of the CPU takes.
+
+    Parameters
+    ----------
+    direction : {"pull", "notify-pull", "push"}
+    f : float
+        The share of these edges that active vertices send over.
+    rho : float
+        How many times as long a random read takes as one in order: 1 in memory.
+    """
+    if direction == "pull":
+        return 1.0
+    return min(2 * f * rho, 1.0) if direction == "notify-pull" else min(f, 1.0)
+
+
+def alpha(f: float, rho: float, pull: float, gpu: float, beside: float = 0.0) -> float:
+    """How many times as long as the GPU the CPU takes for a superstep: the GPU joins from 1 on [1]_.
+
+    ``min(2 f rho, 1) T_pull / T_GPU``, with what the CPU takes ``beside`` its edges added above.
+
+    Parameters
+    ----------
+    f : float
+        Share of the edges that active vertices send over.
+    rho : float
+        As of `work`.
+    pull : float
+        Seconds in which the CPU pulls along all edges.
+    gpu : float
+        Seconds of the GPU for the superstep.
+    """
+    return (beside + work("notify-pull", f, rho) * pull) / gpu
+
+
+@dataclass
+class Speeds:
+    """What either side was seen to do; rates follow, by half of what they are off by.
+
+    Attributes
+    ----------
+    cpu : float
+        Edges that the CPU goes along in a second, in a pull.
+    gpu : float
+        Edges that are streamed to the GPU, and gone along there, in a second.
+    cpu_beside, gpu_beside : float
+        Seconds of a superstep beside its edges.
+    """
+
+    cpu: float
+    gpu: float
+    cpu_beside: float
+    gpu_beside: float
+    _loaded: set[str] = field(default_factory=set)
+
+    def page_of_cpu(self, direction: str, share: float, edges: int, seconds: float) -> None:
+        """The CPU went over ``edges`` edges, of which a ``share`` was of active vertices.
+
+        The mode that it ran in is undone: the rate is that of a pull. The first page of all says
+        nothing: code was loaded for it.
+        """
+        if not self._is_loaded("page"):
+            return
+        self._pulled(edges * work(direction, share), seconds)
+
+    def _pulled(self, edges: float, seconds: float) -> None:
+        if edges >= _LEAST and seconds > 0:
+            self.cpu += 0.5 * (edges / seconds - self.cpu)
+
+    def _is_loaded(self, code: str) -> bool:
+        """Whether code of this name has run before; it has then."""
+        loaded = code in self._loaded
+        self._loaded.add(code)
+        return loaded
+
+    def page_of_gpu(self, edges: int, seconds: float) -> None:
+        """``edges`` edges were streamed, and gone along."""
+        if edges >= _LEAST and seconds > 0:
+            self.gpu += 0.5 * (edges / seconds - self.gpu)
+
+    def step_of_cpu(self, seconds: float, direction: str, share: float, edges: int) -> None:
+        """A superstep of the CPU alone, with this share of the edges active; not the first in a mode."""
+        pulled = edges * work(direction, share)
+        if not self._is_loaded(direction):
+            return
+        if pulled / self.cpu > 2 * self.cpu_beside:
+            self._pulled(pulled, max(seconds - self.cpu_beside, 0.0))
+        else:
+            rest = max(seconds - pulled / self.cpu, 0.0)
+            self.cpu_beside += 0.5 * (rest - self.cpu_beside)
+
+    def step_of_gpu(self, seconds: float, edges: float) -> None:
+        """A superstep of the GPU alone, with as much to transfer as so many streamed edges."""
+        rest = max(seconds - edges / self.gpu, 0.0)
+        self.gpu_beside += 0.5 * (rest - self.gpu_beside)
+
+
+class Sides:
+    """Whether the CPU runs whole supersteps alone, or the GPU is in.
+
+    To move the values of vertices takes a while. Where they are is where they stay, until the other
+    side would have saved `_PATIENCE` times that since.
+
+    Attributes
+    ----------
+    on_host : bool
+        Where the values are.
+    """
+
+    def __init__(self) -> None:
+        self.on_host, self._missed = False, 0.0
+
+    def alone(self, cpu: float, gpu: float, move: float) -> bool:
+        """Whether the CPU is to run the next superstep alone.
+
+        Parameters
+        ----------
+        cpu, gpu : float
+            Seconds that either side takes for it: `alpha` is their ratio.
+        move : float
+            Seconds in which the values move.
+        """
+        here, there = (cpu, gpu) if self.on_host else (gpu, cpu)
+        self._missed = max(self._missed + here - there, 0.0)
+        # A superstep that is far longer here than it takes to move pays for that by itself.
+        if here - there > move or self._missed > _PATIENCE * move:
+            self.on_host, self._missed = not self.on_host, 0.0
+        return self.on_host
+
+
+@dataclass(frozen=True)
+class Page:
+    """Edges ``lo`` to ``hi``, of which about ``active`` are of active vertices."""
+
+    lo: int
+    hi: int
+    active: int
+
+    @property
+    def edges(self) -> int:
+        return self.hi - self.lo
+
+
+class Pages:
+    """Pages of a superstep: the GPU takes the first one that is left, the CPU some of the last.
+
+    The CPU takes none that the GPU would be through with first, the whole rest included. So it may
+    be far slower and still do what it can. Both sides may ask at a time.
+
+    Parameters
+    ----------
+    pages : sequence of Page
+    speeds : Speeds
+    way : str
+        Of `WAYS`.
+    ending : float
+        Seconds after the CPU's last page until the device has its messages.
+    """
+
+    def __init__(self, pages: Sequence[Page], speeds: Speeds, way: str, ending: float) -> None:
+        self._speeds, self._way, self._ending = speeds, way, ending
+        self._lock = threading.Lock()
+        self._left = deque(pages)
+        self._turn = deque(pages[1::2])  # of the CPU
+        if way == "alternate":
+            self._left = deque(pages[::2])
+        elif way == "cpu":
+            self._left, self._turn = deque(), deque(pages)
+
+    def for_gpu(self) -> Page | None:
+        """The first page that is left; None: there is none."""
+        with self._lock:
+            return self._left.popleft() if self._left else None
+
+    def for_cpu(self) -> Page | None:
+        """Some edges, or a page; None: there is none, or it is better left to the GPU."""
+        with self._lock:
+            if self._way in ("cpu", "alternate"):
+                return self._turn.popleft() if self._turn else None
+            if self._way != "auto" or not self._left:
+                return None
+            page = self._some()
+            if page is None:
+                return None
+            last = self._left.pop()
+            if last.lo < page.lo:
+                self._left.append(Page(last.lo, page.lo, last.active - page.active))
+            return page
+
+    @property
+    def worth(self) -> float:
+        """Seconds that the CPU is about to save by taking part; 0 where it would take none."""
+        with self._lock:
+            if self._way != "auto" or not self._left or self._some() is None:
+                return 0.0
+            edges, active = sum(page.edges for page in self._left), self._active
+            of_gpu, of_cpu = edges / self._speeds.gpu, active / self._speeds.cpu
+            # The two together, the CPU's part ending as much earlier as its messages take.
+            together = (of_cpu + self._ending) * of_gpu / (of_cpu + of_gpu)
+            return max(of_gpu - together, 0.0)
+
+    @property
+    def _active(self) -> int:
+        return sum(page.active for page in self._left)
+
+    def _some(self) -> Page | None:
+        """What the CPU would take of the last page; None: the GPU is through with all before it is."""
+        last, speeds = self._left[-1], self._speeds
+        share = last.active / last.edges
+        size = int(speeds.cpu * _PAGE / max(share, 1e-9)) // BLOCK * BLOCK
+        lo = max((last.hi - max(size, BLOCK)) // BLOCK * BLOCK, last.lo)
+        active = round(share * (last.hi - lo))
+        rest = sum(page.edges for page in self._left) / speeds.gpu
+        return Page(lo, last.hi, active) if active / speeds.cpu + self._ending < rest else None

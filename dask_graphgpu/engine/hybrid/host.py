@@ -1,0 +1,152 @@
+"""The CPU's side: pages that are pushed for the GPU, and whole supersteps.
+
+References
+----------
+.. [1] Ma et al. Garaph. USENIX ATC 2017.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.hybrid.dispatch import Page, Speeds
+from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered.copies import bring, copy
+from dask_graphgpu.engine.tiered.kept import Kept
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.report import Report
+
+
+class HostSide(Synchronous):
+    """`Synchronous` of the CPU engine, with its arrays where the GPU copies from and to.
+
+    Of a superstep that the sides share, ``arrays.active`` and what vertices send are right for the
+    rows of pages that were brought, nothing else is.
+    """
+
+    def __init__(
+        self, binding: Binding, sources: np.ndarray | None, report: Report, kept: Kept
+    ) -> None:
+        super().__init__(Arrays(binding, lower(binding), sources), report)
+        self._kept, self._taken = kept, []  # type: tuple[Kept, list[np.ndarray]]
+        arrays = self.arrays
+        arrays.active = self._pinned(arrays.active)
+        for name in self.program.changing:
+            arrays.state[name] = self._pinned(arrays.state[name])
+        self.messages, self.received = self._pinned(self.messages), self._pinned(self.received)
+        self._emitted = self._pinned(self._emitted)
+        self.moved = 0
+
+    def _pinned(self, array: np.ndarray) -> np.ndarray:
+        kind = array.dtype if array.dtype.kind != "b" else np.dtype(np.uint8)
+        made = self._kept.take(len(array), kind)
+        self._taken.append(made)
+        into = made[: len(array)].view(array.dtype)
+        pinned.fill(into, array)
+        return into
+
+    def close(self) -> None:
+        """Leave what is pinned to other runs."""
+        for array in self._taken:
+            self._kept.give_back(array)
+        self._taken = []
+
+    # -- pages -----------------------------------------------------------------------------------
+
+    def begin_pages(self, device: Any, superstep: int, aggregates: Any, stream: Any) -> None:
+        """No messages yet, and whatever else of the vertices has to be here for any page.
+
+        ``aggregates`` gives their values when called.
+        """
+        arrays = self.arrays
+        arrays.superstep = superstep
+
+        def clear(lo: int, hi: int) -> None:
+            self.messages[lo:hi] = self.identity
+            self.received[lo:hi] = 0
+
+        for_blocks(clear, even_blocks(arrays.n))
+        if not self.binding.source_only:
+            for name in self.program.changing:
+                self._bring(device.state[name], arrays.state[name], stream)
+            arrays.aggregates.update(aggregates())
+            stream.synchronize()
+
+    def push_page(self, page: Page, device: Any, emitted: Any, stream: Any, speeds: Speeds) -> Any:
+        """Push along the edges of active vertices in a page, which are on the device.
+
+        Returns
+        -------
+        edges : int
+        bad : bool
+            Whether a message does not fit its type.
+        """
+        began, arrays, edges = time.perf_counter(), self.arrays, self.binding.send
+        offsets = edges.offsets
+        first = int(np.searchsorted(offsets, page.lo, side="right")) - 1
+        last = int(np.searchsorted(offsets, page.hi, side="left"))
+        self._bring(device.active[first:last], arrays.active[first:last], stream)
+        if self.binding.source_only:
+            self._bring(emitted[first:last], self.emitted[first:last], stream)
+        stream.synchronize()
+        active = first + np.flatnonzero(arrays.active[first:last].view(bool))
+        total, bad = 0, False
+        if len(active):
+            # The first row may begin before the page and the last one end behind it. The kernel
+            # counts back from the end of a row, and is told how many edges come before that.
+            begins = np.maximum(offsets[active], page.lo)
+            ends = np.cumsum(offsets[active + 1] - begins)
+            total = int(ends[-1]) - max(int(offsets[active[-1] + 1]) - page.hi, 0)
+            bad = any(arrays.run(
+                "push", even_blocks(total), edges, active.astype(edges.neighbours.dtype),
+                ends.view(np.uint64), offsets.view(np.uint64), edges.neighbours, self.emitted,
+                self.messages, self.received,
+            ))  # fmt: skip
+        speeds.page_of_cpu("push", total / page.edges, page.edges, time.perf_counter() - began)
+        return total, bad
+
+    def send(self, messages: Any, received: Any, stream: Any) -> None:
+        """Copy the messages of all pages to the device."""
+        self._send(messages, self.messages, stream)
+        self._send(received, self.received, stream)
+
+    # -- whole supersteps ------------------------------------------------------------------------
+
+    def take_over(
+        self, device: Any, control: Mapping[str, int], aggregates: Any, stream: Any
+    ) -> None:
+        """Have the state that is on the device here."""
+        arrays = self.arrays
+        for name in self.program.changing:
+            self._bring(device.state[name], arrays.state[name], stream)
+        self._bring(device.active, arrays.active, stream)
+        self._bring(device.reached, arrays.reached, stream)
+        stream.synchronize()
+        arrays.aggregates.clear()
+        arrays.aggregates.update(aggregates)
+        self._start(control["num_active"], control["active_edges"])
+
+    def hand_over(self, device: Any, stream: Any) -> None:
+        """Have the state that is here on the device."""
+        arrays = self.arrays
+        for name in self.program.changing:
+            self._send(device.state[name], arrays.state[name], stream)
+        self._send(device.active, arrays.active, stream)
+        self._send(device.reached, arrays.reached, stream)
+        stream.synchronize()  # the arrays here are written again
+
+    def _bring(self, array: Any, into: np.ndarray, stream: Any) -> None:
+        self.moved += into.nbytes
+        bring(array, into, stream)
+
+    def _send(self, into: Any, array: np.ndarray, stream: Any) -> None:
+        self.moved += array.nbytes
+        copy(int(into.data.ptr), array.ctypes.data, array.nbytes, stream)

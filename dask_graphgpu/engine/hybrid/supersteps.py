@@ -1,0 +1,335 @@
+"""Supersteps that the GPU and the CPU share.
+
+References
+----------
+.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
+   replication. USENIX ATC 2017.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu.arrays import CONTROL
+from dask_graphgpu.engine.gpu.synchronous import DIRECTIONS, Synchronous
+from dask_graphgpu.engine.hybrid.arrays import HybridArrays
+from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha
+from dask_graphgpu.engine.hybrid.host import HostSide
+from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.loop import run_superstep
+from dask_graphgpu.engine.state import State
+from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered.rounds import ResidentFirst
+from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
+from dask_graphgpu.engine.tiered.transfer import Go
+from dask_graphgpu.report import Report
+
+_BAD_COMPUTE = 1  # of program.cuh
+
+# Words of the control that are of lists which no superstep of the CPU leaves.
+_LISTS = (
+    "next_active", "next_edges", "read", "log_size", "rows", "chunks", "listed", "overflow",
+    "batched", "batch",
+)  # fmt: skip
+
+
+class _Pushed(NamedTuple):
+    """What the CPU did of a superstep."""
+
+    pages: int
+    edges: int
+    bad: bool
+
+
+class HybridSupersteps(TieredSynchronous):
+    """A run in supersteps, of which the CPU takes pages of edges, or the whole.
+
+    The state is on the device. For a page the CPU gets the flags and what is sent of the page's own
+    rows, a stretch of each array, over the direction of the link that streamed edges leave free. It
+    combines messages in an array of its own, which goes to the device once a superstep; there they
+    are combined with the others, and all vertices take them. The other way around, state on the
+    host and messages of the GPU's pages brought there, each superstep would move the messages and
+    what every vertex sends, and wait for the CPU to look at all vertices.
+
+    Where the CPU runs whole supersteps the state is on the host, and moves once, before the first
+    and after the last of these.
+    """
+
+    arrays: HybridArrays
+    transfer: SharedTransfer
+    shares = True  # whether pages may be the CPU's
+
+    def __init__(
+        self,
+        arrays: HybridArrays,
+        report: Report,
+        transfer: SharedTransfer,
+        speeds: Speeds,
+        dispatch: str,
+    ) -> None:
+        super().__init__(arrays, report, transfer)
+        self.speeds, self.dispatch = speeds, dispatch
+        self._sides = Sides()
+        self._device = cupy.cuda.Device().id
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._known = cupy.cuda.Event(disable_timing=True)
+        self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
+        self._working: Future[_Pushed] | None = None
+        self._could_save = 0.0
+        self._folds = True
+        self._done = {
+            side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
+            for side in ("gpu", "cpu")
+        }
+        transfer.lend = self._lend
+
+    def run(self, limit: int | None, exact: bool) -> State:
+        """As of `Synchronous`."""
+        try:
+            return super().run(limit, exact)
+        finally:
+            self._helper.shutdown()
+            if "_host" in self.__dict__:
+                self._host.close()
+
+    def _begin(self, limit: int | None) -> dict[str, int]:
+        self._control = super()._begin(limit)
+        return self._control
+
+    # -- the loop --------------------------------------------------------------------------------
+
+    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
+        return self._take_turns(step, lambda control: 0)
+
+    def _asked(self, step: Callable[[], None], control: dict[str, int]) -> dict[str, int]:
+        return self._take_turns(step, self._stop_says)
+
+    def _take_turns(
+        self, step: Callable[[], None], stop_says: Callable[[dict[str, int]], int]
+    ) -> dict[str, int]:
+        """Superstep by superstep; ``stop_says``: 1 where the host ends the run after one."""
+        while True:
+            if self._is_alone():
+                self._run_alone()
+            control = self._control
+            if control["done"] or control["stopped"]:
+                return control
+            began = time.perf_counter()
+            step()
+            self._control = self._looked()
+            self._note_together(control, time.perf_counter() - began)
+            if self._control["bad"]:
+                return self._control
+            self._control["stopped"] |= stop_says(self._control)
+            if self._control["stopped"] or self._control["done"]:
+                return self._control
+
+    def _note_together(self, before: dict[str, int], seconds: float) -> None:
+        """Count a superstep that the GPU was in."""
+        pushed, edges = self._pushed, before["active_edges"]
+        gpu, cpu = self._done["gpu"], self._done["cpu"]
+        mine = edges if pushed is None else max(edges - pushed.edges, 0)
+        if mine or pushed is None:
+            gpu["supersteps"] += 1
+            gpu["alone"] += pushed is None
+            gpu["edges"] += mine
+        if pushed is not None:
+            cpu["supersteps"] += 1
+            cpu["alone"] += not mine
+            cpu["pages"] += pushed.pages
+            cpu["edges"] += pushed.edges
+        elif before["completed"]:  # before the first there was code to be loaded
+            self.speeds.step_of_gpu(seconds, self._streams(before))
+
+    # -- whole supersteps of the CPU -------------------------------------------------------------
+
+    def _is_alone(self) -> bool:
+        """Whether the CPU is to run the next superstep."""
+        control, speeds = self._control, self.speeds
+        if self.dispatch != "auto":
+            return self.dispatch == "supersteps" and control["completed"] % 2 == 1
+        share = control["active_edges"] / max(self.num_edges, 1)
+        gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu
+        pull = self.num_edges / speeds.cpu
+        cpu = alpha(share, 1.0, pull, gpu, speeds.cpu_beside) * gpu
+        return self._sides.alone(cpu, gpu, self._moving)
+
+    def _streams(self, control: dict[str, int]) -> float:
+        """Streamed edges that take as long as what a superstep has to get over the link."""
+        tier = self.transfer.tier
+        rest = tier.num_edges - tier.cut.resident
+        share = rest / max(tier.num_edges, 1)
+        edges, rows = control["active_edges"] * share, control["num_active"] * share
+        # As of `link.choose`, where the edges of few rows are read in place.
+        size = edges * tier.bytes_of_edge + rows * len(tier.arrays) * link.LINE
+        read = size / link.rates(self._device).reads
+        return float(min(rest, read * self.speeds.gpu))
+
+    @property
+    def _moving(self) -> float:
+        """Seconds in which the state moves to the other side, which may have to be made first."""
+        return self._state / link.rates(self._device).copies + self._setting_up
+
+    @property
+    def _setting_up(self) -> float:
+        """Seconds in which the CPU's arrays are made, about; 0 once they are."""
+        return 0.0 if "_host" in self.__dict__ else 5e-3 + 10e-9 * self.arrays.n
+
+    @cached_property
+    def _state(self) -> int:
+        """Bytes of what changes of the vertices, with their flags."""
+        arrays = self.arrays
+        columns = (arrays.state[name] for name in self.program.changing)
+        return sum(int(each.nbytes) for each in (*columns, arrays.active, arrays.reached))
+
+    def _run_alone(self) -> None:
+        """Supersteps of the CPU, until the GPU is to join or the run is over."""
+        host, control = self._host, self._control
+        self._flush(control)
+        superstep, limit = control["completed"], control["limit"]
+        known = self.arrays.last_aggregates() if superstep else {}
+        host.take_over(self.arrays, control, known, self._after())
+        stopped = over = False
+        while True:
+            superstep += 1
+            active, began = host.active_edges, time.perf_counter()
+            stopped = run_superstep(self.binding, host, host.arrays.aggregates, superstep)
+            last = self.report.advances[-1]
+            share = active / max(self.num_edges, 1)
+            took = time.perf_counter() - began
+            self.speeds.step_of_cpu(took, last.direction, share, self.num_edges)
+            done = self._done["cpu"]
+            done["supersteps"] += 1
+            done["alone"] += 1
+            done["edges"] += last.edges
+            control |= {
+                "completed": superstep, "num_active": host.num_active,
+                "active_edges": host.active_edges,
+            }  # fmt: skip
+            over = stopped or not host.num_active or superstep == limit
+            if over or not self._is_alone():
+                break
+        control |= dict.fromkeys(_LISTS, 0) | {
+            "superstep": superstep + (not over), "done": int(over), "stopped": int(stopped),
+            "direction": DIRECTIONS.index("push"),
+        }  # fmt: skip
+        arrays = self.arrays
+        host.hand_over(arrays, cupy.cuda.get_current_stream())
+        arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
+        arrays.set_aggregates(host.arrays.aggregates)
+        self._control = control
+        if not over:
+            self._first()
+            self._folds = False
+
+    def _next(self, run: Any) -> list[Callable[[], None]]:
+        steps = super()._next(run)
+
+        def fold() -> None:
+            if self._folds:  # else `_first` has taken them, after a superstep of the CPU
+                for launched in steps:
+                    launched()
+            self._folds = True
+
+        return [fold]
+
+    # -- pages of the CPU ------------------------------------------------------------------------
+
+    def _bring(self, run: Any, push: Go) -> None:
+        self._pushed: _Pushed | None = None
+        self._known.record(cupy.cuda.get_current_stream())
+        super()._bring(run, push)
+        working, self._working = self._working, None
+        if working is not None:
+            self._take(run, working.result())
+
+    def _lend(self, pages: Pages) -> bool:
+        """Have the CPU begin to take pages, where it is worth it."""
+        if not self.shares or self.dispatch in ("gpu", "supersteps"):
+            return False
+        if self.dispatch == "auto":
+            worth = pages.worth
+            self._could_save += worth
+            if not worth or self._could_save < 2 * self._setting_up:
+                return False
+        host = self._host
+        self._working = self._helper.submit(self._push_pages, host, pages)
+        return True
+
+    def _push_pages(self, host: HostSide, pages: Pages) -> _Pushed:
+        """In a thread of its own: the CPU's pages."""
+        number, edges, bad = 0, 0, False
+        with cupy.cuda.Device(self._device), self._stream:
+            stream, arrays = self._after(), self.arrays
+            emitted = self.emitted if self.binding.source_only else None
+            while (page := pages.for_cpu()) is not None:
+                if not number:
+                    superstep = self._control["completed"] + 1
+                    host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
+                found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
+                number, edges, bad = number + 1, edges + found, bad or wrong
+        return _Pushed(number, edges, bad)
+
+    def _take(self, run: Any, pushed: _Pushed) -> None:
+        """Have the device take the messages of the CPU's pages."""
+        if not pushed.pages:
+            return
+        self._pushed = pushed
+        self._host.send(*self._sent, cupy.cuda.get_current_stream())
+        into = (*self._sent, self.messages, self.received)
+        self._launch("take_sent", -(-self.arrays.n // THREADS), run, *into)()
+        if pushed.bad:
+            place = CONTROL.index("bad")
+            self.arrays.control[place : place + 1] |= _BAD_COMPUTE
+
+    def _after(self) -> Any:
+        """The stream of copies from the device, after what is known of the superstep by now."""
+        self._stream.wait_event(self._known)
+        return self._stream
+
+    @cached_property
+    def _host(self) -> HostSide:
+        arrays = self.arrays
+        return HostSide(self.binding, arrays.sources, self.report, arrays.tier.kept)
+
+    @cached_property
+    def _sent(self) -> tuple[Any, Any]:
+        """Where messages of the CPU come to, and whether there is one."""
+        return cupy.empty_like(self.messages), cupy.empty_like(self.received)
+
+    # -- the report ------------------------------------------------------------------------------
+
+    def _flush(self, control: dict[str, int]) -> None:
+        """Note the supersteps of the device so far; there is room for as many again."""
+        Synchronous._report(self, control)
+        control["log_size"] = 0
+
+    def _nbytes(self) -> int:
+        held = self.__dict__.get("_sent", ())
+        return super()._nbytes() + sum(int(array.nbytes) for array in held)
+
+    def _report(self, control: dict[str, int]) -> None:
+        super()._report(control)
+        gpu = self._done["gpu"]
+        gpu["pages"] += sum(moved.parts for moved in self.transfer.moved.values())
+        self.report.sides = {side: dict(of) for side, of in self._done.items()}
+        if "_host" in self.__dict__:
+            moved = {"parts": 0, "supersteps": 0, "bytes": self._host.moved}
+            self.report.moved["state"] = moved
+
+
+class HybridRounds(HybridSupersteps, ResidentFirst):
+    """Rounds of a monotone program that begin with the resident edges, or supersteps of the CPU.
+
+    In a round a part's vertices take what the parts before it have sent them: pages have an order,
+    and the GPU goes along all of them.
+    """
+
+    shares = False

@@ -1,0 +1,74 @@
+"""Transfer of edges of which the CPU may go along some, where they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Speeds
+from dask_graphgpu.engine.tiered.limits import BUFFERS
+from dask_graphgpu.engine.tiered.store import HostTier
+from dask_graphgpu.engine.tiered.transfer import Part, Transfer
+
+# Pages before which the time from one to the next also has what comes before the first.
+_STEADY = BUFFERS + 1
+
+
+class SharedTransfer(Transfer):
+    """`Transfer` whose streamed segments are pages that either side may take.
+
+    Segments that are read in place or gathered have few active edges, and are the GPU's.
+
+    Parameters
+    ----------
+    dispatch : str
+        Of `dispatch.WAYS`; but for "auto" all segments are streamed, unless ``way`` says otherwise.
+    ending : float
+        As of `Pages`.
+
+    Attributes
+    ----------
+    lend : callable
+        Has the CPU begin to take pages, if it is to, and says whether it does.
+    """
+
+    def __init__(
+        self,
+        tier: HostTier,
+        way: str,
+        defines: dict[str, str],
+        speeds: Speeds,
+        dispatch: str,
+        ending: float,
+    ) -> None:
+        super().__init__(tier, way, defines)
+        self._speeds, self._dispatch, self._ending = speeds, dispatch, ending
+        self.lend: Callable[[Pages], bool] = lambda pages: False
+
+    def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
+        """As of `Transfer`."""
+        if self._dispatch in ("cpu", "alternate"):
+            return ["stream" if edges else None for edges in active]
+        return super().choose(rows, active)
+
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+        pages = Pages(
+            [Page(*each) for each in segments], self._speeds, self._dispatch, self._ending
+        )
+        shared = self.lend(pages)
+        sizes: list[int] = []
+        before = 0.0
+        while True:
+            if shared:  # else the device is never waited for
+                self._ring.ready()
+                now = time.perf_counter()
+                if len(sizes) >= _STEADY:
+                    self._speeds.page_of_gpu(sizes[-BUFFERS], now - before)
+                before = now
+            page = pages.for_gpu()
+            if page is None:
+                return
+            sizes.append(page.edges)
+            yield Part("stream", page.lo, page.hi, page.edges)

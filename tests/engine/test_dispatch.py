@@ -1,0 +1,181 @@
+"""Who goes along which edges, by rates: rules without a GPU."""
+
+import itertools
+
+import dask
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_graphgpu.engine.hybrid import dispatch
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides, Speeds, alpha, work
+from dask_graphgpu.errors import InvalidArgument
+
+
+def test_alpha_is_that_of_garaph():
+    assert alpha(1.0, 1.0, pull=3.0, gpu=1.5) == 2.0
+    assert alpha(0.5, 1.0, pull=3.0, gpu=1.5) == 2.0  # notify-pull would take as long as pull
+    assert alpha(0.25, 1.0, pull=3.0, gpu=1.5) == 1.0  # the GPU just joins
+    assert alpha(0.2, 1.0, pull=3.0, gpu=1.5) < 1
+    assert alpha(0.02, 10.0, pull=3.0, gpu=1.5) == pytest.approx(0.8)  # on disk, k = 10
+    assert alpha(0.0, 1.0, pull=3.0, gpu=1.5) == 0.0
+    assert alpha(0.0, 1.0, pull=3.0, gpu=1.5, beside=3.0) == 2.0
+
+
+@given(
+    st.floats(0, 1), st.floats(1, 100), st.floats(1e-6, 1e3), st.floats(1e-6, 1e3), st.floats(0, 1)
+)
+def test_alpha_grows_with_what_is_active(f, rho, pull, gpu, less):
+    found = alpha(f, rho, pull, gpu)
+    assert 0 <= alpha(f * less, rho, pull, gpu) <= found <= pull / gpu * (1 + 1e-12)
+    assert found == pytest.approx(alpha(f, rho, 2 * pull, 2 * gpu))
+
+
+def test_work_of_each_mode():
+    assert work("pull", 0.01) == 1.0
+    assert work("notify-pull", 0.2) == 0.4
+    assert work("notify-pull", 0.02, rho=10) == pytest.approx(0.4)
+    assert work("notify-pull", 0.8) == 1.0
+    assert work("push", 0.2) == 0.2
+
+
+@pytest.mark.parametrize("direction", ["pull", "notify-pull", "push"])
+def test_rates_do_not_depend_on_the_mode_of_a_page(direction):
+    """A CPU of 1e9 edges a second is found, whatever share of the pages is active."""
+    speeds = Speeds(cpu=1e7, gpu=1e10, cpu_beside=0.0, gpu_beside=0.0)
+    speeds.page_of_cpu(direction, 1.0, 10_000_000, 5.0)  # with which code was loaded
+    assert speeds.cpu == 1e7
+    for share in (1.0, 0.5, 0.1, 0.3) * 10:
+        speeds.page_of_cpu(direction, share, 10_000_000, 0.01 * work(direction, share))
+    assert speeds.cpu == pytest.approx(1e9)
+
+
+def test_rates_follow_what_is_measured():
+    speeds = Speeds(cpu=1e9, gpu=1e10, cpu_beside=1e-3, gpu_beside=1e-4)
+    speeds.page_of_gpu(1_000_000, 1e-3)
+    assert speeds.gpu == pytest.approx(5.5e9)
+    speeds.page_of_gpu(10, 1.0)  # says nothing
+    for _ in range(2):
+        speeds.page_of_cpu("push", 1.0, 10, 1.0)
+    assert (speeds.cpu, speeds.gpu) == (1e9, pytest.approx(5.5e9))
+    for direction in ("push", "pull"):
+        speeds.step_of_cpu(1.0, direction, 0.0, 1_000_000)  # with which code was loaded
+    assert speeds.cpu_beside == 1e-3
+    speeds.step_of_cpu(3e-3, "push", 0.0, 1_000_000)
+    assert speeds.cpu_beside == pytest.approx(2e-3)
+    speeds.step_of_cpu(0.102, "pull", 0.01, 50_000_000)  # of which 2 ms beside the edges
+    assert speeds.cpu == pytest.approx(0.75e9)
+    speeds.step_of_gpu(3e-4, 0)
+    assert speeds.gpu_beside == pytest.approx(2e-4)
+
+
+def test_the_values_move_once_it_pays():
+    sides = Sides()
+    assert not any(sides.alone(1, 2, move=10) for _ in range(20))
+    assert sides.alone(1, 2, move=10)  # 21 s were missed, 10 s it takes
+    assert sides.alone(3, 2, move=10)  # and so on the way back
+    assert not sides.alone(30, 2, move=10)  # which pays at once
+    assert not sides.alone(2, 2, move=10)
+
+
+def test_what_is_missed_now_and_then_does_not_add_up():
+    sides = Sides()
+    turns = itertools.cycle([(1e-3, 2e-3), (5e-3, 2e-3)])
+    assert not any(sides.alone(*next(turns), move=1e-3) for _ in range(100))
+
+
+SPEEDS = {"cpu": 1e9, "gpu": 10e9, "cpu_beside": 1e-3, "gpu_beside": 1e-4}
+PAGES = [Page(i * 8_000_000, (i + 1) * 8_000_000, 8_000_000) for i in range(40)]
+
+
+def taken(pages, order):
+    """Who gets what when the sides ask in some order, then both until nothing is left."""
+    asks = {"gpu": pages.for_gpu, "cpu": pages.for_cpu}
+    found = {"gpu": [], "cpu": []}
+    for side in order:
+        page = asks[side]()
+        if page is not None:
+            found[side].append(page)
+    for side, ask in asks.items():
+        while (page := ask()) is not None:
+            found[side].append(page)
+    return found
+
+
+def whole(found):
+    """Whether the pages are all edges, each once."""
+    spans = sorted((page.lo, page.hi) for side in found.values() for page in side)
+    return [lo for lo, _ in spans[1:]] == [hi for _, hi in spans[:-1]] and spans
+
+
+@given(st.lists(st.sampled_from(["gpu", "cpu"]), max_size=60), st.floats(0, 1))
+def test_every_edge_is_gone_along_once(order, share):
+    pages = [Page(p.lo, p.hi, round(share * p.active)) for p in PAGES]
+    found = taken(Pages(pages, Speeds(**SPEEDS), "auto", 1e-4), order)
+    spans = whole(found)
+    assert spans[0][0] == 0
+    assert spans[-1][1] == PAGES[-1].hi
+    active = sum(page.active for side in found.values() for page in side)
+    assert active == sum(page.active for page in pages)
+
+
+def test_the_cpu_takes_what_it_ends_before_the_gpu_would():
+    """Both at their rates: the superstep ends earlier than the GPU alone would have ended it."""
+    pages, clock = Pages(PAGES, Speeds(**SPEEDS), "auto", 1e-3), {"gpu": 0.0, "cpu": 0.0}
+    done = {"gpu": 0, "cpu": 0}
+    while clock:
+        side = min(clock, key=clock.get)
+        page = pages.for_gpu() if side == "gpu" else pages.for_cpu()
+        if page is None:
+            ended = clock.pop(side)
+            done[side + " ended"] = ended
+            continue
+        done[side] += page.edges
+        clock[side] += page.edges / SPEEDS[side]
+    alone = 320e6 / 10e9
+    assert done["gpu"] + done["cpu"] == 320e6
+    assert done["cpu"] > 0.7 * 320e6 / 11
+    assert done["gpu ended"] < 0.95 * alone
+    assert done["cpu ended"] + 1e-3 < alone
+
+
+def test_the_cpu_takes_none_where_it_would_be_late():
+    few = Pages(PAGES[:2], Speeds(**SPEEDS), "auto", 1e-3)  # 1.6 ms of the GPU
+    assert few.for_cpu() is None
+    assert few.worth == 0.0
+    assert Pages(PAGES, Speeds(**SPEEDS), "auto", 1.0).for_cpu() is None
+    many = Pages(PAGES, Speeds(**SPEEDS), "auto", 1e-3)
+    assert 0.001 < many.worth < 32e-3 / 11
+    first = many.for_cpu()
+    assert first.hi == PAGES[-1].hi
+    assert first.edges == pytest.approx(2e-3 * 1e9, rel=1e-3)
+
+
+def test_few_active_edges_are_a_large_page():
+    pages = Pages([Page(0, 8_000_000, 8_000)] * 10, Speeds(**SPEEDS), "auto", 1e-4)
+    assert pages.for_cpu() == Page(0, 8_000_000, 8_000)
+
+
+@pytest.mark.parametrize(
+    ("way", "gpu", "cpu"),
+    [("gpu", 40, 0), ("supersteps", 40, 0), ("cpu", 0, 40), ("alternate", 20, 20)],
+)
+def test_forced(way, gpu, cpu):
+    found = taken(Pages(PAGES, Speeds(**SPEEDS), way, 1e-3), ["gpu", "cpu"] * 20)
+    assert (len(found["gpu"]), len(found["cpu"])) == (gpu, cpu)
+    assert whole(found)
+
+
+def test_no_pages():
+    for way in dispatch.WAYS:
+        pages = Pages([], Speeds(**SPEEDS), way, 1e-3)
+        assert pages.for_gpu() is pages.for_cpu() is None
+        assert pages.worth == 0.0
+
+
+def test_settings():
+    with (
+        dask.config.set({"graphgpu.dispatch": "dice"}),
+        pytest.raises(InvalidArgument, match="dice"),
+    ):
+        dispatch.configured()
