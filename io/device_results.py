@@ -53,23 +53,35 @@ def to_frame(
 
 def assemble(
     table: Table,
-    vertices: dict[str, list[pa.Array]],
+    vertices: dict[str, list[Any]],
     columns: dict[str, ColumnType],
     schema: EdgeSchema,
 ) -> Any:
-    """As `results.assemble`, a cuDF frame of rows that are in host memory."""
+    """As `results.assemble`, a cuDF frame of rows in host memory or on the GPU.
+
+    Ids may be series, as of `series_of_ids`, whose memory it then does not share.
+    """
     out = {}
     for name, kind in columns.items():
         if not kind.vertex:
             data, valid = table[name].data, table[name].valid if kind.nullable else None
-            data = cupy.asarray(np.ascontiguousarray(data, kind.dtype))
+            data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
             out[name] = series_of(data, None if valid is None else cupy.asarray(valid))
             continue
         names = vertex_names(name, schema)
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
-            series, wanted = cudf.Series.from_arrow(ids), _integer(dtype)
+            series, wanted = _series(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
     return cudf.DataFrame(out)
+
+
+def series_of_ids(ids: list[pa.Array]) -> list[Any]:
+    """Ids on the GPU."""
+    return [cudf.Series.from_arrow(each) for each in ids]
+
+
+def _series(ids: Any) -> Any:
+    return ids.copy(deep=True) if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
 
 
 def _integer(dtype: Any) -> np.dtype[Any] | None:

@@ -21,6 +21,16 @@ def rank_of(partition: int, of: int, size: int) -> int:
     return partition * size // of
 
 
+def first_of_each(of: int, size: int) -> list[int]:
+    """The first partition that each rank makes, and ``of``."""
+    return [-(-rank * of // size) for rank in range(size + 1)]
+
+
+def bounds_of(total: int, of: int) -> np.ndarray:
+    """The place with which each partition begins, and ``total``."""
+    return np.array([i * total // of for i in range(of + 1)], np.int64)
+
+
 def spread(
     ranks: Ranks,
     table: Table,
@@ -59,10 +69,7 @@ def spread(
     for its nulls, a sort of rows that are not in order, before and after, and for each column of
     vertices a look-up of their ids on the ranks that know them.
     """
-    bounds = np.array([i * total // of for i in range(of + 1)], np.int64)
-    first = [
-        -(-rank * of // ranks.size) for rank in range(ranks.size + 1)
-    ]  # partition of each rank
+    bounds, first = bounds_of(total, of), first_of_each(of, ranks.size)
     place = np.asarray(place, np.int64)
     order = _order(place, tie)
     cuts = np.searchsorted(_taken(place, order), bounds[first]).tolist()

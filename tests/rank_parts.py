@@ -111,3 +111,24 @@ def assert_same_edges(got, wanted, *, in_order=True):
             mine = mine[np.lexsort((mine, *got[0][::-1]))]
             column = column[np.lexsort((column, *wanted[0][::-1]))]
         np.testing.assert_array_equal(mine, column)
+
+
+class HostLink:
+    """Swaps NumPy's arrays by the ranks, as a `DeviceLink` swaps CuPy's by NCCL."""
+
+    arrays = np
+
+    def __init__(self, ranks):
+        self.ranks = ranks
+
+    def swap(self, pairs):
+        own = self.ranks.rank
+        for sent, received in pairs:
+            assert not len(sent[own])
+            got = self.ranks.all_to_all(sent)
+            for into, part in zip(received, got, strict=True):
+                assert into.dtype == part.dtype
+                into[...] = part
+
+    def settle(self):
+        pass

@@ -84,7 +84,7 @@ class Run:
     @property
     def vertices(self) -> Any:
         """Dense ids of the (own) vertices, in ascending order of the user's ids."""
-        return self.dense(self.rows)
+        return self.rows if self.ranks is None else self.ids.own_numbers()
 
     def rows_of(self, dense: np.ndarray) -> tuple[Any, np.ndarray]:
         """Where some dense ids are in arrays, and which of the given those are: all, or the own."""

@@ -83,7 +83,7 @@ class Traversal(Algorithm):
             self._from_one(run, int(source), rows, *values)
             for source, values in zip(sources, found, strict=True)
         ]
-        if run.ranks is not None:
+        if run.ranks is not None and (targets is not None or len(sources) > 1):
             starts = np.arange(len(sources))[:, None] * each
             run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
         if len(parts) == 1:
@@ -101,7 +101,7 @@ class Traversal(Algorithm):
     def _from_one(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
-        vertices = run.dense(rows)
+        vertices = run.vertices if rows is run.rows else run.dense(rows)
         table = {"vertex": Values(vertices), self.value: Values(value[rows], valid[rows])}
         if isinstance(self.source, list):
             table["source"] = Values(np.full_like(vertices, source))

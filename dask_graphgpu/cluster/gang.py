@@ -27,7 +27,7 @@ from dask_graphgpu.cluster.calls import (
     this_task,
     workers_of,
 )
-from dask_graphgpu.cluster.haste import hurried, hurry_scheduler
+from dask_graphgpu.cluster.haste import hurry_scheduler
 from dask_graphgpu.cluster.holdings import Name
 from dask_graphgpu.cluster.parcels import ChunksGone, leave
 from dask_graphgpu.cluster.rank import (
@@ -106,7 +106,7 @@ def lead(
         The first error of a rank, with a note that names it.
     """
     worker = get_worker()
-    with hurried(), worker_client() as client:
+    with worker_client() as client:
         leader = _Leader(worker, client, name, timeouts, needs, again)
         results = client.sync(leader.run, workers, function, arguments, finish)
     return leader.addresses, results

@@ -176,17 +176,18 @@ def run_graph(
     key = this_task(worker)
     if job.keeping is not None and losses(worker):
         job = replace(job, keeping=replace(job.keeping, resume=True), resumed=True)
-    workers, reports = lead(
-        f"dask-graphgpu-{job.name}",
-        held.workers,
-        _run_rank,
-        arguments,
-        spread.timeouts,
-        finish,
-        ("share", held.name),
-        again=job.keeping is not None,
-    )
-    watch.tell_report(worker, key, reports[0])
+    with hurried():
+        workers, reports = lead(
+            f"dask-graphgpu-{job.name}",
+            held.workers,
+            _run_rank,
+            arguments,
+            spread.timeouts,
+            finish,
+            ("share", held.name),
+            again=job.keeping is not None,
+        )
+        watch.tell_report(worker, key, reports[0])
     return Ran(key, workers, job.npartitions)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
-from dask_graphgpu.algorithms.run import Places, Run
+from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
@@ -28,6 +28,7 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import spread
+from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.report import Advance, Report, Split
@@ -253,21 +254,31 @@ def run_share(
                 raise
             # It is what was there before the call, which the call replaces.
             run, table = ran(replace(job.keeping, resume=False))
-        places = run.places or Places(run.vertices, run.num_vertices)
         with _on_device(job.engine, home):
-            made = spread(
-                share.relay,
-                table,
-                job.columns,
-                places.place,
-                places.total,
-                places.tie,
-                job.npartitions,
-                partition.ids,
-                job.schema,
-            )
+            made = _frames(share, run, table, job, home)
         report.split = _split(share.relay, began, partition.border.seconds - packaged)
     return made, report
+
+
+def _frames(
+    share: Share, run: Run, table: Table, job: Job, home: int | None
+) -> dict[int, pd.DataFrame]:
+    """The partitions of the result that this rank makes. Collective."""
+    ids, of, places = share.partition.ids, job.npartitions, run.places
+    if places is not None:
+        where = places.place, places.total, places.tie
+        return spread(share.relay, table, job.columns, *where, of, ids, job.schema)
+    link = None
+    if job.engine == "gpu" and job.schema.on_device and home is None:  # each rank keeps its part
+        from dask_graphgpu.engine.device_ranks.view import border_of
+
+        link = border_of(run.view).link
+    key = VertexRows, of, link
+    if not share.relay.min(int(key in share.partition.made)):
+        rows = VertexRows(share.relay, ids, of, job.schema, link)
+        share.partition.made = {key: rows}
+    found: dict[int, pd.DataFrame] = share.partition.made[key].frames(table, job.columns)
+    return found
 
 
 def _split(relay: Relay, began: float, package: float) -> tuple[Split, ...]:

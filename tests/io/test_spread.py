@@ -5,12 +5,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rank_parts import HostLink
 
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.results import ColumnType, Values, empty_frame, to_frame
 from dask_graphgpu.io.schema import find_columns
 from dask_graphgpu.io.spread import rank_of, spread
+from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition import build as one
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.ranks.build import build
@@ -78,6 +80,31 @@ def test_partitions_are_those_of_one_rank(kind, size, of, n, random):
     for i in range(of):
         rows = slice(2 * (i * n // of), 2 * ((i + 1) * n // of))
         wanted = to_frame(table(expected[rows], n), COLUMNS, whole.ids, schema)
+        pd.testing.assert_frame_equal(made[i], wanted)
+
+
+@pytest.mark.parametrize("linked", [False, True])  # the way of GPUs, on NumPy's arrays
+@pytest.mark.parametrize("kind", ["integers", "strings", "arrow", "two"])
+@settings(max_examples=20)
+@given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 9))
+def test_values_of_all_vertices(kind, linked, size, of, n):
+    frame = edges(kind, n)
+    schema = find_columns(frame, *ends(kind))
+
+    def on_rank(ranks):
+        ids = share(ranks, frame, schema).ids
+        rows = VertexRows(ranks, ids, of, schema, HostLink(ranks) if linked else None)
+        first, second = (rows.frames(table(ids.own_numbers(), n), COLUMNS) for _ in range(2))
+        for i in first:
+            pd.testing.assert_frame_equal(first[i], second[i])
+        return second
+
+    made = {i: frame for frames in run_local(size, on_rank) for i, frame in frames.items()}
+    assert sorted(made) == list(range(of))
+    whole = one.build([read_edges(frame, schema, (), "a frame")], [], Layout())
+    for i in range(of):
+        numbers = np.arange(i * n // of, (i + 1) * n // of)
+        wanted = to_frame(table(numbers, n), COLUMNS, whole.ids, schema)
         pd.testing.assert_frame_equal(made[i], wanted)
 
 

@@ -3,33 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rank_parts import Chunks
+from rank_parts import Chunks, HostLink
 
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.partition.device import arrays
 from dask_graphgpu.partition.device.on_ranks import OnDevice
 from dask_graphgpu.partition.layout import Layout
-
-
-class HostLink:
-    """Swaps NumPy's arrays by the ranks, as a `DeviceLink` swaps CuPy's by NCCL."""
-
-    arrays = np
-
-    def __init__(self, ranks):
-        self.ranks = ranks
-
-    def swap(self, pairs):
-        own = self.ranks.rank
-        for sent, received in pairs:
-            assert not len(sent[own])
-            got = self.ranks.all_to_all(sent)
-            for into, part in zip(received, got, strict=True):
-                assert into.dtype == part.dtype
-                into[...] = part
-
-    def settle(self):
-        pass
 
 
 @pytest.fixture(params=[1 << 26, 50])

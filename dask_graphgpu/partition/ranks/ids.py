@@ -37,6 +37,7 @@ class RankIds:
         self._here = VertexIds(ids, None)
         self._splits = splits
         self._places = places
+        self._own: np.ndarray | None = None
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""
@@ -56,6 +57,12 @@ class RankIds:
     def in_user_order(self) -> np.ndarray:
         """Local ids of this rank's own vertices, in ascending order of the user's ids."""
         return self._places.ascending
+
+    def own_numbers(self) -> np.ndarray:
+        """Numbers of this rank's own vertices, ascending: those of `in_user_order`."""
+        if self._own is None:
+            self._own = self._places.own[self._places.ascending]
+        return self._own
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
         """Numbers of some of the user's ids (tuples when there are several id columns), int64.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +98,7 @@ class RankPartition:
         self._plain: bool | None = None  # whether nothing repeats on any rank; None: not known yet
         self._rows: dict[Key, _Rows] = {}
         self._views: dict[tuple[Key, tuple[str, ...]], RankView] = {}
+        self.made: dict[Any, Any] = {}  # further things on demand, of which others know
 
     @property
     def ranks(self) -> Ranks:
@@ -139,7 +141,7 @@ class RankPartition:
         That is collective, and after a run that has failed some ranks may have more of it than others.
         """
         other = copy.copy(self)
-        other._plain, other._rows, other._views = None, {}, {}
+        other._plain, other._rows, other._views, other.made = None, {}, {}, {}
         return other
 
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> RankView:

@@ -1,0 +1,153 @@
+"""Values of all vertices become the rows of a result, on many ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.spread import bounds_of, first_of_each
+from dask_graphgpu.partition.chunk import to_host
+
+if TYPE_CHECKING:
+    from dask_graphgpu.exchange.nccl import DeviceLink
+    from dask_graphgpu.exchange.ranks import Ranks
+    from dask_graphgpu.partition.ranks.ids import RankIds
+
+
+class VertexRows:
+    """The way of own vertices' values to the partitions of a result with a row for every vertex.
+
+    What goes where, and the ids beside it, are the same for each run, so they are found out once.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        This is collective, and so are all methods.
+    ids : RankIds
+    of : int
+        Partitions of the result; those of a rank, and the rows of each, are as in `spread`.
+    link : DeviceLink, optional
+        Values travel from GPU to GPU, and become cuDF frames; else they are, and stay, on the host.
+
+    Notes
+    -----
+    Takes 8 bytes and an id for each row that this rank makes, on the GPU or the host. A run costs
+    an all-to-all a column and a scatter; of columns of other vertices also a look-up of their ids.
+    """
+
+    def __init__(
+        self, ranks: Ranks, ids: RankIds, of: int, schema: EdgeSchema, link: DeviceLink | None
+    ) -> None:
+        self._ranks, self._ids, self._schema, self._link = ranks, ids, schema, link
+        self._xp: Any = np if link is None else link.arrays
+        bounds, first = bounds_of(len(ids), of), first_of_each(of, ranks.size)
+        numbers = ids.own_numbers().astype(np.int64)
+        self._cuts = list(pairwise(np.searchsorted(numbers, bounds[first]).tolist()))
+        came = ranks.all_to_all([numbers[lo:hi] for lo, hi in self._cuts])
+        self._came = list(pairwise(np.cumsum([0, *map(len, came)]).tolist()))
+        start, end = bounds[first[ranks.rank]], bounds[first[ranks.rank + 1]]
+        self._places = self._xp.asarray(np.concatenate(came) - start)
+        known = ids.take(np.arange(start, end))
+        self._parts = {
+            i: slice(int(bounds[i] - start), int(bounds[i + 1] - start))
+            for i in range(first[ranks.rank], first[ranks.rank + 1])
+        }
+        self._known: dict[int, list[Any]] = {
+            i: [a[rows] for a in known] for i, rows in self._parts.items()
+        }
+        self._assemble = assemble
+        if schema.on_device:
+            from dask_graphgpu.io import device_results
+
+            self._assemble = device_results.assemble
+            if link is not None:
+                self._known = {i: device_results.series_of_ids(a) for i, a in self._known.items()}
+
+    def frames(self, table: Table, columns: dict[str, ColumnType]) -> dict[int, Any]:
+        """The partitions of a result that this rank makes.
+
+        Parameters
+        ----------
+        table : dict of Values
+            Of own vertices, in ascending order of their numbers; of ``vertex``, which are these, the
+            values are not looked at.
+        """
+        given = {
+            name: self._plain(table[name], kind)
+            for name, kind in columns.items()
+            if name != "vertex"
+        }
+        sent = [each for pair in given.values() for each in pair if each is not None]
+        came = iter(self._brought(sent))
+        here: Table = {
+            name: Values(next(came), None if valid is None else next(came))
+            for name, (_, valid) in given.items()
+        }
+        others = {
+            name: self._ids.take(to_host(here[name].data), _on_host(here[name].valid))
+            for name, kind in columns.items()
+            if kind.vertex and name != "vertex"
+        }
+        made = {}
+        for i, rows in self._parts.items():
+            part = {
+                name: Values(v.data[rows], None if v.valid is None else v.valid[rows])
+                for name, v in here.items()
+            }
+            vertices: dict[str, list[Any]] = {
+                name: [a[rows] for a in arrays] for name, arrays in others.items()
+            }
+            if "vertex" in columns:
+                vertices["vertex"] = self._known[i]
+            made[i] = self._assemble(part, vertices, columns, self._schema)
+        return made
+
+    def _plain(self, values: Values, kind: ColumnType) -> tuple[Any, Any]:
+        """Data of one dtype on all ranks, and which of it is not null where that can be so."""
+        xp, dtype = self._xp, np.int64 if kind.vertex else kind.dtype
+        data = xp.asarray(values.data)
+        if not kind.nullable:
+            return data.astype(dtype, copy=False), None
+        if values.valid is None:
+            return data.astype(dtype, copy=False), xp.ones(len(data), bool)
+        valid = xp.asarray(values.valid)
+        if kind.vertex:
+            data = xp.where(valid, data, data.dtype.type(0))
+        return data.astype(dtype, copy=False), valid.astype(bool, copy=False)
+
+    def _brought(self, columns: Sequence[Any]) -> list[Any]:
+        """What comes to the rows of this rank of columns of own vertices."""
+        rank = self._ranks.rank
+        parts = [[column[lo:hi] for lo, hi in self._cuts] for column in columns]
+        made = [self._xp.empty(len(self._places), column.dtype) for column in columns]
+        if self._link is None:
+            for out, part in zip(made, parts, strict=True):
+                for (lo, hi), each in zip(self._came, self._ranks.all_to_all(part), strict=True):
+                    out[self._places[lo:hi]] = each
+            return made
+        pairs = []
+        for column, sent in zip(columns, parts, strict=True):
+            room = self._xp.empty(len(self._places), column.dtype)
+            received = [room[lo:hi] for lo, hi in self._came]
+            received[rank][...] = sent[rank]
+            pairs.append((sent, received, room))
+            sent[rank], received[rank] = sent[rank][:0], room[:0]
+        try:
+            self._link.swap([pair[:2] for pair in pairs])
+            for out, (_, _, room) in zip(made, pairs, strict=True):
+                out[self._places] = room
+            self._link.settle()
+            self._ranks.barrier()  # to allocate waits for the device, and a peer may still receive
+        except BaseException:
+            self._link.abort()
+            raise
+        return made
+
+
+def _on_host(valid: Any) -> np.ndarray | None:
+    return None if valid is None else to_host(valid)
