@@ -104,7 +104,9 @@ def cuda(
     functions : sequence of DeviceFunction
         Python functions that the text calls.
     """
-    return cuda_build.loaded(source, architecture(), defines=defines or {}, text=text, functions=functions)
+    return cuda_build.loaded(
+        source, architecture(), defines=defines or {}, text=text, functions=functions
+    )
 
 
 def cuda_cubin(

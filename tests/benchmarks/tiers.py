@@ -343,9 +343,11 @@ def compare_hybrid(cases: dict[str, Case], share: float) -> None:
             over += f" (an iteration at most {max(ratios, default=0.0):.3f})"
         worst.append(over)
         assert case.speeds is not None
+        rates = {each: getattr(case.speeds, each) / 1e9 for each in ("pull", "push", "gpu")}
+        beside = case.speeds.cpu_beside * 1e3, case.speeds.gpu_beside * 1e3
         print(
-            f"rates of {name}: CPU {case.speeds.cpu / 1e9:.2f}, GPU {case.speeds.gpu / 1e9:.2f} G edges/s; "
-            f"beside edges {case.speeds.cpu_beside * 1e3:.2f}, {case.speeds.gpu_beside * 1e3:.2f} ms",
+            f"rates of {name}: CPU {rates['pull']:.2f}, its pages {rates['push']:.2f}, GPU "
+            f"{rates['gpu']:.2f} G edges/s; beside edges {beside[0]:.2f}, {beside[1]:.2f} ms",
             flush=True,
         )
     print(f"hybrid over the better: {', '.join(worst)}")

@@ -39,34 +39,44 @@ def test_work_of_each_mode():
     assert work("push", 0.2) == 0.2
 
 
+def speeds(**given):
+    rates = {"pull": 3e9, "push": 1e9, "gpu": 10e9, "cpu_beside": 1e-3, "gpu_beside": 1e-4}
+    return Speeds(**{**rates, "measured": True, **given})
+
+
 @pytest.mark.parametrize("direction", ["pull", "notify-pull", "push"])
-def test_rates_do_not_depend_on_the_mode_of_a_page(direction):
-    """A CPU of 1e9 edges a second is found, whatever share of the pages is active."""
-    speeds = Speeds(cpu=1e7, gpu=1e10, cpu_beside=0.0, gpu_beside=0.0)
-    speeds.page_of_cpu(direction, 1.0, 10_000_000, 5.0)  # with which code was loaded
-    assert speeds.cpu == 1e7
+def test_the_rate_does_not_depend_on_the_mode_of_a_superstep(direction):
+    """A CPU of 1e9 edges a second is found, whatever share of the edges is active."""
+    found = speeds(pull=1e7, cpu_beside=0.0)
+    found.step_of_cpu(5.0, direction, 1.0, 10_000_000)  # with which code was loaded
+    assert found.pull == 1e7
     for share in (1.0, 0.5, 0.1, 0.3) * 10:
-        speeds.page_of_cpu(direction, share, 10_000_000, 0.01 * work(direction, share))
-    assert speeds.cpu == pytest.approx(1e9)
+        found.step_of_cpu(0.01 * work(direction, share), direction, share, 10_000_000)
+    assert found.pull == pytest.approx(1e9)
 
 
 def test_rates_follow_what_is_measured():
-    speeds = Speeds(cpu=1e9, gpu=1e10, cpu_beside=1e-3, gpu_beside=1e-4)
-    speeds.page_of_gpu(1_000_000, 1e-3)
-    assert speeds.gpu == pytest.approx(5.5e9)
-    speeds.page_of_gpu(10, 1.0)  # says nothing
-    for _ in range(2):
-        speeds.page_of_cpu("push", 1.0, 10, 1.0)
-    assert (speeds.cpu, speeds.gpu) == (1e9, pytest.approx(5.5e9))
+    found = speeds(measured=False)
+    found.page_of_gpu(1_000_000, 1e-3)
+    assert found.gpu == pytest.approx(5.5e9)
+    found.page_of_gpu(10, 1.0)  # says nothing
+    assert found.gpu == pytest.approx(5.5e9)
+    found.page_of_cpu(1_000_000, 1.0)  # with which code was loaded
+    found.page_of_cpu(10, 1.0)
+    assert (found.push, found.measured) == (1e9, False)
+    found.page_of_cpu(1_000_000, 0.01)  # what was only a guess is replaced
+    assert (found.push, found.measured) == (pytest.approx(1e8), True)
+    found.page_of_cpu(3_000_000, 0.01)
+    assert found.push == pytest.approx(2e8)
     for direction in ("push", "pull"):
-        speeds.step_of_cpu(1.0, direction, 0.0, 1_000_000)  # with which code was loaded
-    assert speeds.cpu_beside == 1e-3
-    speeds.step_of_cpu(3e-3, "push", 0.0, 1_000_000)
-    assert speeds.cpu_beside == pytest.approx(2e-3)
-    speeds.step_of_cpu(0.102, "pull", 0.01, 50_000_000)  # of which 2 ms beside the edges
-    assert speeds.cpu == pytest.approx(0.75e9)
-    speeds.step_of_gpu(3e-4, 0)
-    assert speeds.gpu_beside == pytest.approx(2e-4)
+        found.step_of_cpu(1.0, direction, 0.0, 1_000_000)  # with which code was loaded
+    assert found.cpu_beside == 1e-3
+    found.step_of_cpu(3e-3, "push", 0.0, 1_000_000)
+    assert found.cpu_beside == pytest.approx(2e-3)
+    found.step_of_cpu(0.102, "pull", 0.01, 50_000_000)  # of which 2 ms beside the edges
+    assert found.pull == pytest.approx(1.75e9)
+    found.step_of_gpu(3e-4, 0)
+    assert found.gpu_beside == pytest.approx(2e-4)
 
 
 def test_the_values_move_once_it_pays():
@@ -84,7 +94,6 @@ def test_what_is_missed_now_and_then_does_not_add_up():
     assert not any(sides.alone(*next(turns), move=1e-3) for _ in range(100))
 
 
-SPEEDS = {"cpu": 1e9, "gpu": 10e9, "cpu_beside": 1e-3, "gpu_beside": 1e-4}
 PAGES = [Page(i * 8_000_000, (i + 1) * 8_000_000, 8_000_000) for i in range(40)]
 
 
@@ -111,7 +120,7 @@ def whole(found):
 @given(st.lists(st.sampled_from(["gpu", "cpu"]), max_size=60), st.floats(0, 1))
 def test_every_edge_is_gone_along_once(order, share):
     pages = [Page(p.lo, p.hi, round(share * p.active)) for p in PAGES]
-    found = taken(Pages(pages, Speeds(**SPEEDS), "auto", 1e-4), order)
+    found = taken(Pages(pages, speeds(), "auto", 0.0, 1e-4), order)
     spans = whole(found)
     assert spans[0][0] == 0
     assert spans[-1][1] == PAGES[-1].hi
@@ -121,38 +130,53 @@ def test_every_edge_is_gone_along_once(order, share):
 
 def test_the_cpu_takes_what_it_ends_before_the_gpu_would():
     """Both at their rates: the superstep ends earlier than the GPU alone would have ended it."""
-    pages, clock = Pages(PAGES, Speeds(**SPEEDS), "auto", 1e-3), {"gpu": 0.0, "cpu": 0.0}
-    done = {"gpu": 0, "cpu": 0}
+    pages, rates = Pages(PAGES, speeds(), "auto", 1e-3, 1e-3), {"gpu": 10e9, "cpu": 1e9}
+    clock, done, ended = {"gpu": 0.0, "cpu": 1e-3}, {"gpu": 0, "cpu": 0}, {}
     while clock:
         side = min(clock, key=clock.get)
         page = pages.for_gpu() if side == "gpu" else pages.for_cpu()
         if page is None:
-            ended = clock.pop(side)
-            done[side + " ended"] = ended
+            ended[side] = clock.pop(side)
             continue
         done[side] += page.edges
-        clock[side] += page.edges / SPEEDS[side]
+        clock[side] += page.edges / rates[side]
     alone = 320e6 / 10e9
     assert done["gpu"] + done["cpu"] == 320e6
     assert done["cpu"] > 0.7 * 320e6 / 11
-    assert done["gpu ended"] < 0.95 * alone
-    assert done["cpu ended"] + 1e-3 < alone
+    assert ended["gpu"] < 0.95 * alone
+    assert ended["cpu"] + 1e-3 < alone
 
 
 def test_the_cpu_takes_none_where_it_would_be_late():
-    few = Pages(PAGES[:2], Speeds(**SPEEDS), "auto", 1e-3)  # 1.6 ms of the GPU
+    few = Pages(PAGES[:2], speeds(), "auto", ending=1e-3)  # 1.6 ms of the GPU
     assert few.for_cpu() is None
     assert few.worth == 0.0
-    assert Pages(PAGES, Speeds(**SPEEDS), "auto", 1.0).for_cpu() is None
-    many = Pages(PAGES, Speeds(**SPEEDS), "auto", 1e-3)
+    assert Pages(PAGES, speeds(), "auto", ending=1.0).for_cpu() is None
+    assert Pages(PAGES, speeds(), "auto", starting=1.0).for_cpu() is None
+    many = Pages(PAGES, speeds(), "auto", ending=1e-3)
     assert 0.001 < many.worth < 32e-3 / 11
     first = many.for_cpu()
     assert first.hi == PAGES[-1].hi
     assert first.edges == pytest.approx(2e-3 * 1e9, rel=1e-3)
 
 
+def test_a_start_counts_once():
+    """With 32 ms of the GPU, a start of 20 ms leaves room for the first page, and for later ones."""
+    pages = Pages(PAGES, speeds(), "auto", starting=20e-3)
+    assert pages.for_cpu() is not None
+    for _ in range(20):
+        pages.for_gpu()
+    assert pages.for_cpu() is not None  # 16 ms are left
+
+
+def test_before_the_cpu_was_seen_at_work_its_pages_are_short():
+    assert Pages(PAGES, speeds(measured=False), "auto").for_cpu().edges == 1 << 18
+    few = [Page(page.lo, page.hi, page.active // 8) for page in PAGES]
+    assert Pages(few, speeds(measured=False), "auto").for_cpu().active == 1 << 18
+
+
 def test_few_active_edges_are_a_large_page():
-    pages = Pages([Page(0, 8_000_000, 8_000)] * 10, Speeds(**SPEEDS), "auto", 1e-4)
+    pages = Pages([Page(0, 8_000_000, 8_000)] * 10, speeds(), "auto", 0.0, 1e-4)
     assert pages.for_cpu() == Page(0, 8_000_000, 8_000)
 
 
@@ -161,14 +185,14 @@ def test_few_active_edges_are_a_large_page():
     [("gpu", 40, 0), ("supersteps", 40, 0), ("cpu", 0, 40), ("alternate", 20, 20)],
 )
 def test_forced(way, gpu, cpu):
-    found = taken(Pages(PAGES, Speeds(**SPEEDS), way, 1e-3), ["gpu", "cpu"] * 20)
+    found = taken(Pages(PAGES, speeds(), way), ["gpu", "cpu"] * 20)
     assert (len(found["gpu"]), len(found["cpu"])) == (gpu, cpu)
     assert whole(found)
 
 
 def test_no_pages():
     for way in dispatch.WAYS:
-        pages = Pages([], Speeds(**SPEEDS), way, 1e-3)
+        pages = Pages([], speeds(), way)
         assert pages.for_gpu() is pages.for_cpu() is None
         assert pages.worth == 0.0
 

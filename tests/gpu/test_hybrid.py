@@ -140,9 +140,12 @@ def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
     view = graph(directed=False).view()
     expected = on(cpu, program, view, **arguments)
     for seconds, works in ((1e-9, True), (1e9, False)):
-        speeds = Speeds(cpu=1 / seconds, gpu=1.0, cpu_beside=1e6, gpu_beside=0.0)
+        rate = 1 / seconds
+        speeds = Speeds(
+            pull=rate, push=rate, gpu=1.0, cpu_beside=1e6, gpu_beside=0.0, measured=True
+        )
         monkeypatch.setattr(programs, "_speeds", lambda *given, made=speeds: made)
-        monkeypatch.setattr(programs, "_ending", lambda *given: 0.0)
+        monkeypatch.setattr(programs, "_beside", lambda *given: (0.0, 0.0))
         for name in ("page_of_cpu", "page_of_gpu", "step_of_gpu"):
             monkeypatch.setattr(Speeds, name, lambda *given: None)
         monkeypatch.setattr(HybridSupersteps, "_setting_up", 0.0)
@@ -156,7 +159,7 @@ def test_a_cpu_that_is_faster_runs_whole_supersteps(monkeypatch):
     program, arguments, _ = BUILT_IN["delta"]
     view = columned(graph(directed=False).view())
     expected = on(cpu, program, view, **arguments)
-    speeds = Speeds(cpu=1e9, gpu=1.0, cpu_beside=0.0, gpu_beside=1.0)
+    speeds = Speeds(pull=1e9, push=1e9, gpu=1.0, cpu_beside=0.0, gpu_beside=1.0)
     monkeypatch.setattr(programs, "_speeds", lambda *given: speeds)
     found, report = ran(program, fresh(view), 0, "auto", **arguments)
     same(found, expected, rtol=1e-9)

@@ -44,6 +44,11 @@ class Arrays:
         self.superstep = 0
         self.aggregates: dict[str, Any] = {}
         self.new: dict[str, np.ndarray] = {}
+        self._start(sources)
+
+    def _start(self, sources: np.ndarray | None) -> None:
+        """Fields and flags at the start."""
+        binding = self.binding
         self.state = given_columns(binding)  # which the others' functions may read
         self.state = initial(binding, self.state, self._evaluate, sources)
         self.active = np.full(self.n, sources is None, np.uint8)

@@ -43,13 +43,18 @@ class Synchronous:
         # Bools are kept in bytes: atomics know none.
         kept = np.dtype(np.uint8) if arrays.binding.message.kind == "b" else arrays.binding.message
         self.identity = kept.type(arrays.binding.identity(arrays.binding.message))
-        self.messages = np.full(n, self.identity, kept)
-        self.received = np.zeros(n if self.binding.needs_received else 0, np.uint8)
-        self._emitted = np.empty(n if self._emits else 0, kept)
+        self.messages = self._array(n, kept)
+        self.messages.fill(self.identity)
+        self.received = self._array(n if self.binding.needs_received else 0, np.dtype(np.uint8))
+        self.received.fill(0)
+        self._emitted = self._array(n if self._emits else 0, kept)
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
         self._known: dict[tuple[str, int], Part] = {}
         self._count()
+
+    def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
+        return np.empty(size, dtype)
 
     def _count(self) -> None:
         """Count those that are active before any superstep of this run."""

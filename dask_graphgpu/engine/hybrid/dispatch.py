@@ -22,9 +22,14 @@ WAYS = ("auto", "gpu", "cpu", "alternate", "supersteps")
 # short beside a superstep that is worth sharing.
 _PAGE = 2e-3
 
-# Edges of which a page of the CPU's is a multiple, and below which a time says nothing.
+# Edges of which a page of the CPU's is a multiple, below which a time says nothing, and of a page
+# before there is any.
 BLOCK = 256
 _LEAST = 1 << 16
+_FIRST = 1 << 18
+
+# How much longer than expected a page of the CPU's may take and still end in time.
+_LATE = 1.25
 
 # How many times what it costs to set up a side, or to move the values of vertices there, has to have
 # been saved in theory before it is done: should the run end right after, as much more was lost.
@@ -80,39 +85,33 @@ class Speeds:
 
     Attributes
     ----------
-    cpu : float
-        Edges that the CPU goes along in a second, in a pull.
+    pull : float
+        Edges that the CPU goes along in a second, in a pull; of its supersteps.
+    push : float
+        Active edges that it goes along in a second in its pages, which are pushed.
     gpu : float
         Edges that are streamed to the GPU, and gone along there, in a second.
     cpu_beside, gpu_beside : float
         Seconds of a superstep beside its edges.
+    measured : bool
+        Whether `push` is what was seen; before that pages are short.
     """
 
-    cpu: float
+    pull: float
+    push: float
     gpu: float
     cpu_beside: float
     gpu_beside: float
+    measured: bool = False
     _loaded: set[str] = field(default_factory=set)
 
-    def page_of_cpu(self, direction: str, share: float, edges: int, seconds: float) -> None:
-        """The CPU went over ``edges`` edges, of which a ``share`` was of active vertices.
-
-        The mode that it ran in is undone: the rate is that of a pull. The first page of all says
-        nothing: code was loaded for it.
-        """
-        if not self._is_loaded("page"):
+    def page_of_cpu(self, active: int, seconds: float) -> None:
+        """A page of the CPU's with so many active edges; the first of all loaded the code for it."""
+        if not self._is_loaded("page") or active < _LEAST or seconds <= 0:
             return
-        self._pulled(edges * work(direction, share), seconds)
-
-    def _pulled(self, edges: float, seconds: float) -> None:
-        if edges >= _LEAST and seconds > 0:
-            self.cpu += 0.5 * (edges / seconds - self.cpu)
-
-    def _is_loaded(self, code: str) -> bool:
-        """Whether code of this name has run before; it has then."""
-        loaded = code in self._loaded
-        self._loaded.add(code)
-        return loaded
+        seen = active / seconds
+        self.push = 0.5 * (self.push + seen) if self.measured else seen
+        self.measured = True
 
     def page_of_gpu(self, edges: int, seconds: float) -> None:
         """``edges`` edges were streamed, and gone along."""
@@ -120,20 +119,30 @@ class Speeds:
             self.gpu += 0.5 * (edges / seconds - self.gpu)
 
     def step_of_cpu(self, seconds: float, direction: str, share: float, edges: int) -> None:
-        """A superstep of the CPU alone, with this share of the edges active; not the first in a mode."""
+        """A superstep of the CPU alone, with this share of the edges active.
+
+        The mode that it ran in is undone: the rate is that of a pull. The first in a mode loaded
+        the code for it.
+        """
         pulled = edges * work(direction, share)
         if not self._is_loaded(direction):
             return
-        if pulled / self.cpu > 2 * self.cpu_beside:
-            self._pulled(pulled, max(seconds - self.cpu_beside, 0.0))
-        else:
-            rest = max(seconds - pulled / self.cpu, 0.0)
+        if pulled / self.pull <= 2 * self.cpu_beside:
+            rest = max(seconds - pulled / self.pull, 0.0)
             self.cpu_beside += 0.5 * (rest - self.cpu_beside)
+        elif seconds > self.cpu_beside and pulled >= _LEAST:
+            self.pull += 0.5 * (pulled / (seconds - self.cpu_beside) - self.pull)
 
     def step_of_gpu(self, seconds: float, edges: float) -> None:
         """A superstep of the GPU alone, with as much to transfer as so many streamed edges."""
         rest = max(seconds - edges / self.gpu, 0.0)
         self.gpu_beside += 0.5 * (rest - self.gpu_beside)
+
+    def _is_loaded(self, code: str) -> bool:
+        """Whether code of this name has run before; it has then."""
+        loaded = code in self._loaded
+        self._loaded.add(code)
+        return loaded
 
 
 class Sides:
@@ -194,12 +203,20 @@ class Pages:
     speeds : Speeds
     way : str
         Of `WAYS`.
-    ending : float
-        Seconds after the CPU's last page until the device has its messages.
+    starting, ending : float
+        Seconds before the CPU's first page, and after its last until the device has its messages.
     """
 
-    def __init__(self, pages: Sequence[Page], speeds: Speeds, way: str, ending: float) -> None:
-        self._speeds, self._way, self._ending = speeds, way, ending
+    def __init__(
+        self,
+        pages: Sequence[Page],
+        speeds: Speeds,
+        way: str,
+        starting: float = 0.0,
+        ending: float = 0.0,
+    ) -> None:
+        self._speeds, self._way = speeds, way
+        self._starting, self._ending = starting, ending
         self._lock = threading.Lock()
         self._left = deque(pages)
         self._turn = deque(pages[1::2])  # of the CPU
@@ -223,7 +240,7 @@ class Pages:
             page = self._some()
             if page is None:
                 return None
-            last = self._left.pop()
+            last, self._starting = self._left.pop(), 0.0  # they are over
             if last.lo < page.lo:
                 self._left.append(Page(last.lo, page.lo, last.active - page.active))
             return page
@@ -234,22 +251,24 @@ class Pages:
         with self._lock:
             if self._way != "auto" or not self._left or self._some() is None:
                 return 0.0
-            edges, active = sum(page.edges for page in self._left), self._active
-            of_gpu, of_cpu = edges / self._speeds.gpu, active / self._speeds.cpu
-            # The two together, the CPU's part ending as much earlier as its messages take.
-            together = (of_cpu + self._ending) * of_gpu / (of_cpu + of_gpu)
+            active = sum(page.active for page in self._left)
+            of_gpu, of_cpu = self._rest / self._speeds.gpu, active / self._speeds.push
+            # The two together, the CPU as much shorter as it takes to begin and to send messages.
+            beside = self._starting + self._ending
+            together = (of_cpu + beside) * of_gpu / (of_cpu + of_gpu)
             return max(of_gpu - together, 0.0)
 
     @property
-    def _active(self) -> int:
-        return sum(page.active for page in self._left)
+    def _rest(self) -> int:
+        return sum(page.edges for page in self._left)
 
     def _some(self) -> Page | None:
         """What the CPU would take of the last page; None: the GPU is through with all before it is."""
         last, speeds = self._left[-1], self._speeds
         share = last.active / last.edges
-        size = int(speeds.cpu * _PAGE / max(share, 1e-9)) // BLOCK * BLOCK
+        size = speeds.push * _PAGE if speeds.measured else _FIRST
+        size = int(size / max(share, 1e-9)) // BLOCK * BLOCK
         lo = max((last.hi - max(size, BLOCK)) // BLOCK * BLOCK, last.lo)
         active = round(share * (last.hi - lo))
-        rest = sum(page.edges for page in self._left) / speeds.gpu
-        return Page(lo, last.hi, active) if active / speeds.cpu + self._ending < rest else None
+        takes = self._starting + _LATE * active / speeds.push + self._ending
+        return Page(lo, last.hi, active) if takes < self._rest / speeds.gpu else None

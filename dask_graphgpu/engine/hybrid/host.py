@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
@@ -18,46 +19,68 @@ from dask_graphgpu.engine.cpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.dispatch import Page, Speeds
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.engine.tiered.copies import bring, copy
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.report import Report
 
 
-class HostSide(Synchronous):
-    """`Synchronous` of the CPU engine, with its arrays where the GPU copies from and to.
+class HostArrays(Arrays):
+    """`Arrays` that get their values from the device, which has those at the start."""
 
-    Of a superstep that the sides share, ``arrays.active`` and what vertices send are right for the
-    rows of pages that were brought, nothing else is.
-    """
-
-    def __init__(
-        self, binding: Binding, sources: np.ndarray | None, report: Report, kept: Kept
-    ) -> None:
-        super().__init__(Arrays(binding, lower(binding), sources), report)
+    def __init__(self, binding: Binding, kept: Kept) -> None:
         self._kept, self._taken = kept, []  # type: tuple[Kept, list[np.ndarray]]
-        arrays = self.arrays
-        arrays.active = self._pinned(arrays.active)
-        for name in self.program.changing:
-            arrays.state[name] = self._pinned(arrays.state[name])
-        self.messages, self.received = self._pinned(self.messages), self._pinned(self.received)
-        self._emitted = self._pinned(self._emitted)
-        self.moved = 0
+        super().__init__(binding, lower(binding), None)
 
-    def _pinned(self, array: np.ndarray) -> np.ndarray:
-        kind = array.dtype if array.dtype.kind != "b" else np.dtype(np.uint8)
-        made = self._kept.take(len(array), kind)
-        self._taken.append(made)
-        into = made[: len(array)].view(array.dtype)
-        pinned.fill(into, array)
-        return into
+    def _start(self, sources: np.ndarray | None) -> None:
+        self.state = {
+            name: self.pinned(self.n, dtype) for name, dtype in self.binding.dtypes.items()
+        }
+        flags = np.dtype(np.uint8)
+        self.active = self.pinned(self.n, flags)
+        self.reached = self.pinned(self.n if self.binding.program.has_reached else 0, flags)
+
+    def pinned(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
+        """An array to which the GPU copies, until `close`."""
+        stored = dtype if dtype.kind != "b" else np.dtype(np.uint8)
+        self._taken.append(self._kept.take(size, stored))
+        made: np.ndarray = self._taken[-1][:size].view(dtype)
+        return made
 
     def close(self) -> None:
         """Leave what is pinned to other runs."""
         for array in self._taken:
             self._kept.give_back(array)
         self._taken = []
+
+
+class HostSide(Synchronous):
+    """`Synchronous` of the CPU engine, of which the GPU reads and writes the arrays.
+
+    Of a superstep that the sides share, ``arrays.active`` and what vertices send are right for the
+    rows of pages that were brought, nothing else is.
+
+    Attributes
+    ----------
+    moved : int
+        Bytes of vertices that went over the link.
+    """
+
+    arrays: HostArrays
+
+    def __init__(self, binding: Binding, report: Report, kept: Kept, device: Any) -> None:
+        self.moved = 0
+        super().__init__(HostArrays(binding, kept), report)
+        stream = cupy.cuda.get_current_stream()
+        for name in set(binding.dtypes) - set(binding.program.changing):
+            self._bring(device.state[name], self.arrays.state[name], stream)
+        stream.synchronize()
+
+    def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
+        return self.arrays.pinned(size, dtype)
+
+    def _count(self) -> None:
+        """Nothing: nobody is active here yet."""
 
     # -- pages -----------------------------------------------------------------------------------
 
@@ -110,7 +133,7 @@ class HostSide(Synchronous):
                 ends.view(np.uint64), offsets.view(np.uint64), edges.neighbours, self.emitted,
                 self.messages, self.received,
             ))  # fmt: skip
-        speeds.page_of_cpu("push", total / page.edges, page.edges, time.perf_counter() - began)
+        speeds.page_of_cpu(total, time.perf_counter() - began)
         return total, bad
 
     def send(self, messages: Any, received: Any, stream: Any) -> None:

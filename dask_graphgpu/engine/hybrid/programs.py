@@ -94,7 +94,7 @@ def prepared(
         lambda: _speeds(binding, tier.bytes_of_edge),
     )
     transfer = SharedTransfer(
-        tier, limits.configured_transfer(), view.defines, speeds, way, _ending(binding)
+        tier, limits.configured_transfer(), view.defines, speeds, way, *_beside(binding)
     )
     kind = HybridRounds if in_rounds else HybridSupersteps
     return kind(arrays, report, transfer, speeds, way)
@@ -124,17 +124,22 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     from dask_graphgpu.kernels.cpu.threads import num_threads
 
     rates, n = link.rates(cupy.cuda.Device().id), binding.view.num_vertices
-    # An edge takes the CPU about as long as to gather a quarter of a cache line; a vertex 20 ns of a
-    # thread, and one of all together.
+    # An edge takes the CPU about as long as to gather a quarter of a cache line, and three times as
+    # long where it is pushed; a vertex 20 ns of a thread, and one of all together.
     beside = 1e-4 + n * (20e-9 / num_threads() + 1e-9)
-    return Speeds(rates.gathers / 16, rates.copies / edge, beside, 1.5e-4)
+    pull = rates.gathers / 16
+    return Speeds(pull, pull / 3, rates.copies / edge, beside, 1.5e-4)
 
 
-def _ending(binding: Binding) -> float:
-    """Seconds from the CPU's last page until the device has its messages."""
+def _beside(binding: Binding) -> tuple[float, float]:
+    """Seconds before the CPU's first page, and from its last until the device has its messages."""
     import cupy
 
     from dask_graphgpu.engine.tiered import link
 
-    size = binding.view.num_vertices * (binding.message.itemsize + 1)
-    return 2e-4 + 2 * size / link.rates(cupy.cuda.Device().id).copies
+    rates, n = link.rates(cupy.cuda.Device().id), binding.view.num_vertices
+    size = n * (binding.message.itemsize + 1)
+    brought = (
+        0 if binding.source_only else n * sum(each.itemsize for each in binding.dtypes.values())
+    )
+    return 3e-4 + size / rates.gathers + brought / rates.copies, 2e-4 + 2 * size / rates.copies

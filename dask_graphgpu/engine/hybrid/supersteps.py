@@ -40,6 +40,10 @@ _LISTS = (
 )  # fmt: skip
 
 
+# Bytes a second in which host memory is pinned, about.
+_PINNING = 4e9
+
+
 class _Pushed(NamedTuple):
     """What the CPU did of a superstep."""
 
@@ -97,7 +101,7 @@ class HybridSupersteps(TieredSynchronous):
         finally:
             self._helper.shutdown()
             if "_host" in self.__dict__:
-                self._host.close()
+                self._host.arrays.close()
 
     def _begin(self, limit: int | None) -> dict[str, int]:
         self._control = super()._begin(limit)
@@ -157,7 +161,7 @@ class HybridSupersteps(TieredSynchronous):
             return self.dispatch == "supersteps" and control["completed"] % 2 == 1
         share = control["active_edges"] / max(self.num_edges, 1)
         gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu
-        pull = self.num_edges / speeds.cpu
+        pull = self.num_edges / speeds.pull
         cpu = alpha(share, 1.0, pull, gpu, speeds.cpu_beside) * gpu
         return self._sides.alone(cpu, gpu, self._moving)
 
@@ -180,7 +184,7 @@ class HybridSupersteps(TieredSynchronous):
     @property
     def _setting_up(self) -> float:
         """Seconds in which the CPU's arrays are made, about; 0 once they are."""
-        return 0.0 if "_host" in self.__dict__ else 5e-3 + 10e-9 * self.arrays.n
+        return 0.0 if "_host" in self.__dict__ else 5e-3 + self._state / _PINNING
 
     @cached_property
     def _state(self) -> int:
@@ -193,6 +197,7 @@ class HybridSupersteps(TieredSynchronous):
         """Supersteps of the CPU, until the GPU is to join or the run is over."""
         host, control = self._host, self._control
         self._flush(control)
+        self._known.record(cupy.cuda.get_current_stream())
         superstep, limit = control["completed"], control["limit"]
         known = self.arrays.last_aggregates() if superstep else {}
         host.take_over(self.arrays, control, known, self._after())
@@ -297,7 +302,7 @@ class HybridSupersteps(TieredSynchronous):
     @cached_property
     def _host(self) -> HostSide:
         arrays = self.arrays
-        return HostSide(self.binding, arrays.sources, self.report, arrays.tier.kept)
+        return HostSide(self.binding, self.report, arrays.tier.kept, arrays)
 
     @cached_property
     def _sent(self) -> tuple[Any, Any]:

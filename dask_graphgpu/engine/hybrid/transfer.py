@@ -25,7 +25,7 @@ class SharedTransfer(Transfer):
     ----------
     dispatch : str
         Of `dispatch.WAYS`; but for "auto" all segments are streamed, unless ``way`` says otherwise.
-    ending : float
+    starting, ending : float
         As of `Pages`.
 
     Attributes
@@ -41,10 +41,12 @@ class SharedTransfer(Transfer):
         defines: dict[str, str],
         speeds: Speeds,
         dispatch: str,
+        starting: float,
         ending: float,
     ) -> None:
         super().__init__(tier, way, defines)
-        self._speeds, self._dispatch, self._ending = speeds, dispatch, ending
+        self._speeds, self._dispatch = speeds, dispatch
+        self._beside = starting, ending
         self.lend: Callable[[Pages], bool] = lambda pages: False
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
@@ -54,9 +56,8 @@ class SharedTransfer(Transfer):
         return super().choose(rows, active)
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
-        pages = Pages(
-            [Page(*each) for each in segments], self._speeds, self._dispatch, self._ending
-        )
+        given = [Page(*each) for each in segments]
+        pages = Pages(given, self._speeds, self._dispatch, *self._beside)
         shared = self.lend(pages)
         sizes: list[int] = []
         before = 0.0
