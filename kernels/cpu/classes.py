@@ -173,7 +173,7 @@ def squares(totals, total):
     found = np.int64(0)
     for i in range(totals.size):
         part = np.float64(totals[i]) / total
-        found += np.int64(part * part * 2.0**62)
+        found += int(part * part * 2.0**62)
     return found
 
 

@@ -77,3 +77,18 @@ def test_edges_are_read_for_many_searches_at_once():
     assert {advance.direction for advance in report.advances} == {"push", "pull"}
     assert sum(advance.edges for advance in report.advances) < 8 * view.num_edges
     assert sum(advance.supersteps for advance in report.advances) >= level.max()
+
+
+def test_searches_of_few_edges_are_pushed_beside_pulls_of_the_others(monkeypatch):
+    """So that vertices have all bits that they look for before the end of their rows."""
+    view = rmat(14).view()
+    sources = np.random.default_rng(3).choice(np.flatnonzero(view.out.degrees), 64, replace=False)
+    wanted = cpu.multi_bfs(view, sources, cutoff=None, targets=None, report=Report("bfs"))
+    read = {}
+    for few in (gpu.FEW, 0):
+        monkeypatch.setattr(gpu, "FEW", few)
+        report = Report("bfs")
+        np.testing.assert_array_equal(search(view, sources, report=report), wanted)
+        read[few] = sum(advance.edges for advance in report.advances)
+    monkeypatch.undo()
+    assert read[gpu.FEW] < 0.9 * read[0]

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-# Part of the edges from which a frontier is pulled: a pull reads each row until it has all, without
-# an atomic for an edge.
-PULLED_PART = 0.1
+# Parts of the edges, of the frontiers of several searches: so many together are pushed before the
+# others are pulled, and all of them if they have no more than many together. A pull reads each row
+# until it has all, without an atomic for an edge.
+FEW, MANY = 0.03, 0.4
 
 # Levels whose words are kept: KEPT of the kernel.
 KEPT = 4
@@ -60,9 +61,9 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
-    level [1]_. Levels of a tenth of the edges and more are pulled, where the in-edges are there; of the largest levels
-    the words are kept, and written as levels at the end. 64 bytes a vertex, and 4 for each source. See
-    kernels/cuda/multi_bfs.cu.
+    level [1]_. In a level of many edges the searches that have few of them are pushed and the others pulled, where the
+    in-edges are there; of the largest levels the words are kept, and written as levels at the end. 64 bytes a vertex,
+    and 4 for each source. See kernels/cuda/multi_bfs.cu.
     """
     here = DeviceView.of(view)
     n, out = here.n, here.out
@@ -85,7 +86,7 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
             out.offsets, out.neighbours, into.offsets, into.neighbours, np.uint64(n),
             cupy.asarray(sources, here.id_dtype), np.uint32(searches), wanted,
             np.uint64(wanted.size), np.uint64(2**64 - 1 if cutoff is None else cutoff),
-            np.uint32(pulls), np.uint64(PULLED_PART * here.num_edges), *lists, *separators,
+            np.uint32(pulls), np.uint64(FEW * here.num_edges), np.uint64(MANY * here.num_edges), *lists, *separators,
             cupy.zeros(n, np.uint64), cupy.empty((KEPT + 1) * n, np.uint64), cupy.zeros(n, np.uint64),
             cupy.empty(n, here.id_dtype), level, state.memory,
         ),
