@@ -24,7 +24,7 @@ _MOST = 1000
 
 
 class Telling:
-    """Tells the client how far a run is, at most ten times a second.
+    """Tells the client how far a run is, at most ten times a second; nothing of one that is over before.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Telling:
     def __init__(self, worker: Worker, run: str) -> None:
         self._worker, self._run = worker, run
         self._supersteps = 0
-        self._next = 0.0
+        self._next = time.monotonic() + _EVERY
 
     def __call__(self, report: Report, advance: Advance) -> None:
         self._supersteps += advance.supersteps
