@@ -9,6 +9,7 @@
 //           joins nearly all vertices, and hardly any of the others cross the link.
 
 #include "components.cuh"
+#include "members.cuh"
 #include "edges_of_part.cuh"
 
 extern "C" __global__ void start_trees(uint64 n, ID *parent) {
@@ -39,7 +40,7 @@ extern "C" __global__ void shorten(ID *parent, uint64 n) { compress(parent, n); 
 // holder[v] is v before.
 extern "C" __global__ void offer_names(const ID *parent, uint64 n, const RANK *rank,
                                        const uint64 *giant, ID *holder) {
-    smallest_members(parent, n, rank, (ID)*giant, holder);
+    smallest_members(parent, n, Order{rank}, (ID)*giant, holder);
 }
 
 extern "C" __global__ void take_names(ID *parent, uint64 n, const ID *holder) {

@@ -188,6 +188,35 @@ def test_searches_and_components(size, way):
         np.testing.assert_array_equal(parts.whole(labels), wanted)
 
 
+def components_of(view, size, way, seed=0):
+    """On ranks, as dense ids' numbers, and what rank 0 reported."""
+    parts, reports = cut(view, size, way, seed), [Report("test") for _ in range(size)]
+    labels = on_gpus(parts, lambda share: device_ranks.components(share, reports[share.ranks.rank]))
+    return parts.whole(labels), reports[0]
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+@pytest.mark.parametrize("way", ["blocks", "cyclic", "random", "last"])
+def test_components_are_those_of_one_rank(size, way):
+    shapes = [grid(20), path(150, directed=True), rmat(8), rmat(8, directed=True)]
+    shapes += [random_small(seed, rank=None, directed=bool(seed % 2)) for seed in range(6)]
+    for made in shapes:
+        view = made.view()
+        found, _ = components_of(view, size, way, 1)
+        np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
+
+
+def test_components_whose_only_edge_between_ranks_both_skip():
+    """Two cliques, the largest tree of their rank each, and an edge that stands last in its rows."""
+    clique = np.array([(a, b) for a in range(20) for b in range(20) if a != b])
+    for ends in ([], [(19, 39), (39, 19)]):
+        pairs = np.concatenate([clique, clique + 20, np.array(ends, np.int64).reshape(-1, 2)])
+        view = View.of(from_edges(40, *pairs.T), directed=False)
+        found, report = components_of(view, 2, "blocks")
+        assert found.tolist() == ([0] * 40 if ends else [0] * 20 + [20] * 20)
+        assert report.advances[0].edges == (40 + 20 * 19 + 1 if ends else 40)
+
+
 def test_a_rank_that_raises_ends_the_others():
     """They wait for its GPU, and would do so for ever."""
 

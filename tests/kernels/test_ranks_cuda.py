@@ -38,3 +38,11 @@ def test_compiles(architecture, name):
 def test_packing_compiles(architecture, ids, value):
     defines = {"ID": ids, "OFFSET": ids, "VALUE": value}
     assert cuda_cubin("ranks", architecture, defines=defines)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
+@pytest.mark.parametrize("vertex", WIDTHS.values(), ids=str)
+@pytest.mark.parametrize("number", WIDTHS.values(), ids=str)
+def test_components_compile(architecture, vertex, number):
+    defines = {"ID": number, "OFFSET": number, "VERTEX": vertex}
+    assert cuda_cubin("rank_components", architecture, defines=defines)[:4] == b"\x7fELF"

@@ -43,17 +43,16 @@ def run(
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.device_ranks.arrays import RankArrays
+    from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
-    from dask_graphgpu.engine.device_ranks.view import border_of
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.gpu.launch import own_stream
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
     from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.errors import InvalidArgument, NotConverged
+    from dask_graphgpu.errors import InvalidArgument
 
     if keeper is not None:
         raise InvalidArgument("checkpoint= is of the CPU engine; leave it out, or use engine='cpu'")
@@ -71,23 +70,11 @@ def run(
     in_steps = max_supersteps is not None or (
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
-    border = border_of(whole)
     in_place = program.in_place and not in_steps
-    with own_stream():
-        try:
-            every = not in_place and every_sends(binding, places)
-            arrays = RankArrays(binding, whole.ranks, places, every=every)
-            if in_place:
-                state = RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
-            else:
-                engine = RankSynchronous(arrays, whole.ranks, border, report)
-                state = engine.run(max_supersteps, exact_supersteps)
-            border.link.forget()
-            whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer receives
-        except NotConverged:  # on all ranks alike
-            border.link.forget()
-            raise
-        except BaseException:
-            border.link.abort()
-            raise
-    return state
+    with connected(whole) as border:
+        every = not in_place and every_sends(binding, places)
+        arrays = RankArrays(binding, whole.ranks, places, every=every)
+        if in_place:
+            return RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
+        engine = RankSynchronous(arrays, whole.ranks, border, report)
+        return engine.run(max_supersteps, exact_supersteps)

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -47,30 +48,62 @@ def components(view: View, report: Report) -> Any:
     kernels/cuda/components.cu.
     """
     here = DeviceView.of(view)
-    n, rows, rank = here.n, here.out, here.user_rank
-    parent = cupy.empty(n, here.id_dtype)
-    if not n:
-        return here.to_caller(parent)
+    if not here.n:
+        return here.to_caller(cupy.empty(0, here.id_dtype))
     into = here.into if here.directed and here.has_into else None
+    parent, state = trees(here.out, into, here.user_rank, both=here.has_into, defines=here.defines)
+    advance(report, state, here.n, here.id_dtype.itemsize)
+    return here.to_caller(parent)
+
+
+def trees(
+    rows: Adjacency, into: Adjacency | None, rank: Any, *, both: bool, defines: dict[str, str]
+) -> tuple[Any, State]:
+    """Queue that trees are linked.
+
+    Parameters
+    ----------
+    rows : Adjacency
+        On the device, of at least one vertex.
+    into : Adjacency, optional
+        The same edges by destination.
+    rank : array, shape (n,), optional
+        Place of each vertex in the order by which a tree's smallest member is told.
+    both : bool
+        Whether every edge is seen from both ends.
+    defines : dict of str to str
+        Types of the rows.
+
+    Returns
+    -------
+    parent : same dtype as neighbours, shape (n,)
+        The smallest member of each vertex's tree.
+    state : State
+    """
+    n, ids = rows.num_vertices, rows.neighbours.dtype
+    parent = cupy.empty(n, ids)
     lists, separators = degree_lists(rows)
     state = State(_FIELDS, {0: "link", 1: "link"})
     rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
-    kernel = cuda("components", defines={**here.defines, "RANK": rank_type}).kernel("components")
+    kernel = cuda("components", defines={**defines, "RANK": rank_type}).kernel("components")
     launch.cooperative(
         kernel,
         (
             rows.offsets, rows.neighbours, *(
                 (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
             ),
-            np.uint64(n), np.uint32(here.has_into), _NONE if rank is None else rank,
+            np.uint64(n), np.uint32(both), _NONE if rank is None else rank,
             *lists, *separators, parent,
-            _NONE if rank is None else cupy.empty(n, here.id_dtype), state.memory,
+            _NONE if rank is None else cupy.empty(n, ids), state.memory,
         ),
     )  # fmt: skip
-    id_bytes = here.id_dtype.itemsize
+    return parent, state
+
+
+def advance(report: Report, state: State, n: int, id_bytes: int) -> None:
+    """Note what linking took, of ``n`` vertices; waits for it."""
     for run in state.read()[1]:
         report.advance(
             run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
             bytes=run.edges * 2 * id_bytes + n * (2 * id_bytes + 16), seconds=run.seconds,
         )  # fmt: skip
-    return here.to_caller(parent)
