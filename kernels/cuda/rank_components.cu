@@ -34,7 +34,8 @@ extern "C" __global__ void meet(const VERTEX *parent, const ID *numbers, const I
     }
 }
 
-// Every label that is in the tree of another, with the smallest one of that tree; found[0]: how many.
+// Every label that is in the tree of another, with the smallest one of that tree; found[0]: how
+// many.
 extern "C" __global__ void list_joined(ID *joined, uint64 n, ID *pairs, uint64 *found) {
     for (uint64 first = warp_rank() * WARP; first < n; first += num_warps() * WARP) {
         uint64 label = first + lane();

@@ -9,8 +9,8 @@
 //           joins nearly all vertices, and hardly any of the others cross the link.
 
 #include "components.cuh"
-#include "members.cuh"
 #include "edges_of_part.cuh"
+#include "members.cuh"
 
 extern "C" __global__ void start_trees(uint64 n, ID *parent) {
     for (uint64 v = thread_rank(); v < n; v += num_threads())
