@@ -56,7 +56,9 @@ class DeviceLink:
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
         own = bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
         self._comm = _connected(ranks, ranks.all_gather_bytes(own)[0])
-        self._graphs: dict[object, Any] = {}
+        # NCCL does not end a communicator that graphs use.
+        self._graphs: dict[Recorded, Any] = {}
+        self._passing: list[Recorded] = []
         # To destroy a communicator waits for the peers, who may not be at it; this does not.
         self._end = weakref.finalize(self, _end, self._comm, self._graphs)
         self._end.atexit = False
@@ -91,27 +93,23 @@ class DeviceLink:
         finally:
             nccl.groupEnd()
 
-    def recorded(self, step: Callable[[], None]) -> Callable[[], None]:
+    def recorded(self, step: Callable[[], None], *, lasts: bool = False) -> Recorded:
         """What ``step`` queues, the same each time, as a CUDA graph: a few microseconds to queue.
 
         It is recorded at its first call, on a stream that is not the default one. Recording waits
-        for nothing: kernels have to be loaded, and memory allocated, before. `forget` ends it.
+        for nothing: kernels have to be loaded, and memory allocated, before. `forget` ends it, but
+        where it ``lasts``.
         """
-        graphs, key = self._graphs, object()
-
-        def again() -> None:
-            if key not in graphs:
-                stream = cupy.cuda.get_current_stream()
-                stream.begin_capture()
-                step()
-                graphs[key] = stream.end_capture()
-            graphs[key].launch()
-
-        return again
+        made = Recorded(self._graphs, step)
+        if not lasts:
+            self._passing.append(made)
+        return made
 
     def forget(self) -> None:
-        """End what was `recorded`: NCCL does not end a communicator that graphs use."""
-        self._graphs.clear()
+        """End what was `recorded` for one run."""
+        for made in self._passing:
+            made.forget()
+        self._passing.clear()
 
     def settle(self) -> None:
         """Return when all is done that is queued on the current stream; raises as `wait`."""
@@ -148,7 +146,26 @@ class DeviceLink:
         self._end()
 
 
-def _end(communicator: Any, graphs: dict[object, Any]) -> None:
+class Recorded:
+    """A step that is queued as a CUDA graph."""
+
+    def __init__(self, graphs: dict[Recorded, Any], step: Callable[[], None]) -> None:
+        self._graphs, self._step = graphs, step
+
+    def __call__(self) -> None:
+        if self not in self._graphs:
+            stream = cupy.cuda.get_current_stream()
+            stream.begin_capture()
+            self._step()
+            self._graphs[self] = stream.end_capture()
+        self._graphs[self].launch()
+
+    def forget(self) -> None:
+        """End the graph; what is queued of it is still done."""
+        self._graphs.pop(self, None)
+
+
+def _end(communicator: Any, graphs: dict[Recorded, Any]) -> None:
     graphs.clear()
     communicator.abort()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cut_graphs import cut
-from made_graphs import edgeless, grid, path, random_small, rmat
+from made_graphs import edgeless, grid, path, random_small, rmat, star
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
 from rank_runs import made_view, on_one, put_together, same
 
@@ -186,6 +186,43 @@ def test_searches_and_components(size, way):
         wanted = cpu.components(view, report)
         labels = on_gpus(parts, lambda share, report=report: device_ranks.components(share, report))
         np.testing.assert_array_equal(parts.whole(labels), wanted)
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull", "notify-pull"])
+def test_searches_on_the_same_share(size, direction):
+    """What a search leaves, the next one takes."""
+    shapes = [rmat(8), rmat(7, directed=True), star(70), path(90, directed=True)]
+    shapes += [random_small(seed, rank=None) for seed in range(4)]
+    for made in shapes:
+        view = made.view(into=True)
+        n = view.num_vertices
+        parts = cut(view, size, "random", 1)
+        asked = [(0, None), (n // 2, None), (n - 1, 2), (n // 3, 0), (0, None)]
+
+        def work(share, asked=asked):
+            given = {"targets": None, "report": Report("test")}
+            return [device_ranks.bfs(share, s, cutoff=cutoff, **given) for s, cutoff in asked]
+
+        with dask.config.set({"graphgpu.direction": direction}):
+            found = on_gpus(parts, work)
+        for (source, cutoff), *levels in zip(asked, *found, strict=True):
+            wanted = cpu.bfs(view, source, cutoff=cutoff, targets=None, report=Report("test"))
+            np.testing.assert_array_equal(parts.whole(levels), wanted)
+
+
+def test_searches_pull_where_all_frontiers_have_many_edges():
+    parts, reports = cut(rmat(11).view(), 2, "random"), [Report("test"), Report("test")]
+
+    def work(share):
+        report = reports[share.ranks.rank]
+        return device_ranks.bfs(share, 0, cutoff=None, targets=None, report=report)
+
+    levels = parts.whole(on_gpus(parts, work))
+    for report in reports:
+        assert "pull" in {row.direction for row in report.advances}
+        assert sum(row.supersteps for row in report.advances) == levels.max() + 1
+        assert report.advances[0].frontier == 1
 
 
 def components_of(view, size, way, seed=0):

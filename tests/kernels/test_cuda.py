@@ -64,7 +64,13 @@ GIVEN = {
     ],
 }
 GENERATED = {"layers", "near_far", "program", "program_blocked", "program_fused"}
-OF_RANKS = {"near_far_ranks", "program_ranks", "rank_components", "ranks"}  # test_ranks_cuda.py
+OF_RANKS = {
+    "near_far_ranks",
+    "program_ranks",
+    "rank_bfs",
+    "rank_components",
+    "ranks",
+}  # test_ranks_cuda.py
 
 FOLDER = Path(dask_graphgpu.kernels.__file__).parent / "cuda"
 

@@ -46,3 +46,11 @@ def test_packing_compiles(architecture, ids, value):
 def test_components_compile(architecture, vertex, number):
     defines = {"ID": number, "OFFSET": number, "VERTEX": vertex}
     assert cuda_cubin("rank_components", architecture, defines=defines)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
+@pytest.mark.parametrize("ids", WIDTHS.values(), ids=str)
+@pytest.mark.parametrize("offsets", WIDTHS.values(), ids=str)
+def test_searches_compile(architecture, ids, offsets):
+    defines = {"ID": ids, "OFFSET": offsets, "BLOCKS": "2"}
+    assert cuda_cubin("rank_bfs", architecture, defines=defines)[:4] == b"\x7fELF"

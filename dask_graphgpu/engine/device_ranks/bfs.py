@@ -1,4 +1,10 @@
-"""Breadth-first search on several GPUs, level by level."""
+"""Direction-optimizing breadth-first search on several GPUs, level by level.
+
+References
+----------
+.. [1] Beamer, Asanovic, Patterson. Direction-optimizing breadth-first search. SC 2012.
+.. [2] Pan, Wang, Wu, Yang, Owens. Multi-GPU graph analytics. IPDPS 2017.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.device_ranks.programs import run
+from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
 
-PROGRAM = VertexProgram(
+# What a search is where the frontier is to mark those that then look for a message.
+LEVELS = VertexProgram(
     state={"level": Field("int32", initial=-1, at_source=0)},
     compute=lambda superstep: superstep,
     combine="any",
@@ -39,12 +46,35 @@ def bfs(
 
     Notes
     -----
-    A vertex program: all ranks push while the frontier has few edges, and pull while it has more than
-    half of them, in which a vertex stops looking at its first neighbour of the frontier. What travels
-    is a byte a border vertex and level.
+    All ranks push, or all pull, as on one GPU (`engine.gpu.bfs`), by what the frontiers of all have of
+    edges [2]_. What travels is a bit a border vertex and level. Buffers and recorded launches stay
+    with the share for the next search.
     """
+    if configured_direction() == "notify-pull":
+        return _by_notifying(view, source, cutoff, report)
+    # No CuPy before a run.
+    from dask_graphgpu.engine.device_ranks.connected import connected
+    from dask_graphgpu.engine.device_ranks.search import Search
+    from dask_graphgpu.engine.gpu.bfs import FORCED
+
+    toward = view.toward("out")
+    key = "search", id(toward.rows)
+    with connected(view, key) as (border, search):
+        if search is None:
+            search = Search(view, toward, border)
+            view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        forced = FORCED.get(configured_direction(), 0)
+        level: np.ndarray = search.run(source, cutoff, forced, report)
+        border.leave(key, search)
+    return level
+
+
+def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> np.ndarray:
+    """A search in supersteps of a vertex program, which has this direction."""
+    from dask_graphgpu.engine.device_ranks.programs import run
+
     state = run(
-        PROGRAM,
+        LEVELS,
         view,
         sources=np.array([source]),
         max_supersteps=cutoff,

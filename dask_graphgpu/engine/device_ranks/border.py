@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import cupy
 import numpy as np
@@ -15,8 +15,16 @@ from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.partition.device import memory
 
 _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+
+class Kept(Protocol):
+    """What a run leaves to the next one."""
+
+    def forget(self) -> None:
+        """End what was recorded for it."""
 
 
 class DeviceBorder:
@@ -41,6 +49,28 @@ class DeviceBorder:
         self.nbytes = int(self._vertices.size)
         self._packed: list[Any] = []
         self._kernels = {size: self._kernel(value) for size, value in _VALUES.items()}
+        self._kept: dict[Any, Kept] = {}
+        memory.keep(self)
+
+    # -- what runs leave -------------------------------------------------------------------------
+
+    def take(self, key: Any) -> Any:
+        """What was left under a key, for one run alone; None where there is nothing."""
+        return self._kept.pop(key, None)
+
+    def leave(self, key: Any, made: Kept) -> None:
+        """Keep what the next run can use, until memory is short."""
+        self._kept[key] = made
+
+    def drop(self) -> bool:
+        """Let go of what runs have left; whether there was any."""
+        kept = list(self._kept)
+        dropped = [made for key in kept if (made := self.take(key)) is not None]
+        for made in dropped:
+            made.forget()
+        return bool(dropped)
+
+    # -- values ----------------------------------------------------------------------------------
 
     def refresh(self, arrays: Sequence[Any]) -> None:
         """Queue that own vertices' values are copied to where they are ghosts; collective.

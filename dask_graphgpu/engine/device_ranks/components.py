@@ -44,7 +44,7 @@ def components(view: RankView, report: Report) -> np.ndarray:
     from dask_graphgpu.engine.device_ranks.joined import Joined
 
     start = time.perf_counter()
-    with connected(view) as border:
+    with connected(view) as (border, _):
         joined = Joined(view, border)
         if not joined.link(skips=True):
             joined.link(skips=False)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
-from dask_graphgpu.engine.device_ranks.view import border_of
+from dask_graphgpu.engine.device_ranks.view import border_and_kept
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.errors import NotConverged
 from dask_graphgpu.partition.ranks.view import RankView
 
 
 @contextmanager
-def connected(whole: RankView) -> Iterator[DeviceBorder]:
-    """The border of a share on the device, and a current stream that is the run's own; collective.
+def connected(whole: RankView, key: Any = None) -> Iterator[tuple[DeviceBorder, Any]]:
+    """A current stream that is the run's own, for a border and what was kept; collective.
+
+    What is given is that of `border_and_kept`.
 
     Raises
     ------
     EngineUnavailable
         The ranks' GPUs cannot be connected.
     """
-    border = border_of(whole)
+    border, kept = border_and_kept(whole, key)
     with launch.own_stream():
         try:
-            yield border
+            yield border, kept
             border.link.forget()
             whole.ranks.barrier()  # nobody goes, and ends the connection, while a peer receives
         except NotConverged:  # on all ranks alike

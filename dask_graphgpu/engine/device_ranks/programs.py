@@ -71,7 +71,7 @@ def run(
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
     in_place = program.in_place and not in_steps
-    with connected(whole) as border:
+    with connected(whole) as (border, _):
         every = not in_place and every_sends(binding, places)
         arrays = RankArrays(binding, whole.ranks, places, every=every)
         if in_place:

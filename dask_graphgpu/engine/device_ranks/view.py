@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from typing import Any
 
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -39,14 +40,25 @@ def border_of(whole: RankView) -> DeviceBorder:
     EngineUnavailable
         The ranks' GPUs cannot be connected.
     """
+    return border_and_kept(whole, None)[0]
+
+
+def border_and_kept(whole: RankView, key: Any) -> tuple[DeviceBorder, Any]:
+    """As `border_of`, and what earlier runs have kept under ``key``: None where a rank has nothing."""
     with _lock:
         made = _of_borders.get(whole.border)
     there = made is not None and not made.link.failed
-    if not whole.ranks.min(int(there)):
+    kept = made.take(key) if made is not None and there else None
+    told = whole.ranks.scalars([int(there), int(kept is not None)])
+    every_there, every_kept = told.min(axis=0).tolist()
+    if kept is not None and not every_kept:
+        kept.forget()
+        kept = None
+    if not every_there:
         if made is not None:
             made.link.abort()
         made = DeviceBorder(DeviceLink(whole.ranks), whole.border)
         with _lock:
             _of_borders[whole.border] = made
     assert made is not None
-    return made
+    return made, kept

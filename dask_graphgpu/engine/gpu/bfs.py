@@ -50,9 +50,9 @@ LEVELS = VertexProgram(
     combine="min",
 )
 
-_FORCED = {"push": 1, "pull": 2}
+FORCED = {"push": 1, "pull": 2}
 _FIELDS = [("barrier", np.uint64), ("targets", np.uint64), ("missed", np.float64)]
-_DIRECTIONS = {1: "push", 2: "pull"}
+DIRECTIONS = {1: "push", 2: "pull"}
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
@@ -83,7 +83,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
         return _by_layers(view, source, cutoff, report)
     if configured_direction() == "notify-pull":
         return _by_notifying(view, source, cutoff, report)
-    forced = _FORCED.get(configured_direction(), 0)
+    forced = FORCED.get(configured_direction(), 0)
     here = DeviceView.of(view)
     n, num_edges = here.n, here.num_edges
     pulls = forced != 1 and (
@@ -95,7 +95,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     words = (n + 31) // 32
     wanted = cupy.asarray([] if targets is None else targets, here.id_dtype)
     level = cupy.empty(n, cupy.int32)
-    state = State(_FIELDS, _DIRECTIONS)
+    state = State(_FIELDS, DIRECTIONS)
     kernel = cuda("bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)}).kernel("bfs")
     launch.cooperative(
         kernel,

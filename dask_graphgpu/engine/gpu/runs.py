@@ -45,7 +45,16 @@ class State:
 
     def read(self) -> tuple[Any, list[Run]]:
         """Wait for the kernel. The fields by name, and the runs in order."""
-        read = cupy.asnumpy(self.memory[: self._dtype.itemsize]).view(self._dtype)[0]
+        return self.of(cupy.asnumpy(self.memory[: self.size]))
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that is read."""
+        return self._dtype.itemsize
+
+    def of(self, words: np.ndarray) -> tuple[Any, list[Run]]:
+        """What `read` gives, of a copy of the first ``size`` bytes."""
+        read = words.view(self._dtype)[0]
         noted = read["runs"]["run"][: int(read["runs"]["number"])].tolist()
         return read, [
             Run(self._directions[direction], supersteps, frontier, edges, nanoseconds / 1e9)

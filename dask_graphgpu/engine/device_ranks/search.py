@@ -1,0 +1,157 @@
+"""Breadth-first search on one of several GPUs: buffers, and the launches of a level (rank_bfs.cu)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.view import RankDeviceView
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_COST
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.kernels.compile import cuda
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.view import RankView, TowardView
+    from dask_graphgpu.report import Report
+
+# Levels that are queued before the host looks whether the search is over, behind as many others.
+AHEAD = 4
+
+_THREADS = 512
+_HEADER = 8  # words of Told
+_PAIR = 64  # places in a pair of words, by which headers are aligned
+_COSTS = np.float32(PUSH_COST), np.float32(VERTEX_COST)
+
+
+class Search:
+    """What searches on a share need, and the levels of the last one; kept from one to the next.
+
+    Parameters
+    ----------
+    view : RankView
+    toward : TowardView
+        Of ``view``, for the direction in which is searched.
+    border : DeviceBorder
+    """
+
+    def __init__(self, view: RankView, toward: TowardView, border: DeviceBorder) -> None:
+        self._link = border.link
+        here = RankDeviceView.of(toward)
+        out, into, n, ids = here.out, here.into, here.n, here.id_dtype
+        self._rows, self._ids = toward.rows, ids
+        self._level = cupy.empty(n, np.int32)
+        self._state = State([("done", np.uint64)], DIRECTIONS)
+        self._asked = cupy.empty(3, np.int64)
+        self._asking = cupyx.empty_pinned(3, np.int64)
+        self._seen = [cupyx.empty_pinned(self._state.size, np.uint8) for _ in range(2)]
+        ghosts = np.diff(view.border.ghosts).tolist()
+        sends = _Segments([len(vertices) for vertices in view.border.sends], view.ranks.rank)
+        self._sends, self._ghosts = sends, _Segments(ghosts, view.ranks.rank)
+        self._packed = cupy.zeros(sends.words, np.uint32)
+        self._received = cupy.zeros(self._ghosts.words, np.uint32)
+        lists, (medium, large) = degree_lists(out)
+        numbers = here.made("numbers", lambda: cupy.asarray(view.numbers.astype(ids, copy=False)))
+        self._held = [
+            out.offsets, out.neighbours, into.offsets, into.neighbours, n, view.num_owned,
+            view.graph_vertices, toward.graph_edges, numbers, here.degrees("out"),
+            view.ranks.rank, view.ranks.size, cupy.asarray(sends.spread(view.border.sends, ids)),
+            *sends.arrays, *self._ghosts.arrays, self._packed, self._received, self._asked,
+            self._level, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
+            int(large), cupy.empty(2 * n, ids), self._state.memory,
+        ]  # fmt: skip
+        given = struct(self._held)
+        module = cuda("rank_bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)})
+        blocks = BLOCKS * launch.num_multiprocessors()
+
+        def queued(name: str, *more: Any) -> Callable[[], None]:
+            kernel, args = launch.loaded(module.kernel(name)), (given, *more)
+            return lambda: launch.flat(kernel, blocks * _THREADS, args, threads=_THREADS)
+
+        pack = queued("pack", *_COSTS)
+        self._start = self._recorded(queued("clear"), queued("start"), pack, self._exchange)
+        work = queued("take", *_COSTS), queued("work", *_COSTS)
+        self._step = self._recorded(*work, pack, self._exchange)
+
+    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> np.ndarray:
+        """Hops from a number; right for own vertices. Collective."""
+        self._asking[:] = source, -1 if cutoff is None else cutoff, forced
+        self._asked.set(self._asking)
+        self._start()
+        runs = self._state.of(self._searched())[1]
+        item, n = self._ids.itemsize, self._level.size
+        for run in runs:
+            report.advance(
+                run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+                bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
+            )  # fmt: skip
+        level: np.ndarray = cupy.asnumpy(self._level)
+        return level
+
+    def forget(self) -> None:
+        """End what was recorded."""
+        self._start.forget()
+        self._step.forget()
+
+    def _searched(self) -> np.ndarray:
+        """The state after the last level: levels are queued, some of them in vain."""
+        looks: deque[tuple[Any, np.ndarray]] = deque()
+        state, seen = self._state.memory[: self._state.size], list(self._seen)
+        while True:
+            for _ in range(AHEAD):
+                self._step()
+            looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
+            seen.reverse()  # the other one may be waited for
+            state.get(out=looks[-1][1], blocking=False)
+            looks[-1][0].record()
+            if len(looks) == 1:
+                continue
+            event, found = looks.popleft()
+            self._link.wait(event)
+            if self._state.of(found)[0]["done"]:
+                self._link.settle()  # what is queued waits for the peers too
+                return found
+
+    def _exchange(self) -> None:
+        self._link.swap([(self._sends.of(self._packed), self._ghosts.of(self._received))])
+
+    def _recorded(self, *steps: Callable[[], None]) -> Any:
+        def step() -> None:
+            for queue in steps:
+                queue()
+
+        return self._link.recorded(step, lasts=True)
+
+
+class _Segments:
+    """Where in an array of words each peer's bits are, behind a header of its own."""
+
+    def __init__(self, counts: Sequence[int], rank: int) -> None:
+        self._counts, self._rank = list(counts), rank
+        padded = [-(-count // _PAIR) * _PAIR for count in counts]
+        self._starts = np.cumsum([0, *padded])
+        headers = np.cumsum([0, *(_HEADER * (peer != rank) for peer in range(len(counts)))])
+        self._cuts = (self._starts // 32 + headers).tolist()
+        self.words = self._cuts[-1]
+        arrays = self._starts, np.array(self._counts)
+        self.arrays = [cupy.asarray(array.astype(np.uint64)) for array in arrays]
+
+    def of(self, words: Any) -> list[Any]:
+        """Each peer's part."""
+        return [words[first:last] for first, last in pairwise(self._cuts)]
+
+    def spread(self, vertices: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+        """What stands at each place, for all peers."""
+        made = np.zeros(self._starts[-1], dtype)
+        for first, each in zip(self._starts.tolist(), vertices, strict=False):
+            made[first : first + len(each)] = each
+        return made
