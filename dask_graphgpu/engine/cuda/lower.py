@@ -143,12 +143,12 @@ def lowered(binding: Binding, *, defines: Mapping[str, str], **types: Any) -> Lo
     """As `Lowered`; made once for runs of a program that differ in nothing which that looks at."""
     constants = [(name, type(value), value) for name, value in binding.constants.items()]
     return _lowered(
-        binding.program, _frozen(binding), tuple(constants), outline(binding),
+        binding.program, frozen(binding), tuple(constants), outline(binding),
         tuple(sorted(defines.items())), tuple(sorted(types.items())),
     )  # fmt: skip
 
 
-def _frozen(binding: Binding) -> tuple[str, ...]:
+def frozen(binding: Binding) -> tuple[str, ...]:
     """The functions with what they read from outside, which may change from run to run."""
     lines = [repr(binding.most)]
     for role, function in binding.program.functions().items():

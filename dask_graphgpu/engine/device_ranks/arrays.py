@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.values import initial
 from dask_graphgpu.exchange.ranks import Ranks
 
 if TYPE_CHECKING:
@@ -17,13 +19,45 @@ if TYPE_CHECKING:
 
 
 class RankArrays(Arrays):
-    """`Arrays` of a rank's vertices and ghosts, in types that are the same on all ranks."""
+    """`Arrays` of a rank's vertices and ghosts, in types that are the same on all ranks.
+
+    Attributes
+    ----------
+    lasts : bool
+        Whether later runs use them too: then a run gives copies.
+    """
+
+    lasts = False
 
     def __init__(
         self, binding: Binding, ranks: Ranks, sources: np.ndarray | None, *, every: bool
     ) -> None:
         self._ranks = ranks
         super().__init__(binding, sources, every=every)
+
+    def restart(self, sources: np.ndarray | None) -> None:
+        """Put what there is at the start of a run, from other sources, in the same memory."""
+        self.sources = sources
+        self.control.fill(0)
+        self.aggregates.fill(0)
+        places = None if sources is None else cupy.asarray(sources)
+        made = initial(self.binding, {}, self._evaluate, places, self._full)
+        for name, column in made.items():
+            values = self._stored(column)
+            self.state[name][...] = values
+            if name in self.new and self.new[name] is not self.state[name]:
+                self.new[name][...] = values
+        self.active.fill(sources is None)
+        if places is not None:
+            self.active[places] = 1
+        if self.program.has_reached:
+            self.reached[...] = self.active
+
+    def _handed(self) -> tuple[dict[str, Any], Any]:
+        fields, reached = super()._handed()
+        if not self.lasts:
+            return fields, reached
+        return {name: column.copy() for name, column in fields.items()}, reached.copy()
 
     def _everywhere(self, fits: bool) -> bool:
         return bool(self._ranks.min(int(fits)))

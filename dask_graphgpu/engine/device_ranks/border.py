@@ -17,6 +17,9 @@ from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.partition.device import memory
 
+# Engines and searches that stay with a share, at most: each holds some words a vertex.
+MOST_KEPT = 4
+
 _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
@@ -47,7 +50,7 @@ class DeviceBorder:
         self._ghosts = list(pairwise(border.ghosts.tolist()))
         self._vertices = cupy.asarray(np.concatenate(border.sends))
         self.nbytes = int(self._vertices.size)
-        self._packed: list[Any] = []
+        self._packed: dict[tuple[int, ...], list[Any]] = {}
         self._kernels = {size: self._kernel(value) for size, value in _VALUES.items()}
         self._kept: dict[Any, Kept] = {}
         memory.keep(self)
@@ -59,8 +62,10 @@ class DeviceBorder:
         return self._kept.pop(key, None)
 
     def leave(self, key: Any, made: Kept) -> None:
-        """Keep what the next run can use, until memory is short."""
+        """Keep what the next run can use, until memory is short or others have come."""
         self._kept[key] = made
+        while len(self._kept) > MOST_KEPT:
+            self._kept.pop(next(iter(self._kept))).forget()
 
     def drop(self) -> bool:
         """Let go of what runs have left; whether there was any."""
@@ -80,9 +85,8 @@ class DeviceBorder:
         arrays : sequence of arrays, shape (num_local,)
             The ghosts' part is written to. The same dtypes on every rank.
         """
-        self.make_room(arrays)
         pairs = []
-        for array, packed in zip(arrays, self._packed, strict=True):
+        for array, packed in zip(arrays, self.make_room(arrays), strict=True):
             values = packed.view(array.dtype)
             self._pack(array, values)
             sent = [values[first:last] for first, last in self._cuts]
@@ -90,11 +94,12 @@ class DeviceBorder:
             pairs.append((sent, received))
         self.link.swap(pairs)
 
-    def make_room(self, arrays: Sequence[Any]) -> None:
-        """Allocate what `refresh` of such arrays packs values in."""
-        sizes = [array.dtype.itemsize for array in arrays]
-        if [packed.dtype.itemsize for packed in self._packed] != sizes:
-            self._packed = [cupy.empty(self.nbytes, array.dtype) for array in arrays]
+    def make_room(self, arrays: Sequence[Any]) -> list[Any]:
+        """What `refresh` of such arrays packs values in; it stays, as recorded launches write to it."""
+        sizes = tuple(array.dtype.itemsize for array in arrays)
+        if sizes not in self._packed:
+            self._packed[sizes] = [cupy.empty(self.nbytes, array.dtype) for array in arrays]
+        return self._packed[sizes]
 
     def _pack(self, array: Any, values: Any) -> None:
         kernel = self._kernels[array.dtype.itemsize]

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import dask
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.keeping import Keeper
-    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
@@ -71,10 +73,48 @@ def run(
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
     in_place = program.in_place and not in_steps
-    with connected(whole) as (border, _):
-        every = not in_place and every_sends(binding, places)
-        arrays = RankArrays(binding, whole.ranks, places, every=every)
+    key = None if in_place else _key(program, binding, places)
+    with connected(whole, key) as (border, engine):
         if in_place:
+            arrays = RankArrays(binding, whole.ranks, places, every=False)
             return RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
-        engine = RankSynchronous(arrays, whole.ranks, border, report)
-        return engine.run(max_supersteps, exact_supersteps)
+        if engine is None:
+            every = every_sends(binding, places)
+            arrays = RankArrays(binding, whole.ranks, places, every=every)
+            engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
+        else:
+            engine.again(places, report)
+        try:
+            state: State = engine.run(max_supersteps, exact_supersteps)
+        finally:
+            if engine.lasts:
+                border.leave(key, engine)
+            else:
+                engine.forget()
+    return state
+
+
+def _key(program: VertexProgram, binding: Binding, places: Any) -> Any:
+    """What runs have in common that can use one engine; None of what no later one can."""
+    from dask_graphgpu.engine.cuda.lower import frozen
+
+    if any(field.vertices for field in program.state.values()):
+        return None  # the columns of another call's frame may be others
+    # A program that comes to a worker is another object each time. What its functions say is frozen.
+    values = [
+        (
+            name,
+            field.dtype,
+            *("" if callable(v) else repr(v) for v in (field.initial, field.at_source)),
+        )
+        for name, field in program.state.items()
+    ]
+    others = [
+        repr(getattr(program, name))
+        for name in ("combine", "edges", "monotone", "accumulative", "wraps", "message")
+    ]
+    taken = [(name, aggregate.combine) for name, aggregate in program.aggregates.items()]
+    constants = [(name, repr(value)) for name, value in binding.constants.items()]
+    settings = repr(dask.config.get("graphgpu", None))
+    parts = (frozen(binding), values, others, taken, constants, settings, places is None)
+    return repr(parts), binding.view.rows

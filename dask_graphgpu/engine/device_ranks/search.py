@@ -99,8 +99,9 @@ class Search:
 
     def forget(self) -> None:
         """End what was recorded."""
-        self._start.forget()
-        self._step.forget()
+        for each in (self._start, self._step):
+            each.forget()
+        del self._start, self._step  # they hold this
 
     def _searched(self) -> np.ndarray:
         """The state after the last level: levels are queued, some of them in vain."""

@@ -15,6 +15,7 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
@@ -33,6 +34,13 @@ class RankSynchronous(Synchronous):
     So no rank asks its device how a superstep went, and all of them queue the same ones. A superstep
     is recorded: ten launches and two messages would take longer to queue than the work of a small one.
 
+    Attributes
+    ----------
+    lasts : bool
+        Whether later runs use it too, by `again`.
+
+    Notes
+    -----
     What waits for a device, as to allocate and to load may do, is done before anything is queued that
     waits for other ranks: they may be threads of one process.
     """
@@ -40,11 +48,21 @@ class RankSynchronous(Synchronous):
     fuses = False
     most_ahead = 2  # each that is queued behind the last one sends the border in vain
 
+    arrays: RankArrays
+
     def __init__(
-        self, arrays: RankArrays, ranks: Ranks, border: DeviceBorder, report: Report
+        self,
+        arrays: RankArrays,
+        ranks: Ranks,
+        border: DeviceBorder,
+        report: Report,
+        *,
+        lasts: bool,
     ) -> None:
         self._ranks, self._border, self._link = ranks, border, border.link
         super().__init__(arrays, report)
+        # One that asks `stop` on the host has the functions of its first run.
+        self.lasts = arrays.lasts = lasts and self._stops_on_device
         program = self.program
         compute = parameters(plain(program.compute, "compute"), "compute")
         self._sent = [name for name in program.changing if f"source_{name}" in compute]
@@ -53,7 +71,9 @@ class RankSynchronous(Synchronous):
         self._told = cupy.zeros(words, np.int64)
         self._every = cupy.zeros((ranks.size, words), np.int64)
         self._descriptions = cupy.asarray(self._described())
-        self._prepared: Callable[[], None] | None = None
+        self._recorded: dict[tuple[str, str, bool], Recorded] = {}
+        self._used: list[dict[str, Any]] = []
+        self._turned: Any = None  # marks of supersteps that the engine has turned to
 
     def _described(self) -> np.ndarray:
         """Description of program_ranks.cu of each aggregate."""
@@ -64,25 +84,60 @@ class RankSynchronous(Synchronous):
             found.append([kind, int(dtype.kind == "f"), when])
         return np.array(found or [[0, 0, 0]], np.int64)
 
+    # -- from run to run -------------------------------------------------------------------------
+
+    def again(self, places: np.ndarray | None, report: Report) -> None:
+        """Get ready for another run, which differs from the last one in sources alone."""
+        self.report = report
+        self.arrays.restart(places)
+        self.dense, self.sparse = self._directions()
+        self.messages.fill(self.identity)
+        for array in (self.received, self.marked, self._told, self._every):
+            array.fill(0)
+        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+
+    def forget(self) -> None:
+        """End what was recorded."""
+        for step in self._recorded.values():
+            step.forget()
+        self._recorded.clear()
+        self._used.clear()
+
     # -- the loop --------------------------------------------------------------------------------
 
     def _first_frontier(self) -> tuple[int, int]:
-        if self.arrays.sources is None:
+        sources, view = self.arrays.sources, self.binding.view
+        if sources is None:
             return super()._first_frontier()
-        active, edges = self._ranks.scalars(super()._first_frontier()).sum(axis=0).tolist()
+        own = sources[sources < view.num_owned]
+        counts = len(own), int(view.degrees(self.binding.direction)[own].sum())
+        active, edges = self._ranks.scalars(counts).sum(axis=0).tolist()
         return active, edges
 
     def _first(self) -> None:
-        self._prepared = self._steps(self._stops_on_device)
+        self._steps(self._stops_on_device)
         super()._first()
 
     def _steps(self, stops: bool) -> Callable[[], None]:
-        step, self._prepared = self._prepared, None
-        if step is None:
-            step = self._link.recorded(super()._steps(stops))
+        key = self.dense, self.sparse, stops
+        if key not in self._recorded:
+            self._recorded[key] = self._link.recorded(super()._steps(stops), lasts=True)
+            held = vars(
+                self
+            ).items()  # arrays that recorded launches have, of which this may let go
+            self._used.append({name: each for name, each in held if name != "_used"})
             self._border.make_room(self._travelling)
             self._ranks.barrier()
-        return step
+        return self._recorded[key]
+
+    def _turn(self, control: dict[str, int]) -> bool:
+        turned = super()._turn(control)
+        if turned:
+            if self._turned is None:
+                self._turned = self.marked
+            self.marked = self._turned
+            self.marked.fill(0)
+        return turned
 
     def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
         control = super()._queue(step, limit)

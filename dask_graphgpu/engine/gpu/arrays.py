@@ -244,6 +244,10 @@ class Arrays:
 
     # -- what a run gives ------------------------------------------------------------------------
 
+    def _handed(self) -> tuple[dict[str, Any], Any]:
+        """Fields and who is reached, which no later run writes to."""
+        return self.state, self.reached
+
     def last_aggregates(self) -> dict[str, Any]:
         """Their values, as Python's numbers."""
         words = cupy.asnumpy(self.aggregates).reshape(-1, _AGGREGATE_WORDS)
@@ -256,11 +260,12 @@ class Arrays:
 
     def result(self, supersteps: int) -> State:
         """The fields in their own types, where the view has its arrays."""
-        reached = self.reached.view(bool) if self.program.has_reached else None
+        fields, mask = self._handed()
+        reached = mask.view(bool) if self.program.has_reached else None
         caller = self.view.to_caller
 
         def brought(name: str) -> Any:
-            column, dtype = self.state[name], self.binding.dtypes[name]
+            column, dtype = fields[name], self.binding.dtypes[name]
 
             def wide() -> Any:
                 wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
@@ -269,7 +274,7 @@ class Arrays:
             with column.device:  # whoever asks may be at another one
                 return caller(memory.retried(wide))
 
-        state = _Fields(tuple(self.state), brought)
+        state = _Fields(tuple(fields), brought)
         state.supersteps = supersteps
         state.reached = None if reached is None else caller(reached)
         return state
