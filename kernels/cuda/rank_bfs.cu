@@ -89,6 +89,99 @@ struct RankMark {
     }
 };
 
+// As of bfs.cuh.
+__device__ void push(const Graph &graph, const Worklists &lists, const Slice &slice, int32 depth,
+                     uint32 *visited, const RankMark &mark, Appender &appender, Found &found) {
+    for_edges(lists, slice, graph.out_offsets, [&](ID, OFFSET edge, uint32 left, uint32 step) {
+        ID v[BATCH];
+        bool claimed[BATCH];
+        if (!claim(graph.out_neighbours, edge, left, step, visited, v, claimed))
+            return;
+        OFFSET degree[BATCH];
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j)
+            degree[j] = claimed[j] ? mark(v[j], depth, graph.out_offsets, found) : (OFFSET)0;
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j)
+            appender.append(claimed[j], v[j], degree[j]);
+    });
+    appender.flush();
+}
+
+__device__ void pull_all(const Graph &graph, int32 depth, uint32 warp_rows, const uint32 *visited,
+                         uint32 *next, const RankMark &mark, ID *list, uint64 *listed, ID *slots,
+                         Found &found) {
+    WarpBuffer left(slots + warp_in_block() * 2 * HELD, listed, list);
+    uint64 words = (graph.n + 31) / 32;
+    for (uint64 w = warp_rank(); w < words; w += num_warps()) {
+        uint64 v = w * 32 + lane();
+        OFFSET start = 0, end = 0;
+        uint32 before = visited[w]; // bits past the last vertex are set
+        if (v < graph.n) {
+            start = graph.into_offsets[v];
+            end = graph.into_offsets[v + 1];
+        }
+        if (before >> lane() & 1)
+            end = start;
+        bool hit = look(graph.into_neighbours, start, end, warp_rows, visited, found.read);
+        uint32 hits = __ballot_sync(FULL_WARP, hit);
+        if (lane() == 0)
+            next[w] = before | hits;
+        if (hit)
+            mark((ID)v, depth, graph.out_offsets, found);
+        left.append(start < end && !hit, (ID)v);
+    }
+    left.flush();
+}
+
+__device__ void pull_listed(const Graph &graph, int32 depth, uint32 warp_rows,
+                            const uint32 *visited, uint32 *next, const RankMark &mark,
+                            const ID *list, uint64 size, ID *next_list, uint64 *listed, ID *slots,
+                            Found &found) {
+    // `next` lacks what the pull before found. Others set bits of it meanwhile.
+    for (uint64 w = thread_rank(); w < (graph.n + 31) / 32; w += num_threads()) {
+        uint32 bits = visited[w];
+        if (bits & ~next[w])
+            atomicOr(next + w, bits);
+    }
+    WarpBuffer left(slots + warp_in_block() * 2 * HELD, listed, next_list);
+    uint64 warp = (uint64)warp_in_block() * gridDim.x + blockIdx.x;
+    for (uint64 i = warp * WARP; i < size; i += num_warps() * WARP) {
+        ID v = 0;
+        OFFSET start = 0, end = 0;
+        if (i + lane() < size) {
+            v = list[i + lane()];
+            start = graph.into_offsets[v];
+            end = graph.into_offsets[v + 1];
+        }
+        bool hit = look(graph.into_neighbours, start, end, warp_rows, visited, found.read);
+        if (hit) {
+            atomicOr(next + v / 32, 1u << (v % 32));
+            mark(v, depth, graph.out_offsets, found);
+        }
+        left.append(start < end && !hit, v);
+    }
+    left.flush();
+}
+
+struct Costs {
+    float push;   // looks of a pull that take as long as an edge of a push
+    float vertex; // and as a vertex that is pulled
+};
+
+// Looks that a pull of the next level saves. An in-edge of an unvisited vertex comes from the
+// frontier with the probability with which an edge that was not read is one of the frontier's: so a
+// vertex expects unread / edges looks until its first hit, but no more than there are edges. These
+// are the estimates FV and BV of Pan et al. with the frontier's edges counted, not taken to be of
+// mean degree: one hub in the frontier makes the difference.
+__device__ __forceinline__ float saving(const Search &search, uint64 candidates, uint64 looked_at,
+                                        Costs costs) {
+    float edges = (float)search.edges, unread = (float)search.unread;
+    float looks = (float)candidates * unread / (edges < 1 ? 1 : edges);
+    float rest = unread - edges;
+    return costs.push * edges - (looks < rest ? looks : rest) - costs.vertex * (float)looked_at;
+}
+
 __device__ Told all_told(const Given &given) {
     Told all = given.state->told;
     for (uint64 peer = 0; peer < given.size; ++peer) {
