@@ -98,7 +98,7 @@ class Arrays:
         if sources is not None:
             self.active[cupy.asarray(sources)] = 1
         none = cupy.empty(0, np.uint8)
-        self.reached = self.active.copy() if self.program.has_reached else none
+        self.reached: Any = self.active.copy() if self.program.has_reached else none
 
     @cached_property
     def numbers(self) -> Any:
