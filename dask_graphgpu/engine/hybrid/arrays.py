@@ -14,11 +14,23 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays
 
 
 class HybridArrays(TieredArrays):
-    """`TieredArrays` with fields in the types that the CPU has them in."""
+    """`TieredArrays`, and what the CPU has in their place: there, nothing is stored in fewer bits."""
 
-    def _everywhere(self, fits: bool) -> bool:
-        """Whether fields may be narrow: the CPU's are not."""
-        return False
+    def wide(self, column: Any, dtype: np.dtype[Any]) -> Any:
+        """A column, or a part of it, as the CPU has values of ``dtype``."""
+        glue = self.lowered.glue
+        if glue.storage(dtype).itemsize == dtype.itemsize:
+            return column
+        none = self.binding.identity(dtype)
+        return cupy.where(column == glue.identity(dtype), none, column.astype(dtype))
+
+    def stored(self, column: Any, dtype: np.dtype[Any]) -> Any:
+        """A column of the CPU's, on the device, as it is stored here."""
+        storage = self.lowered.glue.storage(dtype)
+        if storage.itemsize == dtype.itemsize:
+            return column
+        none = self.lowered.glue.identity(dtype)
+        return cupy.where(column == self.binding.identity(dtype), none, column).astype(storage)
 
     def set_aggregates(self, values: Mapping[str, Any]) -> None:
         """Have these values, of which those that the program does not name are none of its own."""

@@ -73,7 +73,7 @@ class HostSide(Synchronous):
         super().__init__(HostArrays(binding, kept), report)
         stream = cupy.cuda.get_current_stream()
         for name in set(binding.dtypes) - set(binding.program.changing):
-            self._bring(device.state[name], self.arrays.state[name], stream)
+            self._bring_field(name, device, stream)
         stream.synchronize()
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -99,7 +99,7 @@ class HostSide(Synchronous):
         for_blocks(clear, even_blocks(arrays.n))
         if not self.binding.source_only:
             for name in self.program.changing:
-                self._bring(device.state[name], arrays.state[name], stream)
+                self._bring_field(name, device, stream)
             arrays.aggregates.update(aggregates())
             stream.synchronize()
 
@@ -118,7 +118,8 @@ class HostSide(Synchronous):
         last = int(np.searchsorted(offsets, page.hi, side="left"))
         self._bring(device.active[first:last], arrays.active[first:last], stream)
         if self.binding.source_only:
-            self._bring(emitted[first:last], self.emitted[first:last], stream)
+            sent = device.wide(emitted[first:last], self.binding.message)
+            self._bring(sent, self.emitted[first:last], stream)
         stream.synchronize()
         active = first + np.flatnonzero(arrays.active[first:last].view(bool))
         total, bad = 0, False
@@ -149,7 +150,7 @@ class HostSide(Synchronous):
         """Have the state that is on the device here."""
         arrays = self.arrays
         for name in self.program.changing:
-            self._bring(device.state[name], arrays.state[name], stream)
+            self._bring_field(name, device, stream)
         self._bring(device.active, arrays.active, stream)
         self._bring(device.reached, arrays.reached, stream)
         stream.synchronize()
@@ -161,10 +162,19 @@ class HostSide(Synchronous):
         """Have the state that is here on the device."""
         arrays = self.arrays
         for name in self.program.changing:
-            self._send(device.state[name], arrays.state[name], stream)
+            column, dtype = device.state[name], self.binding.dtypes[name]
+            stored = column.dtype.itemsize == dtype.itemsize
+            into = column if stored else cupy.empty(len(column), dtype)
+            self._send(into, arrays.state[name], stream)
+            if not stored:
+                column[:] = device.stored(into, dtype)
         self._send(device.active, arrays.active, stream)
         self._send(device.reached, arrays.reached, stream)
         stream.synchronize()  # the arrays here are written again
+
+    def _bring_field(self, name: str, device: Any, stream: Any) -> None:
+        column = device.wide(device.state[name], self.binding.dtypes[name])
+        self._bring(column, self.arrays.state[name], stream)
 
     def _bring(self, array: Any, into: np.ndarray, stream: Any) -> None:
         self.moved += into.nbytes

@@ -287,8 +287,10 @@ class HybridSupersteps(TieredSynchronous):
         if not pushed.pages:
             return
         self._pushed = pushed
-        self._host.send(*self._sent, cupy.cuda.get_current_stream())
-        into = (*self._sent, self.messages, self.received)
+        messages, received = self._sent
+        self._host.send(messages, received, cupy.cuda.get_current_stream())
+        sent = self.arrays.stored(messages, self.binding.message), received
+        into = (*sent, self.messages, self.received)
         self._launch("take_sent", -(-self.arrays.n // THREADS), run, *into)()
         if pushed.bad:
             place = CONTROL.index("bad")
@@ -307,7 +309,7 @@ class HybridSupersteps(TieredSynchronous):
     @cached_property
     def _sent(self) -> tuple[Any, Any]:
         """Where messages of the CPU come to, and whether there is one."""
-        return cupy.empty_like(self.messages), cupy.empty_like(self.received)
+        return cupy.empty(self.arrays.n, self._host.messages.dtype), cupy.empty_like(self.received)
 
     # -- the report ------------------------------------------------------------------------------
 
