@@ -13,7 +13,7 @@ from typing import Any
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids
+from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids, numbers_by_row
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -46,12 +46,13 @@ class Jaccard(Algorithm):
     -----
     Cost: of given pairs at most the neighbours of both for each; else O(sum of squared degrees), and
     the pairs may be as many: there is one for any two neighbours of a vertex. Weights are not read.
+    On several ranks the rows of remote vertices are sent, no more at once than a rank has of its own.
     """
 
     pairs: Any = None
 
     rule = "one"
-    runs_on = ("cpu", "gpu")
+    runs_on = ("cpu", "gpu", "ranks")
     pair_frames = ("pairs",)
 
     def __post_init__(self) -> None:
@@ -75,8 +76,14 @@ class Jaccard(Algorithm):
     def run(self, run: Run) -> Table:
         if self.pairs is None:
             first, second, values = run.engine.jaccard_two_hop(run.view, report=run.report)
+            run.order(first, run.num_vertices, second)
         else:
-            first, second = (dense_ids(run, f"pairs {end}") for end in ("source", "destination"))
+            names = [f"pairs {end}" for end in ("source", "destination")]
+            if run.ranks is None:
+                first, second = (dense_ids(run, name) for name in names)
+            else:
+                rows, total, (first, second) = numbers_by_row(run, names)
+                run.order(rows, total)
             values = run.engine.jaccard_of_pairs(run.view, first, second, report=run.report)
         return {
             "edge source": Values(first),

@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument, UnknownVertex
 from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.ids import common_type
 
 
@@ -110,14 +111,7 @@ def _rows_of_frame(run: Run, name: str, names: Sequence[str]) -> Iterator[tuple[
                 raise _unknown(name, len(known) - int(known.sum()), first)
             yield dense, given
         return
-    # All ranks ask together, also those that hold no row of the frame.
-    tables = [chunk.ids() for chunk in chunks] + [run.ids.take(np.empty(0, run.view.numbers.dtype))]
-    table = [_joined(column) for column in zip(*tables, strict=True)]
-    dense, known = run.ids.find_rows(table)
-    unknown = run.ranks.sum(len(known) - int(known.sum()))
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        raise _unknown(name, unknown, tuple(column[row].as_py() for column in table))
+    dense = _numbers(run, name, chunks)
     given = np.concatenate([*values, np.zeros((0, len(names)))])
     rows, columns = run.ids.to_owners(dense, [given])
     yield rows, columns[0]
@@ -140,6 +134,63 @@ def dense_ids(run: Run, name: str) -> np.ndarray:
                 raise _unknown(name, len(known) - int(known.sum()), first)
             found.append(dense)
     return np.concatenate(found)
+
+
+def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, list[np.ndarray]]:
+    """Numbers of the vertices that the rows of frames of one length name; on several ranks.
+
+    Returns
+    -------
+    rows : int64
+        Places in the frames of the rows that this rank gets, ascending: equal shares, the first ones
+        for the first rank.
+    total : int
+        Rows, of all ranks.
+    list of int64 arrays
+        Of each frame the numbers of those rows.
+
+    Raises
+    ------
+    UnknownVertex
+        One of them is not a vertex.
+    """
+    assert run.ranks is not None
+    ranks, found = run.ranks, []
+    total, rows = 0, np.empty(0, np.int64)
+    for name in names:
+        chunks = [chunk for chunk in run.frames[name] if len(chunk)]
+        numbers = _numbers(run, name, chunks)
+        places = [chunk.first_row + np.arange(len(chunk)) for chunk in chunks]
+        rows = np.concatenate([rows[:0], *places])
+        total = int(ranks.sum(len(rows)))
+        order = np.argsort(rows)
+        bounds = np.arange(1, ranks.size) * total // ranks.size
+        cuts = np.searchsorted(rows[order], bounds)
+        rows, numbers = (
+            np.concatenate(ranks.all_to_all(np.split(each[order], cuts)))
+            for each in (rows, numbers)
+        )
+        order = np.argsort(rows)
+        rows, numbers = rows[order], numbers[order]
+        found.append(numbers)
+    return rows, total, found
+
+
+def _numbers(run: Run, name: str, chunks: Sequence[VertexChunk]) -> np.ndarray:
+    """Numbers of the rows of a frame's chunks, which are those of this rank; collective.
+
+    All ranks ask together, also those that hold no row of the frame.
+    """
+    assert run.ranks is not None
+    tables = [chunk.ids() for chunk in chunks] + [run.ids.take(np.empty(0, run.view.numbers.dtype))]
+    table = [_joined(column) for column in zip(*tables, strict=True)]
+    dense: np.ndarray
+    dense, known = run.ids.find_rows(table)
+    unknown = run.ranks.sum(len(known) - int(known.sum()))
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise _unknown(name, unknown, tuple(column[row].as_py() for column in table))
+    return dense
 
 
 def _joined(columns: Sequence[pa.Array]) -> pa.Array:

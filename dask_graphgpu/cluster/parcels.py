@@ -11,6 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from distributed import Worker
@@ -58,6 +59,13 @@ def deal(chunks: Sequence[Any], workers: Sequence[str | None]) -> list[list[Any]
 
     ``workers`` are those of the ranks; None without a cluster.
     """
+    return [[chunk for _, chunk in each] for each in deal_placed(chunks, workers)]
+
+
+def deal_placed(
+    chunks: Sequence[Any], workers: Sequence[str | None]
+) -> list[list[tuple[int, Any]]]:
+    """What `deal` gives, each with how many rows there are in the chunks before it."""
     at = {worker: rank for rank, worker in enumerate(workers) if worker is not None}
     owners = [at.get(chunk.worker) if isinstance(chunk, Parcel) else None for chunk in chunks]
     rows = [0] * len(workers)
@@ -72,8 +80,10 @@ def deal(chunks: Sequence[Any], workers: Sequence[str | None]) -> list[list[Any]
                 rank += 1
             owners[i] = rank
             rows[rank] += len(chunk)
+    before = [0, *accumulate(map(len, chunks))][: len(chunks)]
+    given = list(zip(owners, before, chunks, strict=True))
     return [
-        [chunk for owner, chunk in zip(owners, chunks, strict=True) if owner == rank]
+        [(row, chunk) for owner, row, chunk in given if owner == rank]
         for rank in range(len(workers))
     ]
 

@@ -21,7 +21,7 @@ from dask_graphgpu.cluster.gang import lead, losses
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.holdings import RUN, holdings
 from dask_graphgpu.cluster.on_scheduler import place
-from dask_graphgpu.cluster.parcels import collect, deal
+from dask_graphgpu.cluster.parcels import collect, deal, deal_placed
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.cluster.work import (
     BuiltGraph,
@@ -36,6 +36,7 @@ from dask_graphgpu.errors import RankLost
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.io.spread import rank_of
+from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.report import Report
 
 _LARGE = 600.0  # seconds for a partition of a result to come from another worker
@@ -162,11 +163,8 @@ def run_graph(
         return _run_here(held, job, frames)
 
     def arguments(workers: tuple[str, ...]) -> list[tuple[Any, ...]]:
-        dealt = {name: deal(chunks, workers) for name, chunks in frames.items()}
-        return [
-            (key, held.name, job, {name: chunks[rank] for name, chunks in dealt.items()})
-            for rank in range(len(workers))
-        ]
+        dealt = _deal_frames(frames, workers)
+        return [(key, held.name, job, each) for each in dealt]
 
     def finish(workers: tuple[str, ...]) -> tuple[Any, ...]:
         of = job.npartitions
@@ -191,15 +189,29 @@ def run_graph(
     return Ran(key, workers, job.npartitions)
 
 
+def _deal_frames(
+    frames: Mapping[str, Sequence[Any]], workers: Sequence[str | None]
+) -> list[dict[str, list[tuple[int, Any]]]]:
+    """The chunks or parcels of frames that each rank gets, by name of the frame, as of `deal_placed`."""
+    dealt = {name: deal_placed(chunks, workers) for name, chunks in frames.items()}
+    return [{name: each[rank] for name, each in dealt.items()} for rank in range(len(workers))]
+
+
+def _collect_rows(dealt: Sequence[tuple[int, Any]]) -> list[VertexChunk]:
+    """The chunks, each with its place in the whole frame."""
+    chunks = collect([chunk for _, chunk in dealt])
+    return [replace(chunk, first_row=row) for (row, _), chunk in zip(dealt, chunks, strict=True)]
+
+
 def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> list[pd.DataFrame]:
     size = len(held.shares)
-    dealt = {name: deal(chunks, [None] * size) for name, chunks in frames.items()}
+    dealt = _deal_frames(frames, [None] * size)
 
     home = current_gpu() if job.schema.on_device else None
 
     def work(ranks: Ranks) -> tuple[dict[int, pd.DataFrame], Report]:
         rank = ranks.rank
-        given = {name: chunks[rank] for name, chunks in dealt.items()}
+        given = {name: _collect_rows(chunks) for name, chunks in dealt[rank].items()}
         return run_share(ranks, held.shares[rank], job, given, device=rank, home=home)
 
     with held.lock:
@@ -210,14 +222,14 @@ def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> 
 
 
 def _run_rank(
-    ranks: Ranks, key: str, graph: str, job: Job, frames: Mapping[str, Sequence[Any]]
+    ranks: Ranks, key: str, graph: str, job: Job, frames: Mapping[str, Sequence[tuple[int, Any]]]
 ) -> Report | None:
     """Run on a share that the worker holds, and leave the partitions of the result there."""
     worker = get_worker()
     held = holdings(worker)
     share: Share = held.get(("share", graph))
     telling = watch.Telling(worker, key) if ranks.rank == 0 else None
-    given = {name: collect(chunks) for name, chunks in frames.items()}
+    given = {name: _collect_rows(chunks) for name, chunks in frames.items()}
     made, report = run_share(ranks, share, job, given, telling)
     held.drop("rows", key)
     for i, frame in made.items():

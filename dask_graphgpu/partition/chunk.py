@@ -39,12 +39,17 @@ class EdgeChunk:
 
 @dataclass(frozen=True, eq=False)
 class VertexChunk:
-    """Rows of the vertices frame: codes into ``names``, columns, and which of their rows are null."""
+    """Rows of the vertices frame: codes into ``names``, columns, and which of their rows are null.
+
+    ``first_row``: the place of the first of them in the whole frame, of a frame that is an argument
+    of a run on ranks.
+    """
 
     vertex: np.ndarray
     names: Names
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     nulls: dict[str, np.ndarray] = field(default_factory=dict)
+    first_row: int = 0
 
     def __len__(self) -> int:
         return len(self.vertex)

@@ -106,3 +106,111 @@ def two_hop_pairs(lo, hi, offsets, neighbours, order, rank, bounds, first, secon
             second[p] = u
             values[p] = common[j] / (degree + offsets[u + np.uint64(1)] - offsets[u] - common[j])
             common[j] = 0
+
+
+@jit
+def common(lo, hi, offsets, neighbours, first, second, counts):
+    """``counts[i]`` = neighbours that the rows ``first[i]`` and ``second[i]`` have in common."""
+    for i in range(lo, hi):
+        u, v = first[i], second[i]
+        if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
+            u, v = v, u
+        counts[i] = _common(neighbours, offsets[u], offsets[u + 1], offsets[v], offsets[v + 1])
+
+
+@jit
+def cut_by_ghosts(order, offsets, neighbours, own, degree, room, starts):
+    """Cut vertices, in an order, into parts of which each has ghosts with no more than `room` neighbours.
+
+    ``starts[i]`` = where in the order the i-th part begins. A vertex with more is a part by itself.
+
+    Returns
+    -------
+    int
+        How many parts there are.
+    """
+    part_of = np.full(degree.size, -1, np.int64)  # of a ghost, the last part that has it
+    num = 0
+    taken = 0
+    for i in range(order.size):
+        v = np.uint64(order[i])
+        more = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            if w >= np.uint64(own) and part_of[w] != num - 1:
+                more += degree[w]
+        if i == 0 or taken + more > room:
+            starts[num] = i
+            num += 1
+            taken = 0
+            more = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            if w >= np.uint64(own) and part_of[w] != num - 1:
+                part_of[w] = num - 1
+                taken += degree[w]
+    return num
+
+
+@jit
+def rank_steps(lo, hi, offsets, neighbours, own, far_offsets, vertices, steps):
+    """As `two_hop_steps`, of some own vertices of a rank; rows of ghosts are in `far`."""
+    for i in range(lo, hi):
+        v = np.uint64(vertices[i])
+        reads = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            at = offsets if w < np.uint64(own) else far_offsets
+            reads += at[w + np.uint64(1)] - at[w]
+        steps[i] = reads
+
+
+@jit
+def rank_lengths(
+    lo, hi, offsets, neighbours, own, numbers, far_offsets, far, vertices, total, lengths
+):
+    """``lengths[i]`` = vertices of larger numbers, of `total`, that have a neighbour in common with the i-th."""
+    seen = np.full(total, -1, np.int64)
+    for i in range(lo, hi):
+        v = np.uint64(vertices[i])
+        number = np.int64(numbers[v])
+        length = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            here = w < np.uint64(own)
+            at = offsets if here else far_offsets
+            for f in range(at[w], at[w + np.uint64(1)]):
+                x = np.int64(numbers[np.uint64(neighbours[f])] if here else far[f])
+                if x > number and seen[x] != i:
+                    seen[x] = i
+                    length += 1
+        lengths[i] = length
+
+
+@jit
+def rank_pairs(
+    lo, hi, offsets, neighbours, own, numbers, far_offsets, far, vertices, degree, bounds, second,
+    values,
+):  # fmt: skip
+    """Write the numbers of those vertices and the coefficients; `degree` is by number."""
+    common = np.zeros(degree.size, np.int64)
+    for i in range(lo, hi):
+        v = np.uint64(vertices[i])
+        number = np.int64(numbers[v])
+        k = bounds[i]
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            w = np.uint64(neighbours[e])
+            here = w < np.uint64(own)
+            at = offsets if here else far_offsets
+            for f in range(at[w], at[w + np.uint64(1)]):
+                x = np.int64(numbers[np.uint64(neighbours[f])] if here else far[f])
+                if x > number:
+                    if common[x] == 0:
+                        second[k] = x
+                        k += 1
+                    common[x] += 1
+        second[bounds[i] : k].sort()
+        for p in range(bounds[i], k):
+            x = np.int64(second[p])
+            values[p] = common[x] / (degree[number] + degree[x] - common[x])
+            common[x] = 0

@@ -5,7 +5,7 @@ import igraph
 import numpy as np
 import pandas as pd
 import pytest
-from engines import of_the_cpu_engine, on_one_rank
+from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -14,8 +14,6 @@ from strategies import KINDS, edge_lists, partitioned
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.report import Report
-
-pytestmark = on_one_rank
 
 
 def coefficients(n, edges):

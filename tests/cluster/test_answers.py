@@ -31,6 +31,8 @@ CALLS = {
     "triangles": lambda g: g.triangle_count(),
     "core_number": lambda g: g.core_number(),
     "k_core": lambda g: g.k_core(3),
+    "jaccard": lambda g: g.jaccard(),
+    "jaccard of pairs": lambda g: g.jaccard(partitioned(pairs(), 7)),
     "bfs from many": lambda g: g.bfs(list(range(70))),
     "path": lambda g: g.shortest_path(0, 200),
     "degree": lambda g: g.degree(),
@@ -52,6 +54,11 @@ def edges(n=300, m=1200):
     rng = np.random.default_rng(3)
     ends = (n * rng.random((2, m)) ** 2).astype(np.int64)
     return pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": rng.integers(1, 9, m)})
+
+
+def pairs():
+    drawn = edges()[["src", "dst"]].sample(frac=1, random_state=1)
+    return drawn.assign(dst=drawn["src"].to_numpy()[::-1])
 
 
 def assert_same(found, wanted):

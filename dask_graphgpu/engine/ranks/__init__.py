@@ -6,6 +6,7 @@ from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.hits import hits
 from dask_graphgpu.engine.ranks.induced import edges_among
+from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
 from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.path_counts import path_counts
@@ -23,6 +24,8 @@ __all__ = [
     "core_numbers",
     "edges_among",
     "hits",
+    "jaccard_of_pairs",
+    "jaccard_two_hop",
     "k_core",
     "label_propagation",
     "leiden",

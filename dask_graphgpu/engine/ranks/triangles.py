@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.triangles import count_into, ways_of
+from dask_graphgpu.engine.ranks.ghost_rows import asked_edges, sent, split_by_room
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
-
-# Remote neighbours that come at once, if the rank's own rows are not more.
-FEW_EDGES = 1 << 16
 
 
 def triangles(view: RankView, report: Report) -> np.ndarray:
@@ -103,28 +100,15 @@ class _Counting:
         wanted[self.up.neighbours[second]] = True
         wanted &= self.lengths > 0
         wanted[: self.own] = False
-        ghosts = np.flatnonzero(wanted)
-        room = max(self.up.num_edges, FEW_EDGES)
-        part = (np.cumsum(self.lengths[ghosts]) - 1) // room
-        return np.split(ghosts, np.flatnonzero(np.diff(part)) + 1) if len(ghosts) else []
+        return split_by_room(np.flatnonzero(wanted), self.lengths, self.up.num_edges)
 
     def _rows_of(self, ghosts: np.ndarray) -> tuple[Adjacency, tuple[np.ndarray, ...]]:
         """The rows of some ghosts as far as they lead to vertices that are here, and their ways. Collective."""
-        view, border, ranks = self.view, self.view.border, self.view.ranks
-        cuts = np.searchsorted(ghosts, border.ghosts)[1:-1]
-        owner = np.searchsorted(border.ghosts, ghosts, side="right") - 1
-        asked = ranks.all_to_all(np.split(ghosts - border.ghosts[owner], cuts))
-        edges = [
-            rowwise.edges_of(self.up, sends[places])
-            for sends, places in zip(border.sends, asked, strict=True)
-        ]
-
-        def arrived(column: np.ndarray) -> np.ndarray:
-            return np.concatenate(ranks.all_to_all([column[each] for each in edges]))
-
+        view = self.view
+        edges = asked_edges(view, self.up, ghosts)
         numbers = [view.numbers[self.up.neighbours[each]] for each in edges]
-        places, here = view.places(np.concatenate(ranks.all_to_all(numbers)))
-        ways = tuple(arrived(column)[here] for column in self.ways)
+        places, here = view.places(sent(view, numbers))
+        ways = tuple(sent(view, [column[each] for each in edges])[here] for column in self.ways)
         lengths = np.zeros(view.num_vertices, np.int64)
         lengths[ghosts] = self.lengths[ghosts]
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(here)])
