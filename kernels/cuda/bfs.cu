@@ -68,6 +68,12 @@ __device__ void advance(Search &search, State *state, Runs *noted, uint64 num_ed
         state->steps[(search.step + 1) % 3] = Step{};
 }
 
+// Most sums of most blocks are zero.
+__device__ __forceinline__ void add(uint64 *sum, uint64 more) {
+    if (more > 0)
+        atomicAdd(sum, more);
+}
+
 struct Costs {
     float push;   // looks of a pull that take as long as an edge of a push
     float vertex; // and as a vertex that is pulled
@@ -192,9 +198,11 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
 
     while (true) {
         if (threadIdx.x == 0) {
-            advance(search, state, &noted, num_edges, leads);
-            decide(search, state, n, (Forced)forced, can_pull, cutoff, num_targets > 0, costs,
+            Search next = search; // in registers: all blocks wait for this
+            advance(next, state, &noted, num_edges, leads);
+            decide(next, state, n, (Forced)forced, can_pull, cutoff, num_targets > 0, costs,
                    solo_size, solo_edges, leads);
+            search = next;
             sums = Step{};
         }
         __syncthreads();
@@ -227,20 +235,22 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
                 state->search = search;
         }
         if (search.action == PUSH || search.action == PULL) {
-            uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
-            uint32 vertices = warp_sum(found.vertices), hits = warp_sum(found.targets);
-            if (lane() == 0 && vertices + read > 0) {
-                atomicAdd(&sums.vertices, (uint64)vertices);
-                atomicAdd(&sums.edges, edges);
-                atomicAdd(&sums.read, read);
-                atomicAdd(&sums.targets, (uint64)hits);
+            if (__any_sync(FULL_WARP, found.vertices + found.read > 0)) {
+                uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
+                uint32 vertices = warp_sum(found.vertices), hits = warp_sum(found.targets);
+                if (lane() == 0) {
+                    add(&sums.vertices, vertices);
+                    add(&sums.edges, edges);
+                    add(&sums.read, read);
+                    add(&sums.targets, hits);
+                }
             }
             __syncthreads();
-            if (threadIdx.x == 0 && sums.vertices + sums.read > 0) {
-                atomicAdd(&step->vertices, sums.vertices);
-                atomicAdd(&step->edges, sums.edges);
-                atomicAdd(&step->read, sums.read);
-                atomicAdd(&step->targets, sums.targets);
+            if (threadIdx.x == 0) {
+                add(&step->vertices, sums.vertices);
+                add(&step->edges, sums.edges);
+                add(&step->read, sums.read);
+                add(&step->targets, sums.targets);
             }
         }
         grid_sync(barrier);

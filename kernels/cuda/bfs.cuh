@@ -9,11 +9,13 @@ enum Forced : uint32 { AUTO, ONLY_PUSH, ONLY_PULL };
 // Frontier that block 0 may hold in shared memory.
 constexpr uint32 SOLO_SIZE = sizeof(ID) == 4 && sizeof(OFFSET) == 4 ? 1024 : 512;
 
-struct Step {
+// Atomics on one line of memory wait for each other.
+struct alignas(128) Step {
     Counts appended;
-    uint64 vertices, edges; // found, and their out-edges
-    uint64 read, unvisited; // by a pull: looks, and what is left
-    uint64 targets;         // found
+    alignas(128) uint64 vertices; // found
+    uint64 edges;                 // their out-edges
+    uint64 read, unvisited;       // by a pull: looks, and what is left
+    uint64 targets;               // found
 };
 
 // The search between two supersteps.

@@ -40,6 +40,13 @@ __device__ __forceinline__ uint64 num_warps() { return num_threads() / WARP; }
 // The lanes below this one.
 __device__ __forceinline__ uint32 lower_lanes() { return (1u << lane()) - 1; }
 
+template <typename T, typename U> struct Same {
+    static constexpr bool value = false;
+};
+template <typename T> struct Same<T, T> {
+    static constexpr bool value = true;
+};
+
 // ---- combining: add, smaller, larger
 
 struct Add {
@@ -73,6 +80,10 @@ __device__ __forceinline__ T warp_reduce(T value, Combine combine) {
 }
 
 template <typename T> __device__ __forceinline__ T warp_sum(T value) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (Same<T, uint32>::value)
+        return __reduce_add_sync(FULL_WARP, value);
+#endif
     return warp_reduce(value, Add());
 }
 
@@ -81,6 +92,10 @@ template <typename T> __device__ __forceinline__ T warp_min(T value) {
 }
 
 template <typename T> __device__ __forceinline__ T warp_max(T value) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (Same<T, uint32>::value)
+        return __reduce_max_sync(FULL_WARP, value);
+#endif
     return warp_reduce(value, Larger());
 }
 
@@ -245,13 +260,6 @@ __device__ __forceinline__ T atomic_combine(T *place, T value, Combine combine) 
         old = seen;
     }
 }
-
-template <typename T, typename U> struct Same {
-    static constexpr bool value = false;
-};
-template <typename T> struct Same<T, T> {
-    static constexpr bool value = true;
-};
 
 // Types for which the hardware has an atomic minimum and maximum.
 template <typename T> constexpr bool has_atomic_order() {

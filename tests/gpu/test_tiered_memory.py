@@ -123,15 +123,16 @@ def test_less_memory_than_the_limit_allows(name, device):
     refusing, held = device
     method, given, settings = METHODS[name]
     graph = edges().graph(engine="gpu").persist()
+    limit = 1_400_000 if name == "pagerank" else 750_000  # some edges fit beside the vertices
     moved, errors = [], 0
 
     def note_moved():
         moved.append(sum(way["bytes"] for way in last_report().attrs["moved"].values()))
 
-    with dask.config.set({"graphgpu": {"device-memory-limit": 750_000, **settings}}):
+    with dask.config.set({"graphgpu": {"device-memory-limit": limit, **settings}}):
         expected = getattr(graph, method)(**given)
         note_moved()
-        for room in range(700_000, 0, -130_000):
+        for room in range(limit - 50_000, 0, -limit // 6):
             refusing.next(room=room)
             try:
                 found = getattr(graph, method)(**given)
