@@ -63,6 +63,8 @@ struct Control {
     // Of near_far_ranks.cu: vertices whose values came from elsewhere, and their least priority.
     uint64 arrivals;
     int64 least_arrival;
+    uint64 came;    // those of them that were not in the far set
+    PRIORITY until; // the limit goes no further; what lies beyond stays in the far set
 };
 constexpr uint32 CONTROL_WORDS = sizeof(Control) / 8;
 
@@ -83,7 +85,6 @@ struct Lists {
     uint64 far_capacity;
     uint64 num_targets;
     PRIORITY cutoff;
-    PRIORITY until; // the limit goes no further; what lies beyond stays in the far set
     // Settings
     uint64 starved;      // edges a round below which buckets become wider
     uint64 starved_scan; // the same while a bucket costs a scan
@@ -245,7 +246,7 @@ __device__ __forceinline__ void flush(Stage &stage, ID *near, ID *far, uint64 ca
 
 // The near list is empty: end, or go on with the next bucket.
 __device__ __forceinline__ void raise_limit(Control &c, const Lists &lists) {
-    if (c.far == 0 || from_order_key(c.least) > lists.until) {
+    if (c.far == 0 || from_order_key(c.least) > c.until) {
         c.phase = DONE;
         return;
     }
@@ -260,8 +261,8 @@ __device__ __forceinline__ void raise_limit(Control &c, const Lists &lists) {
     }
     c.done = c.limit;
     c.limit = raised(from_order_key(c.least), c.delta);
-    if (c.limit > lists.until)
-        c.limit = lists.until;
+    if (c.limit > c.until)
+        c.limit = c.until;
     c.least = MOST;
     c.phase = c.far_listed ? SPLIT : SCAN;
     c.relist = c.far <= lists.far_capacity / 2;

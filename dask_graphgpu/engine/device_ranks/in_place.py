@@ -5,30 +5,23 @@ In near-far order they go in stretches, as the ranks of the CPU engine do (`engi
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from typing import Any
 
+import cupy
 import numpy as np
 
-from dask_graphgpu.engine.buckets import raised
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
-from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
+from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.gpu import launch, near_far
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.report import Report
 
-# Edges that a rank reads in a stretch, in the mean, below which the next one is wider: to read them
-# takes no longer than an exchange. Above four times as many it is narrower.
-FEW_EDGES = 1 << 20
-
-# Edges read for each ghost that is told something, below which the next stretch is narrower too, but
-# for those that are short: where all neighbours are remote most of it is in vain.
-FEW_EDGES_A_VALUE = 4
-
-# Buckets in a stretch, at most.
-_WIDEST = 1 << 20
+# Stretches that are queued before the host looks whether they are over, behind as many others.
+AHEAD = 2
 
 
 class RankInPlace:
@@ -49,8 +42,6 @@ class RankInPlace:
         self._told_late = arrays.reached[owned:].copy()
         ordered = arrays.program.priority is not None and configured_direction() == "auto"
         self._lists = RankNearFar(arrays, cutoff, None, ordered=ordered, report=report)
-        macros = near_far.defines(self._values.dtype)
-        self._kernel = launch.loaded(arrays.module("near_far_ranks", macros).kernel("arrived"))
 
     def run(self) -> State:
         """Run until no value improves on any rank."""
@@ -60,40 +51,62 @@ class RankInPlace:
         places: Any = arrays.sources
         if places is None or len(places):
             lists.start(places)
-        until, buckets, exchanges = lists.highest, 1, 0
-        delta: Any = None
+        until, delta, exchanges = lists.highest, None, 0
         if lists.ordered:
             delta = self._delta(places)
             until = lists.lowest  # the first stretch finds the least priority there is
-        self._border.make_room(self._travelling)
-        pending = self._ranks.sum(int(lists.control["far"][0]))
-        while pending:
-            edges = lists.stretch(until)
-            far = int(lists.control["far"][0])
-            # Not earlier: to allocate waits for devices, and a peer's may wait for this one.
-            self._ranks.barrier()
-            self._border.refresh(self._travelling)
-            exchanges += 1
-            lists.arrive(self._kernel, self._told, self._told_late)
-            self._border.link.settle()
-            pending, arrivals, least = lists.left(far)
-            told = [pending, arrivals, edges, least]
-            every = self._ranks.scalars(told if lists.whole else [float(x) for x in told])
-            pending, arrivals, edges = every[:, :3].sum(axis=0).tolist()
-            if until == lists.lowest:
-                buckets = 1
-            elif edges < FEW_EDGES * len(every):
-                buckets = min(2 * buckets, _WIDEST)
-            elif edges < FEW_EDGES_A_VALUE * arrivals or edges > 4 * FEW_EDGES * len(every):
-                buckets = max(buckets // 2, 1)
-            if lists.ordered:
-                until = raised(every[:, 3].min().item(), buckets * delta, lists.whole)
+        if self._ranks.sum(int(lists.control["far"][0])):
+            exchanges = self._improve(until, delta)
         if self._ranks.max(int(lists.control["failed"][0])):
             lists.check()
         if arrays.program.has_reached:
             none = arrays.lowered.glue.identity(arrays.binding.message)
             arrays.reached |= (self._values != none).view(np.uint8)
         return arrays.result(exchanges)
+
+    def _improve(self, until: Any, delta: Any) -> int:
+        """Go on in stretches, with an exchange after each, until no rank has any left; how many."""
+        link, lists = self._border.link, self._lists
+        stretches = lists.stretches(until, delta)
+        every = cupy.zeros((self._ranks.size, stretches.told.size), np.uint64)
+        self._border.make_room(self._travelling)
+
+        def exchange() -> None:
+            self._border.refresh(self._travelling)
+            stretches.arrive(self._told, self._told_late)
+            stretches.tell()
+            link.all_gather(stretches.told, every)
+            stretches.choose(every)
+
+        recorded = link.recorded(exchange)
+        looks: deque[tuple[Any, list[np.ndarray]]] = deque()
+        rooms, began = [stretches.room(), stretches.room()], time.perf_counter()
+        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        while True:
+            for _ in range(AHEAD):
+                lists.go_on()
+                recorded()
+            looks.append((cupy.cuda.Event(disable_timing=True), rooms[0]))
+            rooms.reverse()  # the other one may be waited for
+            stretches.look(looks[-1][1])
+            looks[-1][0].record()
+            if len(looks) == 1:
+                continue
+            event, room = looks.popleft()
+            link.wait(event)
+            before, began = began, time.perf_counter()
+            agreed = self._seen(stretches, room, began - before)
+            if agreed["over"]:
+                link.settle()  # what is queued waits for the peers too
+                return int(agreed["exchanges"])
+
+    def _seen(self, stretches: Stretches, room: list[np.ndarray], seconds: float) -> Any:
+        """What the device says, with a row for the report."""
+        lists = self._lists
+        rounds, read = (int(lists.control[name][0]) for name in ("rounds", "all_edges"))
+        agreed = stretches.seen(room)
+        lists.advance(rounds, read, frontier=int(lists.control["far"][0]), seconds=seconds)
+        return agreed
 
     def _delta(self, places: Any) -> Any:
         """The width of a bucket, the same on all ranks: the largest that a rank has measured."""

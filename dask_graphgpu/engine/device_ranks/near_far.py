@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import cupy
+import cupyx
 import numpy as np
 
-from dask_graphgpu.engine.buckets import no_limit, raised
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.near_far import NearFar
-from dask_graphgpu.functions import INT64_MAX
+from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
+from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.kernels.cuda_build import Kernel
+
+# Edges that a rank reads in a stretch, in the mean, below which the next one is wider: to read them
+# takes no longer than an exchange. Above four times as many it is narrower.
+FEW_EDGES = 1 << 20
+
+# Edges read for each ghost that is told something, below which the next stretch is narrower too, but
+# for those that are short: where all neighbours are remote most of it is in vain.
+FEW_EDGES_A_VALUE = 4
+
+# Buckets in a stretch, at most.
+_WIDEST = 1 << 20
 
 
 class RankNearFar(NearFar):
@@ -20,14 +34,16 @@ class RankNearFar(NearFar):
         self._lists["goes_on"] = 1
 
     def check(self) -> None:
-        """Have all vertices send what they have in the end.
+        """Have all vertices send what they have in the end, where an integer has overflowed.
 
         Raises
         ------
         IntegerOverflow
-            A message of theirs does not fit.
+            A message of theirs does not fit, or the run did not go on.
         """
         arrays = self.arrays
+        if not self._lists["goes_on"][0]:
+            raise overflow(arrays.program, "compute")
         values, none = (
             arrays.state[arrays.binding.program.first],
             self._held["sent"].dtype.type(arrays.lowered.glue.identity(arrays.binding.message)),
@@ -36,8 +52,8 @@ class RankNearFar(NearFar):
         arrays.active[:] = values != none
         if arrays.program.has_reached:
             arrays.active |= arrays.reached
-        self._lists["goes_on"], self._lists["until"] = 0, self.highest
-        self.control["failed"] = 0
+        self._lists["goes_on"] = 0
+        self.control["failed"], self.control["until"] = 0, self.highest
         self.start(None)
         self.improve()
 
@@ -55,43 +71,94 @@ class RankNearFar(NearFar):
         self._write()
         return control["delta"][0].item()
 
-    def stretch(self, until: Any) -> int:
-        """Improve values of priorities up to ``until``; return how many edges were read."""
-        control = self.control
-        if not control["far"][0]:
-            return 0
-        if control["arrivals"][0]:
-            least = self._priority(control["least_arrival"][0])
-            near = raised(least, control["delta"][0].item(), self.whole)
-            control["limit"] = min(control["limit"][0].item(), near)
-        control["arrivals"] = 0
-        self._choose()
+    def stretches(self, until: Any, delta: Any) -> Stretches:
+        """What goes on from here, all ranks in the same stretches; the first one up to ``until``."""
+        self.control["until"] = until
         self._write()
-        self._lists["until"] = until
-        before = int(control["all_edges"][0])
-        self.improve()
-        return int(self.control["all_edges"][0]) - before
+        kernels = {
+            name: launch.loaded(self.arrays.module("near_far_ranks", self._macros).kernel(name))
+            for name in ("arrived", "tell", "next_stretch")
+        }
+        launch.resident_blocks(self._kernel, threads=THREADS)  # loads it
+        return Stretches(self, kernels, until, delta)
 
-    def arrive(self, kernel: Any, told: Any, told_late: Any) -> None:
+    def go_on(self) -> None:
+        """Queue a stretch."""
+        launch.cooperative(self._kernel, self.given, threads=THREADS, blocks_per_sm=RESIDENT)
+
+    @property
+    def _macros(self) -> dict[str, str]:
+        return defines(self._held["sent"].dtype)
+
+    @property
+    def words(self) -> Any:
+        """The control block on the device."""
+        return self._state
+
+
+class Stretches:
+    """What ranks agree on after each stretch, on the device: see near_far_ranks.cu.
+
+    Parameters
+    ----------
+    lists : RankNearFar
+    kernels : dict of str to Kernel
+    until, delta
+        Where the first stretch ends, and how wide a bucket is.
+    """
+
+    def __init__(
+        self, lists: RankNearFar, kernels: dict[str, Kernel], until: Any, delta: Any
+    ) -> None:
+        self._lists, self._kernels = lists, kernels
+        kind = "i8" if lists.whole else "f8"
+        made = np.zeros(1, [(name, kind if of == "priority" else of) for name, of in _AGREED])
+        made["buckets"], made["until"], made["ordered"] = 1, until, lists.ordered
+        made["delta"] = 1 if delta is None else delta
+        made["lowest"], made["highest"] = lists.lowest, lists.highest
+        made["few_edges"], made["few_edges_a_value"] = FEW_EDGES, FEW_EDGES_A_VALUE
+        made["widest"], made["steps"] = _WIDEST, STEPS
+        self._agreed_dtype, self._agreed = made.dtype, cupy.asarray(made.view(np.uint64))
+        self.told = cupy.zeros(_TOLD, np.uint64)
+
+    def arrive(self, told: Any, told_late: Any) -> None:
         """Queue that ghosts which were told something better are to send."""
-        launch.flat(kernel, told.size, (*self.given, told, told_late))
+        given = (*self._lists.given, told, told_late)
+        launch.flat(self._kernels["arrived"], told.size, given)
 
-    def left(self, far: int) -> tuple[int, int, Any]:
-        """Vertices that are to send, those of them that have come, and the least priority of any.
+    def tell(self) -> None:
+        """Queue that this rank's numbers are put together in ``told``."""
+        self._alone("tell", self._lists.given[1], self._agreed, self.told)
 
-        ``far`` : how many there were before those came.
-        """
-        control = self.look()
-        least = no_limit(self.whole)
-        if far:
-            least = min(least, self._priority(control["least"][0]))
-        if control["arrivals"][0]:
-            least = min(least, self._priority(control["least_arrival"][0]))
-        return int(control["far"][0]), int(control["arrivals"][0]), least
+    def choose(self, every: Any) -> None:
+        """Queue that the next stretch is got ready, by what all ranks have told."""
+        self._alone(
+            "next_stretch", self._lists.given[1], every, np.uint64(len(every)), self._agreed
+        )
 
-    def _priority(self, key: Any) -> Any:
-        """The priority of an order key, as in near_far.cuh."""
-        if self.whole:
-            return int(key)
-        bits = int(key)
-        return np.array(bits if bits >= 0 else bits ^ INT64_MAX, np.int64).view(np.float64).item()
+    def look(self, out: Sequence[np.ndarray]) -> None:
+        """Queue that the control block and what was agreed on are copied to the host."""
+        for words, each in zip((self._lists.words, self._agreed), out, strict=True):
+            words.get(out=each, blocking=False)
+
+    def room(self) -> list[np.ndarray]:
+        """What `look` writes to."""
+        return [cupyx.empty_pinned(a.size, np.uint64) for a in (self._lists.words, self._agreed)]
+
+    def seen(self, out: Sequence[np.ndarray]) -> Any:
+        """What was agreed on, and the control block for the lists."""
+        self._lists.control = out[0].view(self._lists.control.dtype).copy()
+        return out[1].view(self._agreed_dtype)[0]
+
+    def _alone(self, name: str, *args: Any) -> None:
+        """A launch of one thread."""
+        self._kernels[name].function(cooperative=False)((1,), (1,), args)
+
+
+# Members of Told and Agreed; "priority" stands for the type of priorities.
+_TOLD = 6
+_AGREED = (
+    ("over", "u8"), ("exchanges", "u8"), ("buckets", "u8"), ("until", "priority"), ("edges", "u8"),
+    ("ordered", "u8"), ("delta", "priority"), ("lowest", "priority"), ("highest", "priority"),
+    ("few_edges", "u8"), ("few_edges_a_value", "u8"), ("widest", "u8"), ("steps", "u8"),
+)  # fmt: skip

@@ -67,12 +67,13 @@ _CONTROL = {
     "least": "i8", "unsettled": "u8", "rounds": "u8", "all_edges": "u8", "bucket_rounds": "u8",
     "bucket_edges": "u8", "last_edges": "u8", "splits": "u8", "scans": "u8", "lone_steps": "u8",
     "steps": "u8", "arrivals": "u8", "least_arrival": "i8",
+    "came": "u8", "until": "priority",
 }  # fmt: skip
 _LISTS = {
     "offsets": "u8", "neighbours": "u8", "near_0": "u8", "near_1": "u8", "far_0": "u8",
     "far_1": "u8", "near_set_0": "u8", "near_set_1": "u8", "far_set": "u8", "sent": "u8",
     "late": "u8", "items": "u8", "targets": "u8", "control": "u8", "barrier": "u8", "n": "u8",
-    "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "until": "priority", "starved": "u8",
+    "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "starved": "u8",
     "starved_scan": "u8", "busy": "u8", "alone_list": "u8", "alone_edges": "u8",
     "goes_on": "u8",
 }  # fmt: skip
@@ -149,6 +150,7 @@ class NearFar:
         # Nothing is near yet, so that the first bucket starts from the least priority there is.
         self.control["limit"] = self.control["done"] = self.lowest if ordered else self.highest
         self.control["delta"] = self.control["least_delta"] = 1
+        self.control["until"] = self.highest
         self.control["phase"] = _DONE
         self.control["least"] = self.control["least_arrival"] = INT64_MAX
         self._state = cupy.asarray(self.control.view(np.uint64))
@@ -178,7 +180,6 @@ class NearFar:
         lists["n"], lists["far_capacity"] = n, self._capacity
         lists["num_targets"] = self._held["targets"].size
         lists["cutoff"] = bounded(cutoff, self.lowest, self.highest)
-        lists["until"] = self.highest
         lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
         lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
         self._module = arrays.module("near_far", defines(values.dtype))
@@ -229,17 +230,21 @@ class NearFar:
             self._held["barrier"].fill(0)
         if self.control["failed"][0] and not self._lists["goes_on"][0]:
             raise overflow(self.arrays.binding.program, "compute")
-        rounds = int(self.control["rounds"][0]) - before[0]
-        read = int(self.control["all_edges"][0]) - before[1]
+        return self.advance(*before, frontier=size, seconds=time.perf_counter() - began)
+
+    def advance(self, rounds: int, edges: int, *, frontier: int, seconds: float) -> int:
+        """Note what was done since there were so many rounds, and edges read; return the rounds."""
+        rounds = int(self.control["rounds"][0]) - rounds
+        read = int(self.control["all_edges"][0]) - edges
         ids, values = self._far.dtype, self._held["sent"].dtype
         columns = sum(dtype.itemsize for dtype in self.arrays.lowered.glue.columns.values())
         self.report.advance(
             "near-far" if self.ordered else "push",
             supersteps=rounds,
-            frontier=size,
+            frontier=frontier,
             edges=read,
             bytes=read * (ids.itemsize + columns + values.itemsize),
-            seconds=time.perf_counter() - began,
+            seconds=seconds,
         )
         return rounds
 
