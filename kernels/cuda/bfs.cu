@@ -74,24 +74,6 @@ __device__ __forceinline__ void add(uint64 *sum, uint64 more) {
         atomicAdd(sum, more);
 }
 
-struct Costs {
-    float push;   // looks of a pull that take as long as an edge of a push
-    float vertex; // and as a vertex that is pulled
-};
-
-// Looks that a pull of the next level saves. An in-edge of an unvisited vertex comes from the
-// frontier with the probability with which an edge that was not read is one of the frontier's: so a
-// vertex expects unread / edges looks until its first hit, but no more than there are edges. These
-// are the estimates FV and BV of Pan et al. with the frontier's edges counted, not taken to be of
-// mean degree: one hub in the frontier makes the difference.
-__device__ __forceinline__ float saving(const Search &search, uint64 candidates, uint64 looked_at,
-                                        Costs costs) {
-    float edges = (float)search.edges, unread = (float)search.unread;
-    float looks = (float)candidates * unread / (edges < 1 ? 1 : edges);
-    float rest = unread - edges;
-    return costs.push * edges - (looks < rest ? looks : rest) - costs.vertex * (float)looked_at;
-}
-
 // What to do next. By one thread of each block, all with the same numbers.
 __device__ void decide(Search &search, State *state, uint64 n, Forced forced, bool can_pull,
                        int64 cutoff, bool has_targets, Costs costs, uint32 solo_size,

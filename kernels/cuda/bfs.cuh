@@ -96,8 +96,9 @@ __device__ __forceinline__ bool claim(const ID *neighbours, OFFSET edge, uint32 
     return __any_sync(FULL_WARP, any);
 }
 
+template <typename Marker>
 __device__ void push(const Graph &graph, const Worklists &lists, const Slice &slice, int32 depth,
-                     uint32 *visited, const Mark &mark, Appender &appender, Found &found) {
+                     uint32 *visited, const Marker &mark, Appender &appender, Found &found) {
     for_edges(lists, slice, graph.out_offsets, [&](ID, OFFSET edge, uint32 left, uint32 step) {
         ID v[BATCH];
         bool claimed[BATCH];
@@ -121,8 +122,9 @@ __device__ __forceinline__ bool look(const ID *neighbours, OFFSET start, OFFSET 
                      [&](ID, OFFSET e) { return has_bit(visited, neighbours[e]); });
 }
 
+template <typename Marker>
 __device__ void pull_all(const Graph &graph, int32 depth, uint32 warp_rows, const uint32 *visited,
-                         uint32 *next, const Mark &mark, ID *list, uint64 *listed, ID *slots,
+                         uint32 *next, const Marker &mark, ID *list, uint64 *listed, ID *slots,
                          Found &found) {
     WarpBuffer left(slots + warp_in_block() * 2 * HELD, listed, list);
     uint64 words = (graph.n + 31) / 32;
@@ -147,8 +149,9 @@ __device__ void pull_all(const Graph &graph, int32 depth, uint32 warp_rows, cons
     left.flush();
 }
 
+template <typename Marker>
 __device__ void pull_listed(const Graph &graph, int32 depth, uint32 warp_rows,
-                            const uint32 *visited, uint32 *next, const Mark &mark, const ID *list,
+                            const uint32 *visited, uint32 *next, const Marker &mark, const ID *list,
                             uint64 size, ID *next_list, uint64 *listed, ID *slots, Found &found) {
     // `next` lacks what the pull before found. Others set bits of it meanwhile.
     for (uint64 w = thread_rank(); w < (graph.n + 31) / 32; w += num_threads()) {
@@ -194,6 +197,24 @@ __device__ void list_found(const Graph &graph, const uint32 *visited, const uint
         }
     }
     appender.flush();
+}
+
+struct Costs {
+    float push;   // looks of a pull that take as long as an edge of a push
+    float vertex; // and as a vertex that is pulled
+};
+
+// Looks that a pull of the next level saves. An in-edge of an unvisited vertex comes from the
+// frontier with the probability with which an edge that was not read is one of the frontier's: so a
+// vertex expects unread / edges looks until its first hit, but no more than there are edges. These
+// are the estimates FV and BV of Pan et al. with the frontier's edges counted, not taken to be of
+// mean degree: one hub in the frontier makes the difference.
+__device__ __forceinline__ float saving(const Search &search, uint64 candidates, uint64 looked_at,
+                                        Costs costs) {
+    float edges = (float)search.edges, unread = (float)search.unread;
+    float looks = (float)candidates * unread / (edges < 1 ? 1 : edges);
+    float rest = unread - edges;
+    return costs.push * edges - (looks < rest ? looks : rest) - costs.vertex * (float)looked_at;
 }
 
 // Whether the frontier fits block 0 alone.
