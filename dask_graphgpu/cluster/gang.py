@@ -15,7 +15,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from distributed import Client, Reschedule, Worker, get_worker, worker_client
+from distributed import Client, Reschedule, Worker, get_client, get_worker, secede
 from distributed.utils import sync
 
 from dask_graphgpu.cluster import on_scheduler
@@ -106,9 +106,10 @@ def lead(
         The first error of a rank, with a note that names it.
     """
     worker = get_worker()
-    with worker_client() as client:
-        leader = _Leader(worker, client, name, timeouts, needs, again)
-        results = client.sync(leader.run, workers, function, arguments, finish)
+    client = get_client()
+    secede()
+    leader = _Leader(worker, client, name, timeouts, needs, again)
+    results: list[Any] = client.sync(leader.run, workers, function, arguments, finish)
     return leader.addresses, results
 
 
