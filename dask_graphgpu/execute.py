@@ -26,7 +26,7 @@ from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.lazy_frames import frame_of
+from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
@@ -72,8 +72,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
     key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments)}"
-    meta = _results(schema).empty_frame(columns, schema)
-    return frame_of(meta, of, key, _execute_in_parts, arguments, take)
+    return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
 
 
 def execute(

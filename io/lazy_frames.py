@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +13,38 @@ from dask._task_spec import Dict, GraphNode, List, Task, TaskRef
 from dask.dataframe import DataFrame
 from dask.dataframe.dask_expr.io import IO
 from dask.delayed import Delayed
+
+from dask_graphgpu.io.results import ColumnType
+from dask_graphgpu.io.schema import EdgeSchema
+
+
+@dataclass(frozen=True, eq=False)
+class EmptyResult:
+    """The columns of a result, of which the frame without rows is made where it is asked for.
+
+    It travels to the scheduler, which does not ask: of cuDF a frame takes milliseconds to make, and
+    as long to send.
+    """
+
+    columns: dict[str, ColumnType]
+    schema: EdgeSchema
+
+    def frame(self) -> Any:
+        """The frame; the same one for the same schema, as nobody writes to it."""
+        key = id(self.schema), tuple(self.columns.items())
+        found = _made.get(key)
+        if found is None:
+            name = "device_results" if self.schema.on_device else "results"
+            results = importlib.import_module(f"dask_graphgpu.io.{name}")
+            found = self.schema, results.empty_frame(self.columns, self.schema)
+            _made[key] = found
+            while len(_made) > _MOST:
+                _made.pop(next(iter(_made)), None)
+        return found[1]
+
+
+_made: dict[Any, tuple[EdgeSchema, Any]] = {}  # with the schema, whose id is in the key
+_MOST = 64
 
 
 class Partitions(IO):
@@ -21,8 +55,8 @@ class Partitions(IO):
 
     Parameters
     ----------
-    meta : frame
-        Without rows.
+    empty : EmptyResult
+        What the partitions are like.
     name : str
         Of the partitions' keys ``(name, i)``; equal names are equal results.
     of : int
@@ -31,11 +65,11 @@ class Partitions(IO):
         Tasks by key, the partitions' among them.
     """
 
-    _parameters = ["meta", "name", "of", "graph"]  # noqa: RUF012  so Dask has it
+    _parameters = ["empty", "name", "of", "graph"]  # noqa: RUF012  so Dask has it
 
     @property
     def _meta(self) -> Any:
-        return self.operands[0]
+        return self.operands[0].frame()
 
     @cached_property
     def _name(self) -> str:
@@ -49,7 +83,7 @@ class Partitions(IO):
 
 
 def frame_of(
-    meta: Any,
+    empty: EmptyResult,
     of: int,
     key: str,
     make: Callable[..., Any],
@@ -71,7 +105,7 @@ def frame_of(
     for i in range(of):
         graph[name, i] = Task((name, i), part, TaskRef(key), i)
     made: Any = Partitions
-    found: DataFrame = new_collection(made(meta, name, of, graph, _determ_token=name))
+    found: DataFrame = new_collection(made(empty, name, of, graph, _determ_token=name))
     return found
 
 

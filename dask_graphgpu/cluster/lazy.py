@@ -16,7 +16,7 @@ from dask_graphgpu.cluster.work import Job, Recipe
 from dask_graphgpu.ingest import Needs, ValueFrame, edge_frame
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
-from dask_graphgpu.io.lazy_frames import frame_of
+from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.partition.layout import Layout
@@ -91,12 +91,8 @@ def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> A
         (part,) = run_graph(spread, held, job, chunks)  # type: ignore[misc]  # it is at hand
         return part
     watch.expect(key)
-    if job.schema.on_device:
-        from dask_graphgpu.io.device_results import empty_frame
-    else:
-        from dask_graphgpu.io.results import empty_frame
-    meta = empty_frame(job.columns, job.schema)
-    return frame_of(meta, job.npartitions, key, run_graph, (spread, held, job, chunks), take)
+    empty = EmptyResult(job.columns, job.schema)
+    return frame_of(empty, job.npartitions, key, run_graph, (spread, held, job, chunks), take)
 
 
 def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> list[Any]:
