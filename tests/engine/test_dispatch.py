@@ -58,9 +58,8 @@ def test_the_rate_does_not_depend_on_the_mode_of_a_superstep(direction):
 def test_rates_follow_what_is_measured():
     found = speeds(measured=False)
     found.page_of_gpu(1_000_000, 1e-3)
-    assert found.gpu == pytest.approx(5.5e9)
     found.page_of_gpu(10, 1.0)  # says nothing
-    assert found.gpu == pytest.approx(5.5e9)
+    assert (found.gpu, found.gpu_shared) == (10e9, pytest.approx(5.5e9))
     found.page_of_cpu(1_000_000, 1.0)  # with which code was loaded
     found.page_of_cpu(10, 1.0)
     assert (found.push, found.measured) == (1e9, False)
@@ -77,6 +76,19 @@ def test_rates_follow_what_is_measured():
     assert found.pull == pytest.approx(1.75e9)
     found.step_of_gpu(3e-4, 0)
     assert found.gpu_beside == pytest.approx(2e-4)
+
+
+def test_what_is_slower_shared_is_shared_no_more():
+    found = speeds()  # 1e9 edges take the GPU 0.1 s, and 0.1 ms beside
+    for seconds, spoiled in (
+        (0.11, False),
+        (0.09, False),
+        (0.11, False),
+        (0.11, False),
+        (0.11, True),
+    ):
+        found.step_of_both(seconds, 1e9)
+        assert found.spoiled == spoiled
 
 
 def test_the_values_move_once_it_pays():

@@ -146,10 +146,11 @@ def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
         )
         monkeypatch.setattr(programs, "_speeds", lambda *given, made=speeds: made)
         monkeypatch.setattr(programs, "_beside", lambda *given: (0.0, 0.0))
-        for name in ("page_of_cpu", "page_of_gpu", "step_of_gpu"):
+        for name in ("page_of_cpu", "page_of_gpu", "step_of_gpu", "step_of_both"):
             monkeypatch.setattr(Speeds, name, lambda *given: None)
         monkeypatch.setattr(HybridSupersteps, "_setting_up", 0.0)
-        found, report = ran(program, fresh(view), 0, "auto", **arguments)
+        with dask.config.set({"graphgpu.transfer": "stream"}):
+            found, report = ran(program, fresh(view), 0, "auto", **arguments)
         same(found, expected, rtol=1e-9)
         assert (report.sides["cpu"]["pages"] > 0) == works
         assert report.sides["cpu"]["alone"] == 0 or works

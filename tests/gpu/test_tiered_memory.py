@@ -24,6 +24,11 @@ METHODS = {
     "paths": ("ssnsp", {"source": 3, "dtype": "float64"}, {}),
     "components": ("weakly_connected_components", {}, {}),
 }
+SHARED = {
+    "pages of both": ("sssp", {"source": 0}, {"engine": "hybrid", "dispatch": "alternate"}),
+    "in turn": ("sssp", {"source": 0}, {"engine": "hybrid", "dispatch": "supersteps"}),
+}
+LIMITED = {"device-memory-limit": 750_000, "engine": "gpu"}
 
 
 class Refusing:
@@ -80,19 +85,19 @@ def edges():
 def outcome(frame, method, given):
     """What a run gives, or the kind of its error; nothing else of it is left."""
     try:
-        return getattr(frame.graph(engine="gpu"), method)(**given)
+        return getattr(frame.graph(), method)(**given)
     except MemoryError as error:
         return type(error)
 
 
 @pytest.mark.parametrize("memory", ["device", "pinned"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS | SHARED)
 def test_every_piece_refused_once(name, memory, request):
     """Of the device's memory: the run goes on with less of it. Of host memory: it says so."""
     refusing, held = request.getfixturevalue(memory)
-    method, given, settings = METHODS[name]
+    method, given, settings = (METHODS | SHARED)[name]
     frame = edges()
-    with dask.config.set({"graphgpu": {"device-memory-limit": 750_000, **settings}}):
+    with dask.config.set({"graphgpu": {**LIMITED, **settings}}):
         expected = outcome(frame, method, given)
         assert last_report().attrs["moved"]
         refused, errors = 0, 0

@@ -28,6 +28,9 @@ BLOCK = 256
 _LEAST = 1 << 16
 _FIRST = 1 << 18
 
+# Shared supersteps that took longer, less those that did not, after which no more are shared.
+_SPOILED = 3
+
 # How much longer than expected a page of the CPU's may take and still end in time.
 _LATE = 1.25
 
@@ -90,11 +93,17 @@ class Speeds:
     push : float
         Active edges that it goes along in a second in its pages, which are pushed.
     gpu : float
-        Edges that are streamed to the GPU, and gone along there, in a second.
+        Edges that are streamed to the GPU, and gone along there, in a second, while the CPU rests.
     cpu_beside, gpu_beside : float
         Seconds of a superstep beside its edges.
     measured : bool
         Whether `push` is what was seen; before that pages are short.
+    could_save : float
+        Seconds that the CPU could have saved with pages in runs that have not set it up.
+    was_set_up : bool
+        Whether a run has: the arrays that it pinned are kept for others.
+    gpu_shared : float
+        As ``gpu``, while the CPU is at work: both read host memory.
     """
 
     pull: float
@@ -103,7 +112,14 @@ class Speeds:
     cpu_beside: float
     gpu_beside: float
     measured: bool = False
+    could_save: float = 0.0
+    was_set_up: bool = False
+    gpu_shared: float = 0.0
+    _worse: int = 0
     _loaded: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.gpu_shared = self.gpu_shared or self.gpu
 
     def page_of_cpu(self, active: int, seconds: float) -> None:
         """A page of the CPU's with so many active edges; the first of all loaded the code for it."""
@@ -114,9 +130,9 @@ class Speeds:
         self.measured = True
 
     def page_of_gpu(self, edges: int, seconds: float) -> None:
-        """``edges`` edges were streamed, and gone along."""
+        """``edges`` edges were streamed, and gone along, while the CPU was at work."""
         if edges >= _LEAST and seconds > 0:
-            self.gpu += 0.5 * (edges / seconds - self.gpu)
+            self.gpu_shared += 0.5 * (edges / seconds - self.gpu_shared)
 
     def step_of_cpu(self, seconds: float, direction: str, share: float, edges: int) -> None:
         """A superstep of the CPU alone, with this share of the edges active.
@@ -137,6 +153,16 @@ class Speeds:
         """A superstep of the GPU alone, with as much to transfer as so many streamed edges."""
         rest = max(seconds - edges / self.gpu, 0.0)
         self.gpu_beside += 0.5 * (rest - self.gpu_beside)
+
+    def step_of_both(self, seconds: float, edges: float) -> None:
+        """A superstep that was shared; ``edges`` as of `step_of_gpu`."""
+        worse = seconds > self.gpu_beside + edges / self.gpu
+        self._worse = max(self._worse + (1 if worse else -1), 0)
+
+    @property
+    def spoiled(self) -> bool:
+        """Whether supersteps that were shared took longer than the GPU alone took for such."""
+        return self._worse >= _SPOILED
 
     def _is_loaded(self, code: str) -> bool:
         """Whether code of this name has run before; it has then."""
@@ -252,11 +278,11 @@ class Pages:
             if self._way != "auto" or not self._left or self._some() is None:
                 return 0.0
             active = sum(page.active for page in self._left)
-            of_gpu, of_cpu = self._rest / self._speeds.gpu, active / self._speeds.push
+            of_gpu, of_cpu = self._rest / self._speeds.gpu_shared, active / self._speeds.push
             # The two together, the CPU as much shorter as it takes to begin and to send messages.
             beside = self._starting + self._ending
             together = (of_cpu + beside) * of_gpu / (of_cpu + of_gpu)
-            return max(of_gpu - together, 0.0)
+            return max(self._rest / self._speeds.gpu - together, 0.0)
 
     @property
     def _rest(self) -> int:
@@ -271,4 +297,4 @@ class Pages:
         lo = max((last.hi - max(size, BLOCK)) // BLOCK * BLOCK, last.lo)
         active = round(share * (last.hi - lo))
         takes = self._starting + _LATE * active / speeds.push + self._ending
-        return Page(lo, last.hi, active) if takes < self._rest / speeds.gpu else None
+        return Page(lo, last.hi, active) if takes < self._rest / speeds.gpu_shared else None

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
 
+# What a thread of the CPU is taken for at first: edges a second in a pull and pushed, seconds of a
+# vertex, bytes a second that it writes one after the other.
+_PULL, _PUSH, _VERTEX, _CLEARS = 2e8, 6e7, 2e-8, 4e9
+
 
 def run(
     program: VertexProgram,
@@ -90,7 +94,7 @@ def prepared(
     arrays, way = HybridArrays(binding, places, cut), dispatch.configured()
     tier, view = arrays.tier, arrays.edge_view
     speeds: Speeds = view.made(
-        ("speeds of both sides", binding.program.__dask_tokenize__()),
+        ("speeds of both sides", binding.program),
         lambda: _speeds(binding, tier.bytes_of_edge),
     )
     transfer = SharedTransfer(
@@ -123,12 +127,10 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     from dask_graphgpu.engine.tiered import link
     from dask_graphgpu.kernels.cpu.threads import num_threads
 
-    rates, n = link.rates(cupy.cuda.Device().id), binding.view.num_vertices
-    # An edge takes the CPU about as long as to gather a quarter of a cache line, and three times as
-    # long where it is pushed; a vertex 20 ns of a thread, and one of all together.
-    beside = 1e-4 + n * (20e-9 / num_threads() + 1e-9)
-    pull = rates.gathers / 16
-    return Speeds(pull, pull / 3, rates.copies / edge, beside, 1.5e-4)
+    copies, n = link.rates(cupy.cuda.Device().id).copies, binding.view.num_vertices
+    threads = num_threads()
+    beside = 1e-4 + n * (_VERTEX / threads + 1e-9)
+    return Speeds(threads * _PULL, threads * _PUSH, copies / edge, beside, 1.5e-4)
 
 
 def _beside(binding: Binding) -> tuple[float, float]:

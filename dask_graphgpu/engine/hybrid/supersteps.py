@@ -50,6 +50,7 @@ class _Pushed(NamedTuple):
     pages: int
     edges: int
     bad: bool
+    measured: bool  # whether its rate was known before
 
 
 class HybridSupersteps(TieredSynchronous):
@@ -86,7 +87,6 @@ class HybridSupersteps(TieredSynchronous):
         self._known = cupy.cuda.Event(disable_timing=True)
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
         self._working: Future[_Pushed] | None = None
-        self._could_save = 0.0
         self._folds = True
         self._done = {
             side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
@@ -149,6 +149,8 @@ class HybridSupersteps(TieredSynchronous):
             cpu["alone"] += not mine
             cpu["pages"] += pushed.pages
             cpu["edges"] += pushed.edges
+            if pushed.measured:
+                self.speeds.step_of_both(seconds, self._streams(before))
         elif before["completed"]:  # before the first there was code to be loaded
             self.speeds.step_of_gpu(seconds, self._streams(before))
 
@@ -184,7 +186,9 @@ class HybridSupersteps(TieredSynchronous):
     @property
     def _setting_up(self) -> float:
         """Seconds in which the CPU's arrays are made, about; 0 once they are."""
-        return 0.0 if "_host" in self.__dict__ else 5e-3 + self._state / _PINNING
+        if "_host" in self.__dict__:
+            return 0.0
+        return 2e-3 if self.speeds.was_set_up else 5e-3 + self._state / _PINNING
 
     @cached_property
     def _state(self) -> int:
@@ -260,9 +264,9 @@ class HybridSupersteps(TieredSynchronous):
         if not self.shares or self.dispatch in ("gpu", "supersteps"):
             return False
         if self.dispatch == "auto":
-            worth = pages.worth
-            self._could_save += worth
-            if not worth or self._could_save < 2 * self._setting_up:
+            worth, speeds = pages.worth, self.speeds
+            speeds.could_save += worth
+            if not worth or speeds.spoiled or speeds.could_save < 2 * self._setting_up:
                 return False
         host = self._host
         self._working = self._helper.submit(self._push_pages, host, pages)
@@ -270,7 +274,7 @@ class HybridSupersteps(TieredSynchronous):
 
     def _push_pages(self, host: HostSide, pages: Pages) -> _Pushed:
         """In a thread of its own: the CPU's pages."""
-        number, edges, bad = 0, 0, False
+        number, edges, bad, measured = 0, 0, False, self.speeds.measured
         with cupy.cuda.Device(self._device), self._stream:
             stream, arrays = self._after(), self.arrays
             emitted = self.emitted if self.binding.source_only else None
@@ -280,7 +284,7 @@ class HybridSupersteps(TieredSynchronous):
                     host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
                 found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
                 number, edges, bad = number + 1, edges + found, bad or wrong
-        return _Pushed(number, edges, bad)
+        return _Pushed(number, edges, bad, measured)
 
     def _take(self, run: Any, pushed: _Pushed) -> None:
         """Have the device take the messages of the CPU's pages."""
@@ -303,7 +307,7 @@ class HybridSupersteps(TieredSynchronous):
 
     @cached_property
     def _host(self) -> HostSide:
-        arrays = self.arrays
+        arrays, self.speeds.was_set_up = self.arrays, True
         return HostSide(self.binding, self.report, arrays.tier.kept, arrays)
 
     @cached_property
