@@ -1,6 +1,8 @@
 """Measure a graph whose edges do not fit a GPU: Subway's comparison, on one machine in one run.
 
     python tests/benchmarks/tiers.py --scale 22 --share 0.25 --programs bfs sssp
+    python tests/benchmarks/tiers.py --grid 2048
+    python tests/benchmarks/tiers.py --graph cnr-2000.parquet
 
 prints Markdown: for each program and way the best seconds of some runs by the engine (host to host,
 after one that is not counted), supersteps, parts of transfer, bytes that went over the link, and both
@@ -35,12 +37,14 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import cupy as cp
 import dask
 import numpy as np
+import pandas as pd
 from gpu import timed
 
 from dask_graphgpu.algorithms import pagerank
@@ -229,10 +233,10 @@ def linked(view: View, share: float) -> Report:
 
 
 def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
-    """Undirected R-MAT (.57, .19, .19), by falling degree: in host memory, and with weights 1 to 64."""
+    """R-MAT (.57, .19, .19)."""
     cp.random.seed(1)
     n, number = 1 << scale, edge_factor << scale
-    ends = [cp.zeros(number, np.int64) for _ in range(2)]
+    ends = [cp.zeros(number, np.uint32) for _ in range(2)]
     for _ in range(scale):
         r = cp.random.random(number, dtype=np.float32)
         for end, bit in zip(
@@ -240,13 +244,34 @@ def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
         ):
             end *= 2
             end += bit
-    a, b = ends
-    degree = cp.bincount(a, minlength=n) + cp.bincount(b, minlength=n)
-    place = cp.empty(n, np.int64)
+    return views(ends, n)
+
+
+def grid(side: int) -> tuple[View, View]:
+    """Square grid."""
+    ids = cp.arange(side * side, dtype=np.uint32).reshape(side, side)
+    a = cp.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    b = cp.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    return views([a, b], side * side)
+
+
+def real(path: Path) -> tuple[View, View]:
+    """Edges of a Parquet file with whole numbers ``src`` and ``dst``, each looked at both ways."""
+    frame = pd.read_parquet(path)
+    codes, ids = pd.factorize(np.concatenate([frame["src"], frame["dst"]]))
+    ends = np.split(codes.astype(np.uint32), 2)
+    return views([cp.asarray(end) for end in ends], len(ids))
+
+
+def views(ends: list[Any], n: int) -> tuple[View, View]:
+    """Undirected edges, by falling degree: in host memory, and with weights 1 to 64."""
+    degree = sum(cp.bincount(end, minlength=n) for end in ends)
+    place = cp.empty(n, np.uint64)
     place[cp.argsort(-degree)] = cp.arange(n)
-    a, b = place[a].astype(np.uint64), place[b].astype(np.uint64)
+    a, b = (place[end] for end in ends)
+    ends.clear()
     keys = cp.concatenate([a << np.uint64(32) | b, b << np.uint64(32) | a])
-    del ends, a, b, degree, place, r
+    del a, b, degree, place
     keys = keys[keys >> np.uint64(32) != keys & np.uint64(0xFFFFFFFF)]
     keys.sort()
     first = cp.ones(len(keys), bool)
@@ -360,7 +385,9 @@ def compare_hybrid(cases: dict[str, Case], share: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--scale", type=int, default=20, help="of an R-MAT graph")
+    parser.add_argument("--grid", type=int, help="instead: its side")
+    parser.add_argument("--graph", type=Path, help="instead: a Parquet file of edges")
     parser.add_argument("--share", type=float, default=0.25, help="of the edges that fit")
     parser.add_argument("--programs", nargs="*", default=None)
     parser.add_argument(
@@ -369,8 +396,13 @@ def main() -> None:
     parser.add_argument("--hybrid", action="store_true", help="the GPU, the CPU and both instead")
     parser.add_argument("--dispatch", default="auto", help="graphgpu.dispatch of --hybrid")
     given = parser.parse_args()
-    plain, weighted = rmat(given.scale)
-    print(f"R-MAT {given.scale}: {plain.num_vertices:,} vertices, {plain.num_edges:,} edges")
+    if given.graph is not None:
+        name, (plain, weighted) = given.graph.stem, real(given.graph)
+    elif given.grid is not None:
+        name, (plain, weighted) = f"grid {given.grid}", grid(given.grid)
+    else:
+        name, (plain, weighted) = f"R-MAT {given.scale}", rmat(given.scale)
+    print(f"{name}: {plain.num_vertices:,} vertices, {plain.num_edges:,} edges")
     rates = link.rates(cp.cuda.Device().id)
     print(
         f"link: copies {rates.copies / 1e9:.1f}, reads by a kernel {rates.reads / 1e9:.1f}, copies by "
