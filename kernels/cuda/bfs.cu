@@ -198,9 +198,10 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
         uint32 *now = visited + search.now * words, *other = visited + (1 - search.now) * words;
         ID *list = unvisited + search.list * n, *other_list = unvisited + (1 - search.list) * n;
         int32 depth = (int32)search.depth + 1;
+        bool few = search.action == PUSH && search.edges <= FEW_EDGES;
         Found found;
         if (search.action == PUSH) {
-            push(graph, lists, search.slice, depth, now, mark, appender, found);
+            push(graph, lists, search.slice, depth, few, now, mark, appender, found);
         } else if (search.action == PULL) {
             if (search.listed)
                 pull_listed(graph, depth, medium, now, other, mark, list, search.unvisited,
@@ -221,14 +222,16 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
                 uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
                 uint32 vertices = warp_sum(found.vertices), hits = warp_sum(found.targets);
                 if (lane() == 0) {
-                    add(&sums.vertices, vertices);
-                    add(&sums.edges, edges);
-                    add(&sums.read, read);
-                    add(&sums.targets, hits);
+                    Step *of = few ? step : &sums;
+                    add(&of->vertices, vertices);
+                    add(&of->edges, edges);
+                    add(&of->read, read);
+                    add(&of->targets, hits);
                 }
             }
+            appender.flush(); // while those are on their way
             __syncthreads();
-            if (threadIdx.x == 0) {
+            if (threadIdx.x == 0 && !few) {
                 add(&step->vertices, sums.vertices);
                 add(&step->edges, sums.edges);
                 add(&step->read, sums.read);

@@ -267,13 +267,14 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     int32 depth = (int32)search.depth + 1;
     Found found;
     if (search.action != PULL)
-        push(graph, lists, search.slice, depth, now, mark, appender, found);
+        push(graph, lists, search.slice, depth, false, now, mark, appender, found);
     else if (search.listed)
         pull_listed(graph, depth, lists.medium, now, other, mark, list, search.unvisited,
                     other_list, &state->found.unvisited, slots, found);
     else
         pull_all(graph, depth, lists.medium, now, other, mark, other_list, &state->found.unvisited,
                  slots, found);
+    appender.flush();
     uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
     uint32 vertices = warp_sum(found.vertices);
     if (lane() == 0 && vertices + read > 0) {
