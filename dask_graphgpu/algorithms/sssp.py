@@ -69,7 +69,8 @@ class SSSP(ShortestPaths):
     -----
     Of repeated edges the lightest counts. Cost: O(V + E) and what is relaxed again before its
     limit has passed; tens of percent of E on most graphs. Several sources are worked on side by
-    side, a thread each (CPU, one rank).
+    side: a thread each on the CPU, and on the GPU, where vertices have few edges or the graph has few,
+    as one run over a value a vertex and source (one rank).
     """
 
     rule = "min"

@@ -76,7 +76,7 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
             value[j] = __shfl_sync(FULL_WARP, row.value, owner);
             edge[j] = __shfl_sync(FULL_WARP, origin, owner) + x;
             wanted[j] = x < total;
-            to[j] = wanted[j] ? __ldcs(lists.neighbours + edge[j]) : 0;
+            to[j] = wanted[j] ? beside(lists, from[j], __ldcs(lists.neighbours + edge[j])) : 0;
         }
 #pragma unroll
         for (int j = 0; j < UNROLL; ++j) {
@@ -170,7 +170,7 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
         if (lane() < rows && i < count) {
             if (of_items) {
                 Item item = lists.items[i];
-                OFFSET left = lists.offsets[(uint64)item.row + 1] - item.begin;
+                OFFSET left = lists.offsets[(uint64)row_of(lists, item.row) + 1] - item.begin;
                 row = {item.row, lists.sent[item.row], item.begin,
                        left < PIECE ? (uint32)left : (uint32)PIECE};
             } else {
@@ -180,8 +180,8 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
                 VALUE value = fresh(first + u);
                 if (value != lists.sent[u] || value == identity()) {
                     lists.sent[u] = value;
-                    row = {u, value, lists.offsets[u], 0};
-                    end = lists.offsets[(uint64)u + 1];
+                    row = {u, value, lists.offsets[row_of(lists, u)], 0};
+                    end = lists.offsets[(uint64)row_of(lists, u) + 1];
                     OFFSET size = end - row.begin;
                     edges += size;
                     is_long = size >= PIECE;
@@ -394,7 +394,8 @@ extern "C" __global__ void near_far_width(Run run, Lists lists, uint64 num_edges
     if (num_edges > 0) {
         uint64 share = num_edges / blockDim.x;
         OFFSET e = (OFFSET)(num_edges < blockDim.x ? threadIdx.x % num_edges : threadIdx.x * share);
-        ID u = (ID)(upper_bound(lists.offsets, lists.n + 1, e) - 1);
+        uint64 rows = COLUMNS ? lists.n >> lists.column_bits : lists.n;
+        ID u = (ID)(upper_bound(lists.offsets, rows + 1, e) - 1);
         MESSAGE message;
         if (message_from(run, sent, u, lists.neighbours[e], e, message)) {
             p = (double)priority_of(run, message);

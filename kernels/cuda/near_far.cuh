@@ -7,6 +7,12 @@
 
 #include "improve.cuh"
 
+// With COLUMNS a vertex has values of several runs, side by side, which go on together: what is
+// called a vertex is one of its columns then, and all of a row's columns have its edges.
+#ifndef COLUMNS
+#define COLUMNS 0
+#endif
+
 constexpr bool WHOLE_PRIORITY = Same<PRIORITY, int64>::value;
 constexpr int64 MOST = 0x7fffffffffffffffll;
 static_assert(WARP % UNROLL == 0, "a scan takes the words of a warp UNROLL at a time");
@@ -91,8 +97,19 @@ struct Lists {
     uint64 busy;         // times as many, and they become narrower
     uint64 alone_list;   // most vertices and edges of a round of one block
     uint64 alone_edges;
-    uint64 goes_on; // where an integer has overflowed: what is sent may be far from final
+    uint64 goes_on;     // where an integer has overflowed: what is sent may be far from final
+    uint64 column_bits; // of the columns of a row
 };
+
+// The row of a vertex, and the vertex in the same column of another row.
+__device__ __forceinline__ ID row_of(const Lists &lists, ID v) {
+    return COLUMNS ? (ID)(v >> lists.column_bits) : v;
+}
+
+__device__ __forceinline__ ID beside(const Lists &lists, ID v, ID row) {
+    return COLUMNS ? (ID)(row << lists.column_bits | (v & (((ID)1 << lists.column_bits) - 1)))
+                   : row;
+}
 
 // ---- priorities
 

@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.gpu.betweenness import betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
+from dask_graphgpu.engine.gpu.columns import run_each
 from dask_graphgpu.engine.gpu.communities import louvain
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.hits import hits
@@ -38,6 +39,7 @@ __all__ = [
     "path_counts",
     "predecessors",
     "run",
+    "run_each",
     "spanning_forest",
     "strong_components",
     "triangles",

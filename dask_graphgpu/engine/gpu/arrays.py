@@ -74,6 +74,7 @@ class Arrays:
     """
 
     macros: ClassVar[dict[str, str]] = {}  # that kernels are compiled with beside those asked for
+    column_bits = 0  # of the number of values that a vertex has side by side: see `Columns`
 
     def __init__(
         self, binding: Binding, sources: np.ndarray | None, *, every: bool = False

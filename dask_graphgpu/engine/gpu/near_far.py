@@ -75,7 +75,7 @@ _LISTS = {
     "late": "u8", "items": "u8", "targets": "u8", "control": "u8", "barrier": "u8", "n": "u8",
     "far_capacity": "u8", "num_targets": "u8", "cutoff": "priority", "starved": "u8",
     "starved_scan": "u8", "busy": "u8", "alone_list": "u8", "alone_edges": "u8",
-    "goes_on": "u8",
+    "goes_on": "u8", "column_bits": "u8",
 }  # fmt: skip
 
 
@@ -106,6 +106,17 @@ def run(
     IntegerOverflow
         A message does not fit.
     """
+    return arrays.result(improved(arrays, places, cutoff, ends, report))
+
+
+def improved(
+    arrays: Arrays,
+    places: np.ndarray | None,
+    cutoff: Any,
+    ends: np.ndarray | None,
+    report: Report,
+) -> int:
+    """Improve the state as `run` does; return how many rounds it took."""
     binding, n = arrays.binding, arrays.n
     program = binding.program
     ordered = program.priority is not None and configured_direction() == "auto"
@@ -121,7 +132,7 @@ def run(
         rounds = lists.improve()
     if program.has_reached:
         arrays.reached |= (values != none).view(np.uint8)
-    return arrays.result(rounds)
+    return rounds
 
 
 class NearFar:
@@ -157,6 +168,7 @@ class NearFar:
         self._far = cupy.empty((2, self._capacity), ids)
         self._sets = cupy.zeros((3, words), np.uint32)
         item = 2 * max(ids.itemsize, edges.offsets.dtype.itemsize)
+        most_edges = edges.num_edges << arrays.column_bits
         self._held = {
             "offsets": edges.offsets,
             "neighbours": edges.neighbours,
@@ -166,7 +178,7 @@ class NearFar:
             "far_set": self._sets[2],
             "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
             "late": arrays.reached,
-            "items": cupy.empty((2 * edges.num_edges // PIECE + 1) * item, np.uint8),
+            "items": cupy.empty((2 * most_edges // PIECE + 1) * item, np.uint8),
             "targets": cupy.asarray([] if ends is None else ends, ids),
             "control": self._state,
             "barrier": cupy.zeros(2, np.uint32),
@@ -180,9 +192,11 @@ class NearFar:
         lists["n"], lists["far_capacity"] = n, self._capacity
         lists["num_targets"] = self._held["targets"].size
         lists["cutoff"] = bounded(cutoff, self.lowest, self.highest)
+        lists["column_bits"] = arrays.column_bits
         lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
         lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
-        self._module = arrays.module("near_far", defines(values.dtype))
+        columns = {"COLUMNS": "1"} if arrays.column_bits else {}
+        self._module = arrays.module("near_far", defines(values.dtype) | columns)
         self._kernel = self._module.kernel("near_far")
         self._run = arrays.run("send")
 
@@ -207,7 +221,7 @@ class NearFar:
     def measure(self, places: Any) -> None:
         """Make the first buckets as wide as a sample of the edges says, sent from the first place."""
         edges = self.arrays.edges("send")
-        factor = WIDTH / max(edges.num_edges / self.arrays.n, 1.0)
+        factor = WIDTH / max(edges.num_edges / edges.num_vertices, 1.0)
         start = 0 if places is None else int(places[0])
         sample = (
             np.uint64(edges.num_edges),
