@@ -115,6 +115,8 @@ def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str)
     """What runs it where the edges are, or are to be."""
     if partition.paged:
         return engines.load_paged()
+    if engine == "hybrid" and engines.on_device_alone(view):
+        return engines.load("gpu")
     if engines.beyond_device(engine, view):
         return engines.load_tiered(algorithm.engine_functions())
     return engines.load(engine)

@@ -161,6 +161,11 @@ def dispatch() -> str:
     return str(importlib.import_module("dask_graphgpu.engine.hybrid.dispatch").configured())
 
 
+def on_device_alone(view: View) -> bool:
+    """Whether there is nothing for the CPU to do: all edges fit the GPU, and nothing is forced."""
+    return dispatch() == "auto" and not beyond_device("gpu", view)
+
+
 def load_tiered(functions: Sequence[str]) -> ModuleType:
     """The module of the GPU engine for a graph whose edges are not all on the device.
 

@@ -245,6 +245,20 @@ def test_methods():
             edges.graph(engine="hybrid", ranks=2).bfs(0)
 
 
+def test_a_graph_that_fits_is_the_gpus():
+    edges = pd.DataFrame({"src": [0, 1, 2, 0], "dst": [1, 2, 3, 3]})
+    expected = edges.graph(engine="cpu").pagerank()
+    for settings, sides in (
+        ({}, set()),
+        ({"device-memory-limit": "100MB"}, set()),
+        ({"device-memory-limit": "100MB", "dispatch": "supersteps"}, {"gpu", "cpu"}),
+    ):
+        with dask.config.set({"graphgpu": settings}):
+            found = edges.graph(engine="hybrid").pagerank()
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+        assert last_report().attrs["sides"].keys() == sides
+
+
 def fresh(view):
     """The same graph, of which no run has left anything."""
     return View.of(view.out, directed=view.directed).with_columns(dict(view.vertex_columns))
