@@ -7,6 +7,19 @@
 
 #include "components.cuh"
 
+// Every label in a tree of its own; no pairs, no largest tree, and a state of zeros for linking.
+extern "C" __global__ void start(ID *joined, uint64 n, uint64 *found, uint64 size, ID *giant,
+                                 uint64 *state, uint64 words) {
+    for (uint64 label = thread_rank(); label < n; label += num_threads())
+        joined[label] = (ID)label;
+    for (uint64 i = thread_rank(); i <= size; i += num_threads())
+        found[i] = 0;
+    for (uint64 i = thread_rank(); i < words; i += num_threads())
+        state[i] = 0;
+    if (thread_rank() == 0)
+        *giant = ~(ID)0; // nobody's
+}
+
 // The label of each vertex's tree, and of what is probably the largest tree.
 extern "C" __global__ void label_trees(const VERTEX *parent, const ID *numbers, uint64 n,
                                        const uint64 *giant, ID *label, ID *label_of_giant) {

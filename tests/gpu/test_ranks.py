@@ -1,6 +1,8 @@
 """Vertex programs on several GPUs, each a thread's of this process, against one rank of the CPU engine."""
 
+import gc
 import time
+import weakref
 from dataclasses import replace
 
 import cupy
@@ -84,6 +86,19 @@ def test_a_run_again_on_the_same_share(name):
     for each, *states in zip(asked, *found, strict=True):
         expected = on_one(case.program, view, **each)
         same(put_together(parts, states), expected, rtol=max(case.rtol, 1e-12))
+
+
+def test_what_runs_leave_goes_with_the_share():
+    def work(share):
+        given = {"max_supersteps": 2, "exact_supersteps": True, "report": Report("test")}
+        device_ranks.run(power_program("float64", weighted=False, personal=False), share, **given)
+        device_ranks.bfs(share, 0, cutoff=None, targets=None, report=Report("test"))
+        device_ranks.components(share, Report("test"))
+        return weakref.ref(border_of(share))
+
+    left = on_gpus(cut(rmat(7).view(), 2, "random"), work)
+    gc.collect()
+    assert [each() for each in left] == [None, None]
 
 
 @pytest.mark.parametrize("direction", ["push", "pull", "notify-pull"])

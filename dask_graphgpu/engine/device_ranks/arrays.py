@@ -35,8 +35,14 @@ class RankArrays(Arrays):
         self._ranks = ranks
         super().__init__(binding, sources, every=every)
 
-    def restart(self, sources: np.ndarray | None) -> None:
+    def release(self) -> None:
+        """Let go of the view until `restart`: it lives as long as what is kept with it."""
+        del self.binding, self.view
+        self.__dict__.pop("edge_view", None)
+
+    def restart(self, binding: Binding, sources: np.ndarray | None) -> None:
         """Put what there is at the start of a run, from other sources, in the same memory."""
+        self.binding, self.view = binding, self._on_device(binding.view)
         self.sources = sources
         self.control.fill(0)
         self.aggregates.fill(0)

@@ -58,7 +58,7 @@ def bfs(
     from dask_graphgpu.engine.gpu.bfs import FORCED
 
     toward = view.toward("out")
-    key = "search", id(toward.rows)
+    key = "search", toward.rows
     with connected(view, key) as (border, search):
         if search is None:
             search = Search(view, toward, border)

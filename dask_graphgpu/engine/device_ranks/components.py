@@ -44,8 +44,13 @@ def components(view: RankView, report: Report) -> np.ndarray:
     from dask_graphgpu.engine.device_ranks.joined import Joined
 
     start = time.perf_counter()
-    with connected(view) as (border, _):
-        joined = Joined(view, border)
+    toward = view.toward("both")
+    key = "components", toward.rows
+    with connected(view, key) as (border, joined):
+        if joined is None:
+            joined = Joined(view, toward, border)
+            view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        joined.read = 0
         if not joined.link(skips=True):
             joined.link(skips=False)
         joined.join()
@@ -54,4 +59,6 @@ def components(view: RankView, report: Report) -> np.ndarray:
             "link", supersteps=1, frontier=n, edges=read,
             bytes=read * 2 * item + n * (3 * item + 16), seconds=time.perf_counter() - start,
         )  # fmt: skip
-        return joined.labels()
+        labels: np.ndarray = joined.labels()
+        border.leave(key, joined)
+    return labels

@@ -48,6 +48,7 @@ def run(
     from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
+    from dask_graphgpu.engine.device_ranks.view import argsort
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.ranks.in_place import converges_locally
@@ -68,7 +69,10 @@ def run(
     binding = Binding(replace(program, edges="out"), toward, constants or {})
     starts, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
     know_degrees(toward, program)
-    places = None if starts is None else whole.places(starts)[0]
+    places = None
+    if starts is not None:
+        whole.know_order(argsort)
+        places = whole.places(starts)[0]
     in_steps = max_supersteps is not None or (
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
@@ -83,11 +87,12 @@ def run(
             arrays = RankArrays(binding, whole.ranks, places, every=every)
             engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
         else:
-            engine.again(places, report)
+            engine.again(binding, places, report)
         try:
             state: State = engine.run(max_supersteps, exact_supersteps)
         finally:
             if engine.lasts:
+                engine.release()
                 border.leave(key, engine)
             else:
                 engine.forget()

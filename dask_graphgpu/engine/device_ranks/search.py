@@ -48,7 +48,7 @@ class Search:
         self._link = border.link
         here = RankDeviceView.of(toward)
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
-        self._rows, self._ids = toward.rows, ids
+        self._ids = ids
         self._level = cupy.empty(n, np.int32)
         self._state = State([("done", np.uint64)], DIRECTIONS)
         self._asked = cupy.empty(3, np.int64)

@@ -15,6 +15,7 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.functions import parameters, plain
@@ -86,10 +87,15 @@ class RankSynchronous(Synchronous):
 
     # -- from run to run -------------------------------------------------------------------------
 
-    def again(self, places: np.ndarray | None, report: Report) -> None:
+    def release(self) -> None:
+        """Let go of what is a run's until `again`."""
+        del self.binding, self.report
+        self.arrays.release()
+
+    def again(self, binding: Binding, places: np.ndarray | None, report: Report) -> None:
         """Get ready for another run, which differs from the last one in sources alone."""
-        self.report = report
-        self.arrays.restart(places)
+        self.binding, self.report = binding, report
+        self.arrays.restart(binding, places)
         self.dense, self.sparse = self._directions()
         self.messages.fill(self.identity)
         for array in (self.received, self.marked, self._told, self._every):

@@ -6,6 +6,9 @@ import threading
 import weakref
 from typing import Any
 
+import cupy
+import numpy as np
+
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.exchange.border import Border
@@ -24,6 +27,12 @@ class RankDeviceView(DeviceView):
         key = "turned", id(into.offsets), *into.columns
         made: Adjacency = self.made(key, lambda: transpose(into))
         return made
+
+
+def argsort(values: np.ndarray) -> np.ndarray:
+    """As of NumPy, by the device."""
+    order: np.ndarray = cupy.asnumpy(cupy.argsort(cupy.asarray(values)))
+    return order
 
 
 _of_borders: weakref.WeakKeyDictionary[Border, DeviceBorder] = weakref.WeakKeyDictionary()

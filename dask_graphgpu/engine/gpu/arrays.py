@@ -263,10 +263,10 @@ class Arrays:
         """The fields in their own types, where the view has its arrays."""
         fields, mask = self._handed()
         reached = mask.view(bool) if self.program.has_reached else None
-        caller = self.view.to_caller
+        caller, dtypes = self.view.to_caller, self.binding.dtypes
 
         def brought(name: str) -> Any:
-            column, dtype = fields[name], self.binding.dtypes[name]
+            column, dtype = fields[name], dtypes[name]
 
             def wide() -> Any:
                 wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)

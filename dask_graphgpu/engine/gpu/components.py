@@ -51,59 +51,66 @@ def components(view: View, report: Report) -> Any:
     if not here.n:
         return here.to_caller(cupy.empty(0, here.id_dtype))
     into = here.into if here.directed and here.has_into else None
-    parent, state = trees(here.out, into, here.user_rank, both=here.has_into, defines=here.defines)
-    advance(report, state, here.n, here.id_dtype.itemsize)
-    return here.to_caller(parent)
+    trees = Trees(here.out, here.user_rank, here.defines)
+    trees.link(into, both=here.has_into)
+    id_bytes = here.id_dtype.itemsize
+    for run in trees.state.read()[1]:
+        report.advance(
+            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
+            bytes=run.edges * 2 * id_bytes + here.n * (2 * id_bytes + 16), seconds=run.seconds,
+        )  # fmt: skip
+    return here.to_caller(trees.parent)
 
 
-def trees(
-    rows: Adjacency, into: Adjacency | None, rank: Any, *, both: bool, defines: dict[str, str]
-) -> tuple[Any, State]:
-    """Queue that trees are linked.
+class Trees:
+    """Trees that are linked on the device.
 
     Parameters
     ----------
     rows : Adjacency
         On the device, of at least one vertex.
-    into : Adjacency, optional
-        The same edges by destination.
     rank : array, shape (n,), optional
         Place of each vertex in the order by which a tree's smallest member is told.
-    both : bool
-        Whether every edge is seen from both ends.
     defines : dict of str to str
         Types of the rows.
 
-    Returns
-    -------
+    Attributes
+    ----------
     parent : same dtype as neighbours, shape (n,)
         The smallest member of each vertex's tree.
     state : State
     """
-    n, ids = rows.num_vertices, rows.neighbours.dtype
-    parent = cupy.empty(n, ids)
-    lists, separators = degree_lists(rows)
-    state = State(_FIELDS, {0: "link", 1: "link"})
-    rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
-    kernel = cuda("components", defines={**defines, "RANK": rank_type}).kernel("components")
-    launch.cooperative(
-        kernel,
-        (
-            rows.offsets, rows.neighbours, *(
-                (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
+
+    def __init__(self, rows: Adjacency, rank: Any, defines: dict[str, str]) -> None:
+        n, ids = rows.num_vertices, rows.neighbours.dtype
+        self._rows, self._rank = rows, rank
+        self.parent = cupy.empty(n, ids)
+        self._lists, self._separators = degree_lists(rows)
+        self.state = State(_FIELDS, {0: "link", 1: "link"})
+        self._holder = None if rank is None else cupy.empty(n, ids)
+        rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
+        module = cuda("components", defines={**defines, "RANK": rank_type})
+        self._kernel = module.kernel("components")
+
+    def link(self, into: Adjacency | None, *, both: bool) -> None:
+        """Queue that they are made, by a state of zeros.
+
+        Parameters
+        ----------
+        into : Adjacency, optional
+            The same edges by destination.
+        both : bool
+            Whether every edge is seen from both ends.
+        """
+        rows = self._rows
+        launch.cooperative(
+            self._kernel,
+            (
+                rows.offsets, rows.neighbours, *(
+                    (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
+                ),
+                np.uint64(rows.num_vertices), np.uint32(both),
+                _NONE if self._rank is None else self._rank, *self._lists, *self._separators,
+                self.parent, _NONE if self._holder is None else self._holder, self.state.memory,
             ),
-            np.uint64(n), np.uint32(both), _NONE if rank is None else rank,
-            *lists, *separators, parent,
-            _NONE if rank is None else cupy.empty(n, ids), state.memory,
-        ),
-    )  # fmt: skip
-    return parent, state
-
-
-def advance(report: Report, state: State, n: int, id_bytes: int) -> None:
-    """Note what linking took, of ``n`` vertices; waits for it."""
-    for run in state.read()[1]:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * 2 * id_bytes + n * (2 * id_bytes + 16), seconds=run.seconds,
         )  # fmt: skip

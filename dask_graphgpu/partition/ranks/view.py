@@ -257,16 +257,21 @@ class RankView:
         numbers = np.asarray(numbers)
         if not len(self.numbers):
             return np.empty(0, np.int64), np.zeros(len(numbers), bool)
-        if len(numbers) <= _FEW:
+        if len(numbers) <= _FEW and "order" not in self._known:
             # argmax stops at the first that is equal; where none is, it gives any place.
             found = [int((self.numbers == number).argmax()) for number in numbers.tolist()]
             places = np.array(found, np.int64)
         else:
-            order: np.ndarray = self._once("order", lambda: np.argsort(self.numbers))
+            order = self.know_order(np.argsort)
             place = np.searchsorted(self.numbers, numbers, sorter=order)
             places = order[np.minimum(place, len(order) - 1)].astype(np.int64)
         here = self.numbers[places] == numbers
         return places[here], here
+
+    def know_order(self, argsort: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The local ids in the order of their numbers, made once by ``argsort``; then `places` is quick."""
+        order: np.ndarray = self._once("order", lambda: argsort(self.numbers))
+        return order
 
     # -- how it is made ----------------------------------------------------------------------------
 
