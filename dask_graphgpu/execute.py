@@ -19,6 +19,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy, watch
+from dask_graphgpu.cluster.handing import hand_in
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.work import Job
@@ -174,13 +175,15 @@ def _execute_in_parts(
     *arguments: Any,
 ) -> list[Any]:
     """Run an algorithm; ``of`` frames, with as many rows of the result each."""
-    with hurried(next_here=True):
+    with hurried():
         table, ids = execute(algorithm, partition, schema, *arguments)
         total = len(next(iter(table.values())).data)
         bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
         made = _results(schema)
         cuts = (slice(*each) for each in pairwise(bounds))
-        return [made.to_frame(table, columns, ids, schema, rows) for rows in cuts]
+        parts = [made.to_frame(table, columns, ids, schema, rows) for rows in cuts]
+        hand_in(parts)
+    return parts
 
 
 def _results(schema: EdgeSchema) -> Any:

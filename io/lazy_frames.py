@@ -101,12 +101,21 @@ def frame_of(
     """
     graph: dict[Any, Any] = {}
     graph[key] = Task(key, make, *(_referring(each, graph) for each in arguments))
-    name = f"graph-{key}"
-    for i in range(of):
-        graph[name, i] = Task((name, i), part, TaskRef(key), i)
+    for i, each in enumerate(keys_of(key, of)):
+        graph[each] = Task(each, part, TaskRef(key), i)
+    name = _name(key)
     made: Any = Partitions
     found: DataFrame = new_collection(made(empty, name, of, graph, _determ_token=name))
     return found
+
+
+def keys_of(key: str, of: int) -> list[tuple[str, int]]:
+    """Keys of the partitions of the frame with a task ``key``."""
+    return [(_name(key), i) for i in range(of)]
+
+
+def _name(key: str) -> str:
+    return f"graph-{key}"
 
 
 def _referring(value: Any, graph: dict[Any, Any]) -> Any:

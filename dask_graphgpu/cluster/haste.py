@@ -16,19 +16,12 @@ from dask_graphgpu.cluster.calls import ask_scheduler, this_worker
 
 
 @contextmanager
-def hurried(*, next_here: bool = False) -> Iterator[None]:
-    """Have the end of the task that calls told at once.
-
-    ``next_here``: and then tasks that wait for it started at once on this worker.
-    """
+def hurried() -> Iterator[None]:
+    """Have the end of the task that calls told at once."""
     worker = this_worker()
-    if worker is None:
-        yield
-        return
-    if next_here:
-        worker.loop.add_callback(hurry_scheduler, worker, [worker.address])
     yield
-    worker.loop.add_callback(send_at_once, worker.batched_stream)
+    if worker is not None:
+        worker.loop.add_callback(send_at_once, worker.batched_stream)
 
 
 async def hurry_scheduler(worker: Worker, addresses: Collection[str]) -> None:

@@ -80,6 +80,49 @@ def test_partitions_can_be_taken_elsewhere(client):
     pd.testing.assert_frame_equal(future.result(30), result.compute())
 
 
+def in_memory(dask_worker):
+    """Keys of what a worker has as results of a graph's methods."""
+    return sorted(str(key) for key in dask_worker.data if "dask-graphgpu-degree" in str(key))
+
+
+def test_partitions_of_one_rank_are_handed_in(client):
+    """They lie where the graph does, whichever of them is asked for, and nothing else stays."""
+    graph = partitioned(edges(), 4).graph(ranks=1).persist()
+    wait(graph._input.held)
+    (home,) = client.who_has(graph._input.held)[graph._input.held.key]
+    wanted = edges().graph(ranks=1).degree()
+    for asked in ([0, 1, 2, 3], [2], [3, 0]):
+        result = graph.degree()
+        parts = [result.partitions[i] for i in asked]
+        kept = client.persist(parts)
+        wait(kept)
+        for i, part in zip(asked, kept, strict=True):
+            assert set(client.who_has(part).values()) == {(home,)}
+            rows = slice(i * len(wanted) // 4, (i + 1) * len(wanted) // 4)
+            expected = wanted.iloc[rows].reset_index(drop=True)
+            pd.testing.assert_frame_equal(part.compute().reset_index(drop=True), expected)
+        until = time.monotonic() + 20
+        while sum(map(len, client.run(in_memory).values())) > 2 * len(asked):
+            assert time.monotonic() < until, client.run(in_memory)
+            time.sleep(0.05)
+        del result, parts, kept, part
+        gc.collect()
+        while any(client.run(in_memory).values()):
+            assert time.monotonic() < until, client.run(in_memory)
+            time.sleep(0.05)
+    plugins = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.plugins))
+    assert not [name for name in plugins if "dask-graphgpu" in name]
+
+
+def test_a_method_that_fails_on_one_rank_hands_nothing_in(client):
+    graph = partitioned(edges(), 4).graph(ranks=1).persist()
+    with pytest.raises(errors.UnknownVertex, match="not a vertex"):
+        graph.bfs(10**6).compute()
+    pd.testing.assert_frame_equal(
+        graph.degree().compute().reset_index(drop=True), edges().graph(ranks=1).degree()
+    )
+
+
 def test_edges_do_not_pass_through_the_task_that_leads(client):
     client.run(sent_by_dask)
     frame = partitioned(edges(m=90_000), 9)
