@@ -194,14 +194,13 @@ def own_calls(frame: Any, source: int, ranks: int | str) -> list[str]:
         "components": lambda: graph.weakly_connected_components(),
         "pagerank": lambda: graph.pagerank(weighted=False, **iterate),
     }
-    return cells(build, calls, lambda call: wait(call().persist()))
+    return cells(build, calls)
 
 
 def peer_calls(frame: Any, source: int) -> list[str]:
     import cugraph
     import cugraph.dask as dcg
     from cugraph.dask.comms import comms
-    from distributed import wait
 
     comms.initialize(p2p=True)
     try:
@@ -219,15 +218,15 @@ def peer_calls(frame: Any, source: int) -> list[str]:
             "components": lambda: dcg.weakly_connected_components(plain),
             "pagerank": lambda: dcg.pagerank(plain, **iterate)[0],
         }
-        return cells(build, calls, lambda call: wait(call().persist()))
+        return cells(build, calls)
     finally:
         comms.destroy()
 
 
-def cells(
-    build: float, calls: dict[str, Callable[[], Any]], run: Callable[[Any], Any]
-) -> list[str]:
+def cells(build: float, calls: dict[str, Callable[[], Any]]) -> list[str]:
     """Medians of the milliseconds of calls; what there is no call for stays empty."""
+    from distributed import futures_of, wait
+
     made = [f"{build:.2f}"]
     for name in METHODS:
         if name not in calls:
@@ -237,8 +236,13 @@ def cells(
         for _ in range(REPEATS + 1):
             time.sleep(APART)
             start = time.perf_counter()
-            run(calls[name])
+            result = calls[name]().persist()
+            wait(result)
             times.append(time.perf_counter() - start)
+            for future in futures_of(result):
+                if future.status == "error":
+                    future.result()  # raises
+            del result, future
         each = ITERATIONS if name == "pagerank" else 1
         made.append(f"{1e3 * statistics.median(times[1:]) / each:.2f}")
     return made
