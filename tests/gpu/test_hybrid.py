@@ -1,5 +1,7 @@
 """Programs that the GPU shares with the CPU: as the CPU engine alone, however they are split."""
 
+from concurrent.futures import wait
+
 import dask
 import numpy as np
 import pandas as pd
@@ -25,7 +27,7 @@ from dask_graphgpu.errors import (
     NotConverged,
 )
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -73,6 +75,24 @@ def test_custom_programs(name, split):
     for share in SHARES:
         found, _ = ran(program, view, share, split, **arguments)
         same(found, expected, rtol=1e-6 if "edges" in name else 1e-9)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_messages_that_read_aggregates_and_both_ends(split):
+    program = VertexProgram(
+        state={"x": Field("float64", initial=lambda id: id % 7 + 1.0), "y": Field("float64", initial=2.0)},  # noqa: A006
+        compute=lambda source_x, destination_x, destination_y, weight, total, superstep: (
+            (source_x - destination_x / 3) * weight / (destination_y * total * superstep)
+        ),
+        combine="sum", apply=lambda x, message: {"x": x / 2 + message},
+        aggregates={"total": Sum(lambda x: x)},
+    )  # fmt: skip
+    given = {"max_supersteps": 6, "exact_supersteps": True}
+    view = graph().view()
+    expected = on(cpu, program, view, **given)
+    for share in SHARES:
+        found, _ = ran(program, view, share, split, **given)
+        same(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -135,7 +155,14 @@ def test_who_did_what():
 
 
 def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
-    """By rates alone, which are put in place of the measured ones."""
+    """By rates alone, which are put in place of the measured ones; its side is there at once."""
+    begun = HybridSupersteps._begun
+
+    def waited_for(run):
+        wait([begun(run)])
+        return begun(run)
+
+    monkeypatch.setattr(HybridSupersteps, "_begun", waited_for)
     program, arguments, _ = BUILT_IN["pagerank float64 plain"]
     view = graph(directed=False).view()
     expected = on(cpu, program, view, **arguments)

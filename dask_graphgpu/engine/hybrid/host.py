@@ -75,6 +75,8 @@ class HostSide(Synchronous):
         for name in set(binding.dtypes) - set(binding.program.changing):
             self._bring_field(name, device, stream)
         stream.synchronize()
+        if binding.source_only or not binding.program.aggregates:  # else it takes their values
+            self._push_along(np.empty(0, np.int64), np.empty(0, np.int64), 0)  # loads the code
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         return self.arrays.pinned(size, dtype)
@@ -129,13 +131,18 @@ class HostSide(Synchronous):
             begins = np.maximum(offsets[active], page.lo)
             ends = np.cumsum(offsets[active + 1] - begins)
             total = int(ends[-1]) - max(int(offsets[active[-1] + 1]) - page.hi, 0)
-            bad = any(arrays.run(
-                "push", even_blocks(total), edges, active.astype(edges.neighbours.dtype),
-                ends.view(np.uint64), offsets.view(np.uint64), edges.neighbours, self.emitted,
-                self.messages, self.received,
-            ))  # fmt: skip
+            bad = self._push_along(active, ends, total)
         speeds.page_of_cpu(total, time.perf_counter() - began)
         return total, bad
+
+    def _push_along(self, active: np.ndarray, ends: np.ndarray, total: int) -> bool:
+        """Push along ``total`` edges of some rows; whether a message does not fit its type."""
+        edges = self.binding.send
+        return any(self.arrays.run(
+            "push", even_blocks(total), edges, active.astype(edges.neighbours.dtype),
+            ends.view(np.uint64), edges.offsets.view(np.uint64), edges.neighbours, self.emitted,
+            self.messages, self.received,
+        ))  # fmt: skip
 
     def send(self, messages: Any, received: Any, stream: Any) -> None:
         """Copy the messages of all pages to the device."""

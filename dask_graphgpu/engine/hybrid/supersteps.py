@@ -87,6 +87,7 @@ class HybridSupersteps(TieredSynchronous):
         self._known = cupy.cuda.Event(disable_timing=True)
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
         self._working: Future[_Pushed] | None = None
+        self._making: Future[HostSide] | None = None
         self._folds = True
         self._done = {
             side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
@@ -100,8 +101,8 @@ class HybridSupersteps(TieredSynchronous):
             return super().run(limit, exact)
         finally:
             self._helper.shutdown()
-            if "_host" in self.__dict__:
-                self._host.arrays.close()
+            if self._making is not None and self._making.exception() is None:
+                self._making.result().arrays.close()
 
     def _begin(self, limit: int | None) -> dict[str, int]:
         self._control = super()._begin(limit)
@@ -199,9 +200,9 @@ class HybridSupersteps(TieredSynchronous):
 
     def _run_alone(self) -> None:
         """Supersteps of the CPU, until the GPU is to join or the run is over."""
+        self._known.record(cupy.cuda.get_current_stream())
         host, control = self._host, self._control
         self._flush(control)
-        self._known.record(cupy.cuda.get_current_stream())
         superstep, limit = control["completed"], control["limit"]
         known = self.arrays.last_aggregates() if superstep else {}
         host.take_over(self.arrays, control, known, self._after())
@@ -268,6 +269,8 @@ class HybridSupersteps(TieredSynchronous):
             speeds.could_save += worth
             if not worth or speeds.spoiled or speeds.could_save < 2 * self._setting_up:
                 return False
+            if not self._begun().done():
+                return False  # the GPU goes on meanwhile
         host = self._host
         self._working = self._helper.submit(self._push_pages, host, pages)
         return True
@@ -307,8 +310,18 @@ class HybridSupersteps(TieredSynchronous):
 
     @cached_property
     def _host(self) -> HostSide:
-        arrays, self.speeds.was_set_up = self.arrays, True
-        return HostSide(self.binding, self.report, arrays.tier.kept, arrays)
+        return self._begun().result()
+
+    def _begun(self) -> Future[HostSide]:
+        """The CPU's side, which is set up in the other thread."""
+        if self._making is None:
+            self.speeds.was_set_up = True
+            self._making = self._helper.submit(self._make)
+        return self._making
+
+    def _make(self) -> HostSide:
+        with cupy.cuda.Device(self._device), self._after():
+            return HostSide(self.binding, self.report, self.arrays.tier.kept, self.arrays)
 
     @cached_property
     def _sent(self) -> tuple[Any, Any]:
