@@ -145,16 +145,16 @@ __device__ void push(const OFFSET *offsets, const ID *neighbours, const Worklist
 }
 
 // Lists the pieces of a row behind its first LONG edges.
-__device__ __noinline__ void append_rest(ID v, OFFSET degree, uint64 *size,
-                                         const Worklists &lists) {
+__device__ __noinline__ void append_rest(ID v, OFFSET degree, uint64 *size, ID *piece_row,
+                                         uint32 *piece) {
     uint64 skipped = LONG / PIECE, pieces = ((uint64)degree + PIECE - 1) / PIECE - skipped;
     uint64 first = 0;
     if (lane() == 0)
         first = atomicAdd(size, pieces);
     first = __shfl_sync(FULL_WARP, first, 0);
     for (uint64 i = lane(); i < pieces; i += WARP) {
-        lists.piece_row[first + i] = v;
-        lists.piece[first + i] = (uint32)(skipped + i);
+        piece_row[first + i] = v;
+        piece[first + i] = (uint32)(skipped + i);
     }
 }
 
@@ -202,7 +202,7 @@ __device__ void pull(const OFFSET *out_offsets, const OFFSET *offsets, const ID 
         if (lane() == 0)
             note_pulled(v, bits, out_offsets, words, all);
         if (bits != lacks && stop < end)
-            append_rest(v, end - begin, pieces, lists);
+            append_rest(v, end - begin, pieces, lists.piece_row, lists.piece);
     }
     for (uint64 i = thread_rank(); i < count.small; i += num_threads()) {
         ID v = lists.queue[i];

@@ -215,3 +215,21 @@ def test_report_and_bad_arguments():
         edges.graph.leiden(iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
         edges.graph.leiden(weighted=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("partitioner", ["balanced", "random"])
+def test_any_number_of_ranks_gives_the_same(method, partitioner):
+    edges, truth = planted(8, 30, 0.4, 0.02)
+    edges = edges.assign(weight=np.random.default_rng(1).integers(0, 3, len(edges)))
+    names = {column: "v" + edges[column].astype(str) for column in ("src", "dst")}
+    for frame in (edges, edges.assign(**names)):
+        found = []
+        for number in (2, 3, 5):
+            graph = partitioned(frame, 4).graph(ranks=number, partitioner=partitioner)
+            found.append(getattr(graph, method)(seed=2).compute())
+        for other in found[1:]:
+            pd.testing.assert_frame_equal(found[0], other, check_exact=True)
+        assert found[0]["community"].nunique() == len(set(truth.values()))
+        alone = getattr(frame.graph(ranks=1), method)(seed=2)
+        assert found[0]["modularity"].iloc[0] > alone["modularity"].iloc[0] - 0.01
