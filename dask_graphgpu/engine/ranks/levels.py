@@ -133,14 +133,16 @@ class Level:
         destination, weight = labels[self.rows.neighbours], self.rows.weight
         crosses = source != destination
         weight = np.ones(len(source), np.int64) if weight is None else weight
-        edges = _united(source[crosses], destination[crosses], weight[crosses])
+        edges = _united(count, source[crosses], destination[crosses], weight[crosses])
         bounds = np.arange(size + 1) * count // size
-        cuts = np.searchsorted(edges[0], bounds[1:-1])
-        dealt = [np.concatenate(self.ranks.all_to_all(np.split(each, cuts))) for each in edges]
-        source, destination, weight = _united(dealt[0], dealt[1], dealt[2])
+        cuts = edges.offsets[bounds[1:-1]]
+        source, destination, weight = (
+            np.concatenate(self.ranks.all_to_all(np.split(each, cuts)))
+            for each in (rowwise.row_ids(edges), edges.neighbours, edges.columns["weight"])
+        )
         low, high = bounds[self.ranks.rank : self.ranks.rank + 2].tolist()
-        starts = np.searchsorted(source, np.arange(low, high + 1))
-        rows = Adjacency(starts.astype(np.int64), destination, {"weight": weight})
+        edges = _united(count, source, destination, weight)
+        rows = Adjacency(edges.offsets[low : high + 1], edges.neighbours, edges.columns)
         degree = self.totals(labels, count)
         return Level._of(
             self.ranks, np.arange(low, high, dtype=ids), np.arange(count, dtype=ids), rows,
@@ -173,14 +175,8 @@ def _row_sums(rows: Adjacency) -> np.ndarray:
 
 
 def _united(
-    source: np.ndarray, destination: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same edges ordered by their ends, each once, with the sum of its weights."""
-    order = np.lexsort((destination, source))
-    source, destination = source[order], destination[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (source[1:] != source[:-1]) | (destination[1:] != destination[:-1])
-    starts = np.flatnonzero(new)
-    upto = offsets_of(weight[order])
-    ends = np.append(starts[1:], len(order)) if len(order) else starts
-    return source[starts], destination[starts], upto[ends] - upto[starts]
+    count: int, source: np.ndarray, destination: np.ndarray, weight: np.ndarray
+) -> Adjacency:
+    """Rows of edges between ``count`` vertices, each once, with the sum of its weights."""
+    rows = csr.from_edges(count, source, destination, {"weight": weight})
+    return rowwise.merge_repeats(rows, "sum")
