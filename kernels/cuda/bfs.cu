@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
         bool few = search.action == PUSH && search.edges <= FEW_EDGES;
         Found found;
         if (search.action == PUSH) {
-            push(graph, lists, search.slice, depth, few, now, mark, appender, found);
+            push(graph, lists, search.slice, depth, now, mark, appender, found);
         } else if (search.action == PULL) {
             if (search.listed)
                 pull_listed(graph, depth, medium, now, other, mark, list, search.unvisited,

@@ -9,8 +9,8 @@ enum Forced : uint32 { AUTO, ONLY_PUSH, ONLY_PULL };
 // Frontier that block 0 may hold in shared memory.
 constexpr uint32 SOLO_SIZE = sizeof(ID) == 4 && sizeof(OFFSET) == 4 ? 1024 : 512;
 
-// Edges of a frontier up to which a level takes as long as its reads that wait for each other: then
-// the fewer of them the better, although atomics are more.
+// Edges of a frontier up to which blocks do not sum up what their warps found: a level takes as long
+// as what waits for something else, and a block that waits for its warps is such a thing.
 constexpr uint64 FEW_EDGES = 1 << 15;
 
 // Atomics on one line of memory wait for each other.
@@ -79,8 +79,7 @@ struct Mark {
 // Which of a batch's neighbours nobody has visited before this thread. A stale read of the bit,
 // from the multiprocessor's own cache, costs an atomic and no more.
 __device__ __forceinline__ bool claim(const ID *neighbours, OFFSET edge, uint32 left, uint32 step,
-                                      uint32 *visited, ID (&v)[BATCH], bool (&claimed)[BATCH],
-                                      bool few = false) {
+                                      uint32 *visited, ID (&v)[BATCH], bool (&claimed)[BATCH]) {
 #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
         claimed[j] = j * step < left;
@@ -88,7 +87,7 @@ __device__ __forceinline__ bool claim(const ID *neighbours, OFFSET edge, uint32 
     }
 #pragma unroll
     for (int j = 0; j < BATCH; ++j)
-        claimed[j] = claimed[j] && (few || !has_bit(visited, v[j]));
+        claimed[j] = claimed[j] && !has_bit(visited, v[j]);
     bool any = false;
 #pragma unroll
     for (int j = 0; j < BATCH; ++j) {
@@ -103,12 +102,11 @@ __device__ __forceinline__ bool claim(const ID *neighbours, OFFSET edge, uint32 
 
 template <typename Marker>
 __device__ void push(const Graph &graph, const Worklists &lists, const Slice &slice, int32 depth,
-                     bool few, uint32 *visited, const Marker &mark, Appender &appender,
-                     Found &found) {
+                     uint32 *visited, const Marker &mark, Appender &appender, Found &found) {
     for_edges(lists, slice, graph.out_offsets, [&](ID, OFFSET edge, uint32 left, uint32 step) {
         ID v[BATCH];
         bool claimed[BATCH];
-        if (!claim(graph.out_neighbours, edge, left, step, visited, v, claimed, few))
+        if (!claim(graph.out_neighbours, edge, left, step, visited, v, claimed))
             return;
         OFFSET degree[BATCH];
 #pragma unroll

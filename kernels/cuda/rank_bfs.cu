@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     int32 depth = (int32)search.depth + 1;
     Found found;
     if (search.action != PULL)
-        push(graph, lists, search.slice, depth, false, now, mark, appender, found);
+        push(graph, lists, search.slice, depth, now, mark, appender, found);
     else if (search.listed)
         pull_listed(graph, depth, lists.medium, now, other, mark, list, search.unvisited,
                     other_list, &state->found.unvisited, slots, found);

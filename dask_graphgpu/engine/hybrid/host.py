@@ -120,8 +120,9 @@ class HostSide(Synchronous):
         last = int(np.searchsorted(offsets, page.hi, side="left"))
         self._bring(device.active[first:last], arrays.active[first:last], stream)
         if self.binding.source_only:
-            sent = device.wide(emitted[first:last], self.binding.message)
-            self._bring(sent, self.emitted[first:last], stream)
+            with stream:  # what is made for the copy, and its memory
+                sent = device.wide(emitted[first:last], self.binding.message)
+                self._bring(sent, self.emitted[first:last], stream)
         stream.synchronize()
         active = first + np.flatnonzero(arrays.active[first:last].view(bool))
         total, bad = 0, False
@@ -180,8 +181,9 @@ class HostSide(Synchronous):
         stream.synchronize()  # the arrays here are written again
 
     def _bring_field(self, name: str, device: Any, stream: Any) -> None:
-        column = device.wide(device.state[name], self.binding.dtypes[name])
-        self._bring(column, self.arrays.state[name], stream)
+        with stream:  # what is made for the copy, and its memory
+            column = device.wide(device.state[name], self.binding.dtypes[name])
+            self._bring(column, self.arrays.state[name], stream)
 
     def _bring(self, array: Any, into: np.ndarray, stream: Any) -> None:
         self.moved += into.nbytes
