@@ -9,8 +9,8 @@ enum Forced : uint32 { AUTO, ONLY_PUSH, ONLY_PULL };
 // Frontier that block 0 may hold in shared memory.
 constexpr uint32 SOLO_SIZE = sizeof(ID) == 4 && sizeof(OFFSET) == 4 ? 1024 : 512;
 
-// Edges of a frontier up to which blocks do not sum up what their warps found: a level takes as long
-// as what waits for something else, and a block that waits for its warps is such a thing.
+// Edges of a frontier up to which blocks do not sum up what their warps found: a level takes as
+// long as what waits for something else, and a block that waits for its warps is such a thing.
 constexpr uint64 FEW_EDGES = 1 << 15;
 
 // Atomics on one line of memory wait for each other.
