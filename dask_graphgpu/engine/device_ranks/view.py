@@ -69,5 +69,13 @@ def border_and_kept(whole: RankView, key: Any) -> tuple[DeviceBorder, Any]:
         made = DeviceBorder(DeviceLink(whole.ranks), whole.border)
         with _lock:
             _of_borders[whole.border] = made
+        weakref.finalize(whole.border, _let_go, weakref.ref(made)).atexit = False
     assert made is not None
     return made, kept
+
+
+def _let_go(made: weakref.ref[DeviceBorder]) -> None:
+    """What is kept holds the border that keeps it, and memory of the device is not to wait for that."""
+    border = made()
+    if border is not None:
+        border.drop()
