@@ -68,6 +68,11 @@ def get(name: str) -> Any:
     return dask.config.get(f"graphgpu.{name}", default=DEFAULTS[name])
 
 
+def settings() -> dict[str, Any]:
+    """All settings, as they are now."""
+    return {name: get(name) for name in DEFAULTS}
+
+
 def num_bytes(name: str) -> int:
     """A setting in bytes, which is not None; InvalidArgument if it is not above 0."""
     given = get(name)

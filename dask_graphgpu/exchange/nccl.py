@@ -56,8 +56,9 @@ class DeviceLink:
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
         own = bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
         self._comm = _connected(ranks, ranks.all_gather_bytes(own)[0])
-        # NCCL does not end a communicator that graphs use.
-        self._graphs: dict[Recorded, Any] = {}
+        # NCCL does not end a communicator that graphs use. Whoever is to end them must not hold what
+        # was recorded, which holds this link.
+        self._graphs: dict[object, Any] = {}
         self._passing: list[Recorded] = []
         # To destroy a communicator waits for the peers, who may not be at it; this does not.
         self._end = weakref.finalize(self, _end, self._comm, self._graphs)
@@ -149,23 +150,23 @@ class DeviceLink:
 class Recorded:
     """A step that is queued as a CUDA graph."""
 
-    def __init__(self, graphs: dict[Recorded, Any], step: Callable[[], None]) -> None:
-        self._graphs, self._step = graphs, step
+    def __init__(self, graphs: dict[object, Any], step: Callable[[], None]) -> None:
+        self._graphs, self._step, self._key = graphs, step, object()
 
     def __call__(self) -> None:
-        if self not in self._graphs:
+        if self._key not in self._graphs:
             stream = cupy.cuda.get_current_stream()
             stream.begin_capture()
             self._step()
-            self._graphs[self] = stream.end_capture()
-        self._graphs[self].launch()
+            self._graphs[self._key] = stream.end_capture()
+        self._graphs[self._key].launch()
 
     def forget(self) -> None:
         """End the graph; what is queued of it is still done."""
-        self._graphs.pop(self, None)
+        self._graphs.pop(self._key, None)
 
 
-def _end(communicator: Any, graphs: dict[Recorded, Any]) -> None:
+def _end(communicator: Any, graphs: dict[object, Any]) -> None:
     graphs.clear()
     communicator.abort()
 

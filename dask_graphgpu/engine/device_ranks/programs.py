@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import dask
+from dask_graphgpu import config
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.keeping import Keeper
@@ -120,6 +120,6 @@ def _key(program: VertexProgram, binding: Binding, places: Any) -> Any:
     ]
     taken = [(name, aggregate.combine) for name, aggregate in program.aggregates.items()]
     constants = [(name, repr(value)) for name, value in binding.constants.items()]
-    settings = repr(dask.config.get("graphgpu", None))
+    settings = config.settings()
     parts = (frozen(binding), values, others, taken, constants, settings, places is None)
     return repr(parts), binding.view.rows

@@ -128,10 +128,10 @@ class RankSynchronous(Synchronous):
         key = self.dense, self.sparse, stops
         if key not in self._recorded:
             self._recorded[key] = self._link.recorded(super()._steps(stops), lasts=True)
-            held = vars(
-                self
-            ).items()  # arrays that recorded launches have, of which this may let go
-            self._used.append({name: each for name, each in held if name != "_used"})
+            # Arrays that recorded launches have, of which this may let go; no view, which lives as
+            # long as this does.
+            left_out = ("_used", "binding", "report")
+            self._used.append({n: each for n, each in vars(self).items() if n not in left_out})
             self._border.make_room(self._travelling)
             self._ranks.barrier()
         return self._recorded[key]

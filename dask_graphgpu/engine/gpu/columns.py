@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 # Edges of a vertex in the mean, and edges of a graph, below which one source does not fill the device.
-LONG_ROWS, FEW_EDGES = 8, 1 << 22
+LONG_ROWS, FEW_EDGES = 8, 1 << 25
 
 # Values of all vertices at once: some 25 bytes each.
 MOST_VALUES = 1 << 28
