@@ -102,12 +102,10 @@ class ProgressBar:
     def _advanced(self, report: Report, advance: Advance) -> None:
         """A run in this process has advanced."""
         with self._lock:
-            if len(report.advances) == 1:  # which may have the identity of one that is gone
-                self._runs.pop(id(report), None)
-            known = self._runs.get(id(report))
+            known = self._runs.get(report.number)
             superstep = (known.superstep if known else 0) + advance.supersteps
             frontier = int(advance.frontier)
-            self._note(id(report), report.algorithm, superstep, frontier, report.limit)
+            self._note(report.number, report.algorithm, superstep, frontier, report.limit)
 
     def _told(self, event: dict[str, Any]) -> None:
         """A run on the cluster has."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.errors import GraphError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Told of every advance of rank 0 of a run in this process that is not watched from elsewhere.
 watchers: list[Callable[[Report, Advance], None]] = []
+
+_numbers = count()
 
 _last: tuple[float, Report] | None = None  # when it was published
 _elsewhere: list[Callable[[], tuple[float, Report] | None]] = []
@@ -72,7 +75,8 @@ class Report:
     ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
     ``disk_bytes``: what was read of edges that lie on disk. ``moved``: of edges in host memory, by the
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
-    ``sides``: what the "gpu" and the "cpu" have done of a run that they share.
+    ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``number`` tells the
+    reports of a process apart.
     """
 
     algorithm: str
@@ -86,6 +90,7 @@ class Report:
     disk_bytes: int = 0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    number: int = field(default_factory=_numbers.__next__, compare=False)
 
     def advance(
         self,

@@ -61,7 +61,7 @@ def test_a_run_that_knows_its_end(frame, ranks, lazy):
 def test_a_run_whose_end_nobody_knows(frame):
     out = io.StringIO()
     with dg.ProgressBar(dt=0.005, out=out):
-        frame.graph(ranks=1).pagerank(tolerance=1e-12)
+        frame.graph(ranks=1).pagerank(damping=0.99, tolerance=1e-12, max_iterations=9999)
         frame.graph(ranks=1).bfs(0)
     first, second, rest = lines(out)
     assert first
@@ -116,6 +116,20 @@ def test_a_file_that_is_closed_ends_nothing(frame):
     with dg.ProgressBar(dt=0.005, out=out):
         out.close()
         frame.graph(ranks=1).bfs(0)
+
+
+def test_runs_one_after_another_have_a_line_each():
+    """Also where the next report gets the memory, and so the identity, of the one before."""
+    out = io.StringIO()
+    made = {"frontier": 1, "edges": 1, "bytes": 1, "seconds": 0.0}
+    bar = dg.ProgressBar(dt=60, out=out)
+    with bar:
+        for steps_done in (2, 1, 1):
+            Report("bfs").advance("push", supersteps=steps_done, **made)
+            bar._look()
+    *shown, rest = lines(out)
+    assert [steps(of_run) for of_run in shown] == [[2], [1], [1, 1]]
+    assert rest == []
 
 
 def test_other_ranks_are_not_shown():

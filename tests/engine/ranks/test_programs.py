@@ -276,6 +276,28 @@ def test_a_superstep_is_one_exchange_with_all_its_aggregates():
     assert {taken - supersteps for taken, supersteps in steps} == {2}
 
 
+def test_what_does_not_travel_is_no_garbage_at_ghosts(monkeypatch):
+    """After any number of supersteps: they swap arrays, of which one was never written there."""
+    monkeypatch.setattr(np, "empty_like", lambda like: np.full_like(like, 77))
+    program = VertexProgram(
+        state={"sent": Field("float64", initial=1.0), "kept": Field("float64", initial=2.0)},
+        compute=lambda source_sent: source_sent,
+        combine="sum",
+        apply=lambda kept, message: {"sent": message / 4, "kept": kept + 1},
+    )
+    parts, more = cut(grid(4), 2, "random"), {"exact_supersteps": True, "report": Report("test")}
+    for supersteps in (1, 2):
+        for share, kept in parts.run(
+            lambda share, most=supersteps: (
+                share,
+                ranks.run(program, share, max_supersteps=most, **more)["kept"],
+            )
+        ):
+            assert 0 < share.num_owned < share.num_vertices
+            assert (kept[: share.num_owned] == 2 + supersteps).all()
+            assert (kept[share.num_owned :] == 2).all()
+
+
 def test_only_values_of_active_vertices_travel():
     """A front that passes over a path: one value a superstep crosses, once."""
 
