@@ -44,10 +44,8 @@ class RankSynchronous(Synchronous):
         # Aggregates that apply gave and that did not fit in beside the values.
         self._own: dict[tuple[str, int], Part] = {}
         super().__init__(arrays, report)
-        for (
-            name,
-            new,
-        ) in arrays.new.items():  # what does not travel keeps its first values at ghosts
+        # What does not travel keeps its first values at ghosts.
+        for name, new in arrays.new.items():
             new[arrays.owned :] = arrays.state[name][arrays.owned :]
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
