@@ -36,18 +36,18 @@ BLOCKS_PER_THREAD = 4
 LITTLE_WORK = 1 << 14
 
 
-_alone = threading.local()
+_allowed = threading.local()
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Have what this thread calls use no other: for work that is side by side with as much of its kind."""
-    before = getattr(_alone, "on", False)
-    _alone.on = True
+def at_most(threads: int) -> Iterator[None]:
+    """Have what this thread calls use so many with itself: for work that is side by side with its kind."""
+    before = getattr(_allowed, "threads", None)
+    _allowed.threads = threads if before is None else min(threads, before)
     try:
         yield
     finally:
-        _alone.on = before
+        _allowed.threads = before
 
 
 def num_threads() -> int:
@@ -56,17 +56,19 @@ def num_threads() -> int:
     Returns
     -------
     int
-        1 inside `alone`; else ``graphgpu.threads`` of the Dask configuration; where that is not
-        set, the number of threads of the Dask worker whose task this is; outside of workers, the
-        CPUs that this process may use (its affinity, and the quota of its control group).
+        What `at_most` allows, inside of it; else ``graphgpu.threads`` of the Dask configuration;
+        where that is not set, the number of threads of the Dask worker whose task this is; outside
+        of workers, the CPUs that this process may use (its affinity, and the quota of its control
+        group).
 
     Raises
     ------
     InvalidArgument
         The configured value is not a positive integer.
     """
-    if getattr(_alone, "on", False):
-        return 1
+    allowed: int | None = getattr(_allowed, "threads", None)
+    if allowed is not None:
+        return allowed
     configured = config.get("threads")
     if configured is not None:
         if isinstance(configured, bool) or not isinstance(configured, int) or configured < 1:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.partition.paged.files import Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
 from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
 
 PAGE = 4096
@@ -34,13 +34,18 @@ def written(folder, values):
 
 
 def passed(array, spans):
-    """What stands in some spans, one after the other."""
+    """What stands in some spans, one after the other; the same by threads that take several at once."""
     window = Window({"values": array})
     spans = np.array(spans, np.int64).reshape(-1, 2)
-    return [
+    found = [
         held["values"][lo:hi].copy()
         for (lo, hi), held in zip(spans, window.over(spans), strict=True)
     ]
+    with dask.config.set({"graphgpu.threads": 3}):
+        again = window.each(spans, lambda i, held: held["values"][slice(*spans[i])].copy())
+    for one, other in zip(found, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    return found
 
 
 @pytest.mark.parametrize("directories", [1, 3])
@@ -99,7 +104,7 @@ def test_a_window_is_no_larger_than_it_is_said_to_be(tmp_path):
     limits = Limits(1, tuple(directories), PAGE)
     values = np.arange(100_000, dtype=np.uint32)
     held = _Held(written(SpillFolder(directories), values))
-    held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)))
+    held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)), AT_ONCE)
     assert held._ring.nbytes == limits.window_bytes(1)
     held.end()
 
@@ -142,6 +147,46 @@ def test_a_flipped_bit_is_told(tmp_path):
     assert passed(array, [(0, 5 * 1024)])
     with pytest.raises(SpillError, match=f"page 5 of {path} is not what was written; the disk"):
         passed(array, [(0, 10_000)])
+
+
+def test_an_error_of_the_work_ends_the_pass(tmp_path):
+    """Threads that wait for pages are not left waiting for a slot that nobody gives back."""
+    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
+    spans = even_spans(np.arange(0, 100_000, 100))
+
+    def work(i, held):
+        if i in (5, 6):
+            raise ValueError(f"span {i}")
+        return int(held["values"][100 * i])
+
+    with dask.config.set({"graphgpu.threads": 2}):
+        with pytest.raises(ValueError, match=r"span [56]"):
+            window.each(spans, work)
+        assert window.each(spans[10:], lambda i, held: int(held["values"][100 * i + 1000])) == list(
+            range(1000, 99_900, 100)
+        )
+
+
+def test_a_slow_span_keeps_its_memory(tmp_path):
+    """Others go on meanwhile as far as the ring has room, and wait then."""
+    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
+    spans = even_spans(np.arange(0, 100_001, 500))
+    others = []
+
+    def work(i, held):
+        values = held["values"][500 * i : 500 * (i + 1)]
+        if i == 3:
+            before = -1
+            while before != len(others):
+                before = len(others)
+                time.sleep(0.1)
+        others.append(i)
+        return values.sum()
+
+    with dask.config.set({"graphgpu.threads": 2}):
+        found = window.each(spans, work)
+    assert found == np.arange(100_000).reshape(-1, 500).sum(1).tolist()
+    assert 3 < others.index(3) < 20
 
 
 def test_a_page_that_cannot_be_read_is_told(tmp_path):

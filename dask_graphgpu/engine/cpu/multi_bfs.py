@@ -18,7 +18,7 @@ from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import (
-    alone,
+    at_most,
     edge_blocks,
     even_blocks,
     for_blocks,
@@ -107,7 +107,7 @@ def _side_by_side(
     reports = [Report(report.algorithm) for _ in sources]
 
     def one(lo: int, hi: int) -> None:
-        with alone():
+        with at_most(1):
             level[lo] = bfs(
                 view, int(sources[lo]), cutoff=cutoff, targets=targets, report=reports[lo]
             )

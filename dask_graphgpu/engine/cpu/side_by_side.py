@@ -30,7 +30,7 @@ def run_each(
     With at least as many sources as threads each is one thread's, and as many run side by side:
     they wait for nobody. Else they run one after another, each on all threads.
     """
-    from dask_graphgpu.kernels.cpu.threads import alone, for_blocks, num_threads
+    from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 
     how = {"cutoff": cutoff, "targets": targets}
     if num_threads() == 1 or len(sources) < num_threads():
@@ -38,7 +38,7 @@ def run_each(
     reports = [Report(report.algorithm) for _ in sources]
 
     def one(lo: int, hi: int) -> State:
-        with alone():
+        with at_most(1):
             return run(program, view, sources=sources[lo:hi], report=reports[lo], **how)
 
     made = for_blocks(one, np.arange(len(sources) + 1))

@@ -8,6 +8,7 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,15 +41,16 @@ def components(view: View, report: Report) -> np.ndarray:
     needed = 3 * parent.nbytes + rows.offsets.nbytes + rows.counts.nbytes
     rows.limits.require(needed + rows.limits.window_bytes(1), "weakly_connected_components")
     cuts = np.append(np.arange(0, m, page_groups(rows)), m)
-    sizes = np.diff(cuts)
-    cut = {size: even_blocks(size) for size in set(sizes.tolist())}
-    window = Window({"neighbours": rows.arrays["neighbours"]})
-    for i, held in enumerate(window.over(even_spans(cuts))):
-        blocks = cut[int(sizes[i])] + cuts[i]
+
+    def link(i: int, held: Mapping[str, np.ndarray]) -> None:
+        blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
         for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent)
         # After 1, 2, 4, ... pages: trees are few soon, and met at once where they are flat.
         if not i & (i + 1):
             for_blocks(kernels.compress, even_blocks(n), parent)
+
+    window = Window({"neighbours": rows.arrays["neighbours"]})
+    window.each(even_spans(cuts), link)
     blocks = even_blocks(n)
     for_blocks(kernels.compress, blocks, parent)
     report.disk_bytes += window.read_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,32 +66,42 @@ def predecessors(
 
     start = time.perf_counter()
     first_is_best = all(for_blocks(kernels.in_order, even_blocks(n), degree, rank))
-    cuts, read = row_cuts(rows), 0
-    for i, found in enumerate(window.over(even_spans(offsets[cuts]))):
+    cuts = row_cuts(rows)
+
+    def pull(i: int, found: Mapping[str, np.ndarray]) -> int:
         lo, hi = int(cuts[i]), int(cuts[i + 1])
-        read += sum(edges for _, edges in for_blocks(
+        return sum(edges for _, edges in for_blocks(
             kernels.pull, edge_blocks(offsets[lo : hi + 1]) + lo, offsets, found["neighbours"],
             found.get("weight", none), distance, reached, degree, rank, first_is_best, predecessor,
         ))  # fmt: skip
-    note(1, n, read, start)
+
+    note(1, n, sum(window.each(even_spans(offsets[cuts]), pull)), start)
 
     settled = reached & (predecessor != np.arange(n))
     settled[source] = True
     waiting = np.flatnonzero(reached & ~settled)
     while len(waiting):
-        start, read = time.perf_counter(), 0
+        start = time.perf_counter()
         # Neighbouring rows that begin in one page are read together.
         page = offsets[waiting] // rows.page_edges
         starts = np.flatnonzero(np.append(True, page[1:] != page[:-1]))
         bounds = np.append(starts, len(waiting))
         spans = np.stack([offsets[waiting[starts]], offsets[waiting[bounds[1:] - 1] + 1]], 1)
-        for i, found in enumerate(window.over(spans)):
+
+        def pull_plateau(
+            i: int,
+            found: Mapping[str, np.ndarray],
+            bounds: np.ndarray = bounds,
+            waiting: np.ndarray = waiting,
+        ) -> int:
             lo, hi = int(bounds[i]), int(bounds[i + 1])
-            read += sum(for_blocks(
+            return sum(for_blocks(
                 kernels.pull_plateau, even_blocks(hi - lo) + lo, waiting, offsets,
                 found["neighbours"], found.get("weight", none), distance, reached, settled, degree,
                 rank, predecessor,
             ))  # fmt: skip
+
+        read = sum(window.each(spans, pull_plateau))
         came = predecessor[waiting] != waiting
         note(1, len(waiting), read, start)
         if not came.any():  # of a finished search somebody comes in every round

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -57,19 +58,19 @@ class PagedSynchronous(Synchronous):
         spans = np.stack([parts.edges[groups[:-1]], parts.edges[groups[1:]]], 1).astype(np.int64)
         if kernel == "gather_some":
             spans = self._needed(spans, marked)
-        # Groups have one size, but for the last: their blocks are cut once a pass.
-        sizes = np.diff(groups)
-        cut = {size: even_blocks(size, work=PART) for size in set(sizes.tolist())}
-        results: list[tuple[bool, int]] = []
-        for i, held in enumerate(self._window.over(spans)):
-            within = edges.among(held)
-            blocks = cut[int(sizes[i])] + groups[i]
-            results += arrays.run(
-                kernel, blocks, within, parts.rows, parts.edges, edges.offsets.view(np.uint64),
-                within.neighbours, self.emitted, arrays.active, marked, *into,
+        offsets, emitted = edges.offsets.view(np.uint64), self.emitted
+
+        def gather(i: int, held: Mapping[str, np.ndarray]) -> list[tuple[bool, int]]:
+            within, lo = edges.among(held), int(groups[i])
+            found: list[tuple[bool, int]] = arrays.run(
+                kernel, even_blocks(int(groups[i + 1]) - lo, work=PART) + lo, within, parts.rows,
+                parts.edges, offsets, within.neighbours, emitted, arrays.active, marked, *into,
             )  # fmt: skip
+            return found
+
+        results = self._window.each(spans, gather)
         self._note(self._window)
-        return results
+        return [block for of_group in results for block in of_group]
 
     def _needed(self, spans: np.ndarray, marked: np.ndarray) -> np.ndarray:
         """The spans, empty where no row is marked: the kernel reads no edge of such a row."""
@@ -92,14 +93,16 @@ class PagedSynchronous(Synchronous):
         stops = np.append(starts[1:], len(active))
         spans = np.stack([first[starts], last[stops - 1]], 1)
         upto = np.append(0, ends.astype(np.int64))
-        window = self._notices
-        for i, held in enumerate(window.over(spans)):
+
+        def notify(i: int, held: Mapping[str, np.ndarray]) -> None:
             lo, hi = int(upto[starts[i]]), int(upto[stops[i]])
             for_blocks(
                 frontier.notify, even_blocks(hi - lo) + lo, active, ends,
                 edges.offsets.view(np.uint64), held["neighbours"], marked,
             )  # fmt: skip
-        self._note(window)
+
+        self._notices.each(spans, notify)
+        self._note(self._notices)
         return marked
 
     def _note(self, window: Window) -> None:

@@ -18,6 +18,10 @@ from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 # for a processor while all of them compute, and the disk is to have work meanwhile.
 AHEAD = 4
 
+# Spans of edges that are worked on side by side, which saves threads from waiting for each other at
+# the end of each.
+AT_ONCE = 2
+
 # Built in memory, an edge has codes of both ends, the key that it is sorted by and its place in a
 # row, 4 bytes each; what it carries stands in the chunk and in the row.
 _BUILT = 16
@@ -46,9 +50,9 @@ class Limits:
     def window_bytes(self, arrays: int) -> int:
         """Bytes of the pages of some arrays that are in memory at once during a pass.
 
-        Beside those ahead, two that a span of edges lies in, and one that is there twice.
+        Beside those ahead, two that each span of edges lies in, and one that is there twice.
         """
-        return arrays * (AHEAD * len(self.directories) + 3) * self.page_bytes
+        return arrays * (AHEAD * len(self.directories) + 2 * AT_ONCE + 1) * self.page_bytes
 
     @property
     def run_length(self) -> int:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 from dask_graphgpu.partition.paged.files import PagedArray
-from dask_graphgpu.partition.paged.limits import AHEAD
+from dask_graphgpu.partition.paged.limits import AHEAD, AT_ONCE
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
 _HUGE = 2 << 20
@@ -55,21 +58,54 @@ class Window:
         SpillError
             A page cannot be read, or is not what was written.
         """
+        with self._passing(spans, 1):
+            for i in range(len(spans)):
+                with self._brought(i) as held:
+                    yield held
+
+    def each(
+        self, spans: np.ndarray, work: Callable[[int, dict[str, np.ndarray]], Any]
+    ) -> list[Any]:
+        """What ``work(i, arrays)`` gives for each span ``i``, in order; some are worked on at once.
+
+        Parameters and errors are those of `over`, and what ``work`` raises. It is called from
+        several threads, with a fair part of them to use.
+        """
+        threads = num_threads()
+        at_once = min(threads, AT_ONCE)
+
+        def one(i: int, _: int) -> Any:
+            with at_most(threads // at_once), self._brought(i) as held:
+                return work(i, held)
+
+        with self._passing(spans, at_once), at_most(at_once):
+            return for_blocks(one, np.arange(len(spans) + 1))
+
+    @contextmanager
+    def _passing(self, spans: np.ndarray, at_once: int) -> Iterator[None]:
         try:
             for held in self._held.values():
-                held.begin(spans)
-            for i in range(len(spans)):
-                yield {name: held.bring(i) for name, held in self._held.items()}
+                held.begin(spans, at_once)
+            yield
         finally:
             for held in self._held.values():
                 held.end()
+
+    @contextmanager
+    def _brought(self, i: int) -> Iterator[dict[str, np.ndarray]]:
+        try:
+            yield {name: held.bring(i) for name, held in self._held.items()}
+        finally:
+            for held in self._held.values():
+                held.leave(i)
 
 
 class _Held:
     """One array of a window.
 
     Pages that are read one after the other stand one after the other in a ring of slots. A span that
-    goes beyond the ring's end finds its pages there: they are copied from its beginning.
+    goes beyond the ring's end finds its pages there: they are copied from its beginning. A slot is
+    written again once all spans have been left up to the one that needs what is in it.
     """
 
     def __init__(self, array: PagedArray) -> None:
@@ -78,8 +114,10 @@ class _Held:
         self._slot = array.page_bytes
         self._there: dict[int, Future[None]] = {}
         self._ring: np.ndarray | None = None
+        self._moved = threading.Condition()
 
-    def begin(self, spans: np.ndarray) -> None:
+    def begin(self, spans: np.ndarray, at_once: int) -> None:
+        """Read the first pages of a pass, of which so many spans are worked on at once."""
         item, page = self._array.itemsize, self._array.page_bytes
         first = spans[:, 0] * item // page
         last = np.where(spans[:, 1] > spans[:, 0], (spans[:, 1] * item - 1) // page, first - 1)
@@ -87,33 +125,46 @@ class _Held:
         begins = np.maximum(first, np.maximum.accumulate(np.append(-1, last[:-1])) + 1)
         lengths = np.maximum(last + 1 - begins, 0)
         starts = np.repeat(begins - np.append(0, np.cumsum(lengths)[:-1]), lengths)
-        self._queue = starts + np.arange(len(starts))
+        self._queue = (starts + np.arange(len(starts))).tolist()
         # A span's pages stand in a row in the queue, from here to there.
-        self._first = np.searchsorted(self._queue, first)
-        self._stop = self._first + np.maximum(last - first + 1, 0)
-        longest = max(int((self._stop - self._first).max(initial=0)), 1)
-        self._slots = min(longest + self._ahead, max(len(self._queue), 1))
-        self._asked = self._copied = 0
+        places = np.searchsorted(self._queue, first)
+        stops = places + np.maximum(last - first + 1, 0)
+        longest = max(int((stops - places).max(initial=0)), 1)
+        self._first, self._stop = places.tolist(), stops.tolist()
+        self._slots = min(at_once * longest + self._ahead, max(len(self._queue), 1))
+        self._asked = self._copied = self._lowest = 0
+        self._left: set[int] = set()
         self._ring = aligned((self._slots + longest - 1) * self._slot)
+        self._ask()
 
     def bring(self, i: int) -> np.ndarray:
-        """Wait for the pages of span ``i`` and have more read; the array with these pages."""
-        first, stop = int(self._first[i]), int(self._stop[i])
+        """Wait for the pages of span ``i``; the array with these pages, until `leave`."""
+        first, stop = self._first[i], self._stop[i]
         if stop == first:
             return self._shown(0, 0)
-        for gone in [at for at in self._there if at < first]:
-            self._there.pop(gone).result()
-        upto = min(stop + self._ahead, len(self._queue), first + self._slots)
-        for at in range(self._asked, upto):
-            self._ask(at)
-        self._asked = max(self._asked, upto)
-        for at in range(first, stop):
-            self._there[at].result()
+        with self._moved:
+            while self._asked < stop:
+                self._moved.wait()
+            reading = [self._there[at] for at in range(first, stop)]
+        for page in reading:
+            page.result()
         end = (first // self._slots + 1) * self._slots
-        for at in range(max(end, self._copied), stop):
-            self._bytes(at - end + self._slots)[:] = self._bytes(at % self._slots)
-            self._copied = at + 1
-        return self._shown(int(self._queue[first]), first % self._slots)
+        if stop > end:
+            with self._moved:
+                for at in range(max(end, self._copied), stop):
+                    self._bytes(at - end + self._slots)[:] = self._bytes(at % self._slots)
+                    self._copied = at + 1
+        return self._shown(self._queue[first], first % self._slots)
+
+    def leave(self, i: int) -> None:
+        """Span ``i`` is not needed any more: have more read where it was."""
+        with self._moved:
+            self._left.add(i)
+            while self._lowest in self._left:
+                self._left.remove(self._lowest)
+                self._lowest += 1
+            self._ask()
+            self._moved.notify_all()
 
     def end(self) -> None:
         for reading in self._there.values():
@@ -122,12 +173,18 @@ class _Held:
         self._there.clear()
         self._ring = None
 
-    def _ask(self, at: int) -> None:
-        page, array = int(self._queue[at]), self._array
-        into = self._bytes(at % self._slots).data
-        reader = array.folder.readers[int(array.place[page, 0])]
-        self._there[at] = reader.submit(array.read, page, into)
-        self.read_bytes += array.bytes_of(page)
+    def _ask(self) -> None:
+        """Have pages read into the slots that are free."""
+        array, total = self._array, len(self._queue)
+        gone = self._first[self._lowest] if self._lowest < len(self._first) else total
+        for at in range(self._asked, min(gone + self._slots, total)):
+            page = self._queue[at]
+            into = self._bytes(at % self._slots).data
+            reader = array.folder.readers[int(array.place[page, 0])]
+            self._there[at] = reader.submit(array.read, page, into)
+            self._there.pop(at - self._slots, None)
+            self.read_bytes += array.bytes_of(page)
+            self._asked = at + 1
 
     def _bytes(self, slot: int) -> np.ndarray:
         assert self._ring is not None
