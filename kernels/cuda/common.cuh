@@ -99,6 +99,18 @@ template <typename T> __device__ __forceinline__ T warp_max(T value) {
     return warp_reduce(value, Larger());
 }
 
+// All lanes get the bits of all lanes.
+__device__ __forceinline__ uint64 warp_or(uint64 bits) {
+#if __CUDA_ARCH__ >= 800
+    uint32 low = __reduce_or_sync(FULL_WARP, (uint32)bits);
+    return low | (uint64)__reduce_or_sync(FULL_WARP, (uint32)(bits >> 32)) << 32;
+#else
+    for (int offset = WARP / 2; offset > 0; offset /= 2)
+        bits |= __shfl_xor_sync(FULL_WARP, bits, offset);
+    return bits;
+#endif
+}
+
 // Sum of the values of the lanes below, and of this one.
 template <typename T> __device__ __forceinline__ T warp_inclusive_scan(T value) {
     for (int offset = 1; offset < WARP; offset *= 2) {

@@ -92,3 +92,15 @@ def test_searches_of_few_edges_are_pushed_beside_pulls_of_the_others(monkeypatch
         read[few] = sum(advance.edges for advance in report.advances)
     monkeypatch.undo()
     assert read[gpu.FEW] < 0.9 * read[0]
+
+
+@pytest.mark.parametrize("cutoff", [14, 15, 16, 17, None])
+@pytest.mark.parametrize("vertices", [31, 32, 65])
+def test_depths_around_those_that_are_kept_as_bits(cutoff, vertices):
+    """`PLANES` bits of a depth are; larger ones are written where they are found."""
+    assert 2**gpu.PLANES == 16
+    sources = np.array([0, vertices // 2, vertices - 1])
+    wanted = np.abs(np.arange(vertices) - sources[:, None])
+    level = search(path(vertices).view(), sources, cutoff)
+    wanted = np.where(wanted <= (vertices if cutoff is None else cutoff), wanted, -1)
+    np.testing.assert_array_equal(level, wanted)

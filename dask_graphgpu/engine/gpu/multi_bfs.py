@@ -1,4 +1,4 @@
-"""Breadth-first searches from many sources, up to 64 in one sweep: one launch.
+"""Breadth-first searches from many sources, up to 64 in one sweep: a launch, and one that writes the levels.
 
 References
 ----------
@@ -18,6 +18,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -30,11 +31,16 @@ if TYPE_CHECKING:
 # until it has all, without an atomic for an edge.
 FEW, MANY = 0.03, 0.4
 
-# Levels whose words are kept: KEPT of the kernel.
-KEPT = 4
+# Bits of a depth that are kept in words: PLANES of the kernel. And vertices that levels of a search
+# are rounded up to, whole lines of memory.
+PLANES, LINE = 4, 32
+
+# Vertices of a thread that writes levels: SIDE of the kernel.
+SIDE = 4
 
 _FORCED = {"push": 0, "pull": 2}
-_FIELDS = [("barrier", np.uint64)]
+_FIELDS = [("barrier", np.uint64), ("planes", np.uint64)]
+_PLACE_OF_PLANES = slice(8, 16)  # in bytes
 _DIRECTIONS = {0: "push", 1: "pull"}
 
 
@@ -62,7 +68,7 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
     level [1]_. In a level of many edges the searches that have few of them are pushed and the others pulled, where the
-    in-edges are there; of the largest levels the words are kept, and written as levels at the end. 64 bytes a vertex,
+    in-edges are there. Depths are kept as bits, in words beside, and written as levels at the end. 64 bytes a vertex,
     and 4 for each source. See kernels/cuda/multi_bfs.cu.
     """
     here = DeviceView.of(view)
@@ -72,28 +78,37 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     pulls = forced if forced == 2 or here.has_into else 0
     into = here.into if pulls else out
     id_bytes = here.id_dtype.itemsize
+    stride = -(-n // LINE) * LINE
     require(
-        n * (4 * searches + 8 * (KEPT + 3) + 2 * id_bytes),
+        stride * (4 * searches + 8 * (PLANES + 3) + 2 * id_bytes),
         f"searching from {searches} sources at once",
     )
-    level = cupy.empty((searches, n), np.int32)
+    level = cupy.empty((searches, stride), np.int32)
+    seen, planes = cupy.zeros(stride, np.uint64), cupy.empty(PLANES * stride, np.uint64)
     wanted = cupy.asarray([] if targets is None else targets, here.id_dtype)
     lists, separators = degree_lists(out)
     state = State(_FIELDS, _DIRECTIONS)
+    module = cuda("multi_bfs", defines=here.defines)
     launch.cooperative(
-        cuda("multi_bfs", defines=here.defines).kernel("multi_bfs"),
+        module.kernel("multi_bfs"),
         (
             out.offsets, out.neighbours, into.offsets, into.neighbours, np.uint64(n),
             cupy.asarray(sources, here.id_dtype), np.uint32(searches), wanted,
             np.uint64(wanted.size), np.uint64(2**64 - 1 if cutoff is None else cutoff),
             np.uint32(pulls), np.uint64(FEW * here.num_edges), np.uint64(MANY * here.num_edges), *lists, *separators,
-            cupy.zeros(n, np.uint64), cupy.empty((KEPT + 1) * n, np.uint64), cupy.zeros(n, np.uint64),
-            cupy.empty(n, here.id_dtype), level, state.memory,
+            seen, cupy.empty(n, np.uint64), cupy.zeros(n, np.uint64), cupy.empty(n, here.id_dtype),
+            struct([planes, level, stride]), state.memory,
         ),
     )  # fmt: skip
+    used = state.memory[_PLACE_OF_PLANES]
+    launch.flat(
+        module.kernel("write_levels"),
+        stride // SIDE,
+        (seen, planes, used, np.uint64(stride), np.uint32(searches), level),
+    )
     for run in state.read()[1]:
         report.advance(
             run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
             bytes=run.edges * (id_bytes + 8) + run.frontier * 24, seconds=run.seconds,
         )  # fmt: skip
-    return here.to_caller(level)
+    return here.to_caller(level)[:, :n]
