@@ -36,29 +36,68 @@ struct Agreed {
     uint64 steps; // of a launch
 };
 
-// The ghosts that send next, as their owners have told them something, come into the far set.
+// The ghosts that send next, as their owners have told them something, come into the far set. A
+// warp takes the 32 of a word of it. They may be all border vertices, and atomics on the same
+// counter are done one after another: so a block adds up what it counts, and lists what it finds.
 extern "C" __global__ void arrived(Run run, Lists lists, VALUE *told, uint8 *told_late) {
-    uint64 owned = run.num_owned;
+    __shared__ Stage stage;
+    __shared__ uint64 arrivals, came;
+    __shared__ int64 least;
+    if (threadIdx.x == 0) {
+        arrivals = came = 0;
+        least = MOST;
+    }
+    clear(stage);
+    __syncthreads();
     Control *control = lists.control;
-    for (uint64 v = owned + thread_rank(); v < (uint64)run.num_vertices; v += num_threads()) {
-        VALUE now = first_field(run)[v], was = told[v - owned];
-        bool reached = HAS_REACHED && lists.late[v] && !told_late[v - owned];
-        bool same = now == was || (now != now && was != was); // NaN is told once
-        if (same && !reached)
+    const uint64 owned = run.num_owned, n = run.num_vertices;
+    const bool listed = control->far_listed;
+    ID *list = lists.far[control->far_parity];
+    uint32 own_arrivals = 0, own_came = 0;
+    int64 own_least = MOST;
+    for (uint64 word = owned / WARP + warp_rank(); word * WARP < n; word += num_warps()) {
+        uint64 v = word * WARP + lane();
+        bool sends = false;
+        if (v >= owned && v < n) {
+            VALUE now = first_field(run)[v], was = told[v - owned];
+            bool reached = HAS_REACHED && lists.late[v] && !told_late[v - owned];
+            bool same = now == was || (now != now && was != was); // NaN is told once
+            if (!same || reached) {
+                told[v - owned] = now;
+                if (reached)
+                    told_late[v - owned] = 1;
+                sends = sends_next(run, v, was, now);
+            }
+            if (sends) {
+                int64 key = order_key(priority_of(run, now));
+                own_least = key < own_least ? key : own_least;
+            }
+        }
+        uint32 votes = __ballot_sync(FULL_WARP, sends);
+        if (votes == 0)
             continue;
-        told[v - owned] = now;
-        if (reached)
-            told_late[v - owned] = 1;
-        if (!sends_next(run, v, was, now))
-            continue;
-        atomic_add(&control->arrivals, (uint64)1);
-        atomicMin(&control->least_arrival, order_key(priority_of(run, now)));
-        if (!set_bit(lists.far_set, v))
-            continue;
-        atomic_add(&control->came, (uint64)1);
-        uint64 place = atomic_add(&control->far, (uint64)1);
-        if (control->far_listed && place < lists.far_capacity)
-            lists.far[control->far_parity][place] = (ID)v;
+        uint32 before = fresh(lists.far_set + word);
+        __syncwarp();
+        if (lane() == 0)
+            lists.far_set[word] = before | votes; // nobody else has this word
+        bool comes = sends && !(before >> lane() & 1);
+        own_arrivals += sends;
+        own_came += comes;
+        append_far(comes, (ID)v, stage, listed, list, lists.far_capacity, &control->far);
+    }
+    own_arrivals = warp_sum(own_arrivals);
+    own_came = warp_sum(own_came);
+    own_least = warp_min(own_least);
+    if (lane() == 0 && own_arrivals > 0) {
+        atomicAdd(&arrivals, (uint64)own_arrivals);
+        atomicAdd(&came, (uint64)own_came);
+        atomicMin(&least, own_least);
+    }
+    flush(stage, nullptr, list, lists.far_capacity, &control->far, control);
+    if (threadIdx.x == 0 && arrivals > 0) {
+        atomicAdd(&control->arrivals, arrivals);
+        atomicAdd(&control->came, came);
+        atomicMin(&control->least_arrival, least);
     }
 }
 
@@ -77,14 +116,17 @@ extern "C" __global__ void tell(Lists lists, const Agreed *agreed, Told *told) {
         told->least = c.least_arrival;
 }
 
-// How far the next stretch goes.
+// How far the next stretch goes. One in which few edges were read is followed by a wider one, but
+// where most of them were in vain: vertices have been told of something better since, and not few.
 __device__ void choose_until(Agreed &agreed, uint64 size, uint64 arrivals, uint64 edges,
                              int64 least) {
+    uint64 few = agreed.few_edges * size;
+    bool in_vain = edges < agreed.few_edges_a_value * arrivals;
     if (agreed.until == agreed.lowest)
         agreed.buckets = 1; // the first stretch has found the least priority there is
-    else if (edges < agreed.few_edges * size)
+    else if (edges < few && !(in_vain && arrivals > few / 16))
         agreed.buckets = 2 * agreed.buckets < agreed.widest ? 2 * agreed.buckets : agreed.widest;
-    else if (edges < agreed.few_edges_a_value * arrivals || edges > 4 * agreed.few_edges * size)
+    else if (in_vain || edges > 4 * few)
         agreed.buckets = agreed.buckets > 1 ? agreed.buckets / 2 : 1;
     PRIORITY most = agreed.highest / (PRIORITY)agreed.buckets;
     PRIORITY width = agreed.delta > most ? agreed.highest : (PRIORITY)agreed.buckets * agreed.delta;

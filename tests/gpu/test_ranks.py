@@ -94,6 +94,7 @@ def test_what_runs_leave_goes_with_the_share():
         device_ranks.run(power_program("float64", weighted=False, personal=False), share, **given)
         device_ranks.bfs(share, 0, cutoff=None, targets=None, report=Report("test"))
         device_ranks.components(share, Report("test"))
+        device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
         return weakref.ref(border_of(share))
 
     left = on_gpus(cut(rmat(7).view(), 2, "random"), work)

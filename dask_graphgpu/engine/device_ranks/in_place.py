@@ -16,25 +16,39 @@ from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.state import State
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.report import Report
 
-# Stretches that are queued before the host looks whether they are over, behind as many others.
-AHEAD = 2
+# Stretches that are queued before the host looks whether they are over, behind as many others. One where
+# what travels is large: those that are queued behind the last stretch send it in vain.
+AHEAD, _LARGE = 2, 1 << 24
 
 
 class RankInPlace:
-    """One rank's part in the run of a monotone program.
+    """One rank's part in runs of a monotone program.
 
     Between two exchanges it is `near_far` on one GPU. Ghosts are nobody's neighbours there, so what
     they have is what their owners have told; those that were told something better send next.
+
+    Attributes
+    ----------
+    lasts : bool
+        Whether later runs use it too, by `again`. They go on with the buckets' width of the first one.
     """
 
     def __init__(
-        self, arrays: RankArrays, ranks: Ranks, border: DeviceBorder, cutoff: Any, report: Report
+        self,
+        arrays: RankArrays,
+        ranks: Ranks,
+        border: DeviceBorder,
+        cutoff: Any,
+        report: Report,
+        *,
+        lasts: bool,
     ) -> None:
         self.arrays = arrays
+        self.lasts = arrays.lasts = lasts
         self._ranks, self._border = ranks, border
         owned = arrays.binding.view.num_owned
         self._values = arrays.state[arrays.program.first]
@@ -42,21 +56,49 @@ class RankInPlace:
         self._told_late = arrays.reached[owned:].copy()
         ordered = arrays.program.priority is not None and configured_direction() == "auto"
         self._lists = RankNearFar(arrays, cutoff, None, ordered=ordered, report=report)
+        ghosts = int(ranks.max(arrays.n - owned))
+        delta = self._delta() if ordered else None
+        self._stretches = Stretches(self._lists, delta, ghosts)
+        self._every = cupy.zeros((ranks.size, self._stretches.told.size), np.uint64)
+        self._rooms = [self._stretches.room(), self._stretches.room()]
+        border.make_room(self._travelling)
+        sent = ghosts * sum(array.dtype.itemsize for array in self._travelling)
+        self._ahead = 1 if sent > _LARGE else AHEAD
+        self._recorded = border.link.recorded(self._exchange, lasts=True)
+
+    # -- from run to run -------------------------------------------------------------------------
+
+    def release(self) -> None:
+        """Let go of what is a run's until `again`."""
+        del self._lists.report
+        self.arrays.release()
+
+    def again(self, binding: Binding, places: np.ndarray | None, report: Report) -> None:
+        """Get ready for another run, which differs from the last one in sources alone."""
+        self.arrays.restart(binding, places)
+        owned = binding.view.num_owned
+        self._told[...] = self._values[owned:]
+        self._told_late[...] = self.arrays.reached[owned:]
+        self._lists.restart(report)
+
+    def forget(self) -> None:
+        """End what was recorded."""
+        self._recorded.forget()
+        del self._recorded  # it holds this
+
+    # -- a run -----------------------------------------------------------------------------------
 
     def run(self) -> State:
         """Run until no value improves on any rank."""
         arrays, lists = self.arrays, self._lists
         if arrays.program.active is None:  # else it is not known who sends in the end
             lists.forgive()
-        places: Any = arrays.sources
-        if places is None or len(places):
-            lists.start(places)
-        until, delta, exchanges = lists.highest, None, 0
-        if lists.ordered:
-            delta = self._delta(places)
-            until = lists.lowest  # the first stretch finds the least priority there is
+        self._stretches.begin(arrays.sources)
+        exchanges = 0
+        # Nobody goes on before all are here: to allocate waits for devices, and a peer's may wait for
+        # this one.
         if self._ranks.sum(int(lists.control["far"][0])):
-            exchanges = self._improve(until, delta)
+            exchanges = self._improve()
         if self._ranks.max(int(lists.control["failed"][0])):
             lists.check()
         if arrays.program.has_reached:
@@ -64,28 +106,15 @@ class RankInPlace:
             arrays.reached |= (self._values != none).view(np.uint8)
         return arrays.result(exchanges)
 
-    def _improve(self, until: Any, delta: Any) -> int:
+    def _improve(self) -> int:
         """Go on in stretches, with an exchange after each, until no rank has any left; how many."""
-        link, lists = self._border.link, self._lists
-        stretches = lists.stretches(until, delta)
-        every = cupy.zeros((self._ranks.size, stretches.told.size), np.uint64)
-        self._border.make_room(self._travelling)
-
-        def exchange() -> None:
-            self._border.refresh(self._travelling)
-            stretches.arrive(self._told, self._told_late)
-            stretches.tell()
-            link.all_gather(stretches.told, every)
-            stretches.choose(every)
-
-        recorded = link.recorded(exchange)
+        link, lists, stretches = self._border.link, self._lists, self._stretches
         looks: deque[tuple[Any, list[np.ndarray]]] = deque()
-        rooms, began = [stretches.room(), stretches.room()], time.perf_counter()
-        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        rooms, began = list(self._rooms), time.perf_counter()
         while True:
-            for _ in range(AHEAD):
+            for _ in range(self._ahead):
                 lists.go_on()
-                recorded()
+                self._recorded()
             looks.append((cupy.cuda.Event(disable_timing=True), rooms[0]))
             rooms.reverse()  # the other one may be waited for
             stretches.look(looks[-1][1])
@@ -95,24 +124,34 @@ class RankInPlace:
             event, room = looks.popleft()
             link.wait(event)
             before, began = began, time.perf_counter()
-            agreed = self._seen(stretches, room, began - before)
+            agreed = self._seen(room, began - before)
             if agreed["over"]:
                 link.settle()  # what is queued waits for the peers too
                 return int(agreed["exchanges"])
 
-    def _seen(self, stretches: Stretches, room: list[np.ndarray], seconds: float) -> Any:
+    def _exchange(self) -> None:
+        """Queue what comes between two stretches."""
+        stretches, link = self._stretches, self._border.link
+        self._border.refresh(self._travelling)
+        stretches.arrive(self._told, self._told_late)
+        stretches.tell()
+        link.all_gather(stretches.told, self._every)
+        stretches.choose(self._every)
+
+    def _seen(self, room: list[np.ndarray], seconds: float) -> Any:
         """What the device says, with a row for the report."""
         lists = self._lists
         rounds, read = (int(lists.control[name][0]) for name in ("rounds", "all_edges"))
-        agreed = stretches.seen(room)
+        agreed = self._stretches.seen(room)
         lists.advance(rounds, read, frontier=int(lists.control["far"][0]), seconds=seconds)
         return agreed
 
-    def _delta(self, places: Any) -> Any:
+    def _delta(self) -> Any:
         """The width of a bucket, the same on all ranks: the largest that a rank has measured."""
+        places = self.arrays.sources
         there = places is None or len(places) > 0
         measured = self._lists.measured(places) if there and self.arrays.n else 0.0
-        return self._lists.widen(float(self._ranks.max(measured)))
+        return self._lists.width(float(self._ranks.max(measured)))
 
     @property
     def _travelling(self) -> list[Any]:

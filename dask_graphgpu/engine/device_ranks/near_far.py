@@ -13,6 +13,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.report import Report
 
 # Edges that a rank reads in a stretch, in the mean, below which the next one is wider: to read them
 # takes no longer than an exchange. Above four times as many it is narrower.
@@ -22,8 +23,14 @@ FEW_EDGES = 1 << 20
 # for those that are short: where all neighbours are remote most of it is in vain.
 FEW_EDGES_A_VALUE = 4
 
+# The same for each ghost: what an exchange sends and looks at are all values of the border.
+FEW_EDGES_A_GHOST = 2
+
 # Buckets in a stretch, at most.
 _WIDEST = 1 << 20
+
+# Blocks of `arrived` on a multiprocessor, and their threads.
+_BLOCKS, _THREADS = 4, 512
 
 
 class RankNearFar(NearFar):
@@ -57,30 +64,39 @@ class RankNearFar(NearFar):
         self.start(None)
         self.improve()
 
+    def restart(self, report: Report) -> None:
+        """Have nothing to send, as before the first run."""
+        self.report = report
+        self.control = self._control_at_start()
+        self._sets.fill(0)
+        self._held["sent"].fill(self.arrays.lowered.glue.identity(self.arrays.binding.message))
+
     def measured(self, places: Any) -> float:
         """The width of the first bucket by this rank's edges, as of `NearFar.measure`."""
         self.measure(places)
         return float(self.look()["delta"][0])
 
-    def widen(self, delta: float) -> Any:
-        """Make buckets of a width, at least 1 for integers; in the type of priorities."""
-        control = self.control
-        control["delta"] = control["least_delta"] = (
-            min(max(delta, 1.0), 2.0**62) if self.whole else delta
-        )
-        self._write()
-        return control["delta"][0].item()
+    def width(self, delta: float) -> Any:
+        """The width of a bucket in the type of priorities; at least 1 for integers."""
+        return int(min(max(delta, 1.0), 2.0**62)) if self.whole else delta
 
-    def stretches(self, until: Any, delta: Any) -> Stretches:
-        """What goes on from here, all ranks in the same stretches; the first one up to ``until``."""
-        self.control["until"] = until
-        self._write()
-        kernels = {
-            name: launch.loaded(self.arrays.module("near_far_ranks", self._macros).kernel(name))
-            for name in ("arrived", "tell", "next_stretch")
-        }
-        launch.resident_blocks(self._kernel, threads=THREADS)  # loads it
-        return Stretches(self, kernels, until, delta)
+    def begin(self, places: Any, until: Any, delta: Any) -> None:
+        """As `start`, with nothing to send where there are no places; the first stretch ends there."""
+        control = self.control
+        control["until"] = until
+        if delta is not None:
+            control["delta"] = control["least_delta"] = delta
+        if places is None or len(places):
+            self.start(places)
+        else:
+            self._write()
+
+    def kernels(self) -> dict[str, Kernel]:
+        """Those of near_far_ranks.cu; they and that of a stretch are loaded."""
+        launch.resident_blocks(self._kernel, threads=THREADS)
+        module = self.arrays.module("near_far_ranks", self._macros)
+        names = "arrived", "tell", "next_stretch"
+        return {name: launch.loaded(module.kernel(name)) for name in names}
 
     def go_on(self) -> None:
         """Queue a stretch."""
@@ -102,29 +118,38 @@ class Stretches:
     Parameters
     ----------
     lists : RankNearFar
-    kernels : dict of str to Kernel
-    until, delta
-        Where the first stretch ends, and how wide a bucket is.
+    delta
+        How wide a bucket is; None where nothing is ordered.
+    ghosts : int
+        Of the rank that has most.
     """
 
-    def __init__(
-        self, lists: RankNearFar, kernels: dict[str, Kernel], until: Any, delta: Any
-    ) -> None:
-        self._lists, self._kernels = lists, kernels
+    def __init__(self, lists: RankNearFar, delta: Any, ghosts: int) -> None:
+        self._lists, self._kernels = lists, lists.kernels()
         kind = "i8" if lists.whole else "f8"
         made = np.zeros(1, [(name, kind if of == "priority" else of) for name, of in _AGREED])
-        made["buckets"], made["until"], made["ordered"] = 1, until, lists.ordered
+        made["buckets"], made["ordered"] = 1, lists.ordered
+        made["until"] = lists.lowest if lists.ordered else lists.highest
         made["delta"] = 1 if delta is None else delta
         made["lowest"], made["highest"] = lists.lowest, lists.highest
-        made["few_edges"], made["few_edges_a_value"] = FEW_EDGES, FEW_EDGES_A_VALUE
+        made["few_edges"] = max(FEW_EDGES, FEW_EDGES_A_GHOST * ghosts)
+        made["few_edges_a_value"] = FEW_EDGES_A_VALUE
         made["widest"], made["steps"] = _WIDEST, STEPS
-        self._agreed_dtype, self._agreed = made.dtype, cupy.asarray(made.view(np.uint64))
+        self._at_start, self.delta = made, delta
+        self._agreed = cupy.empty(len(_AGREED), np.uint64)
         self.told = cupy.zeros(_TOLD, np.uint64)
+
+    def begin(self, places: Any) -> None:
+        """Get the first stretch ready: it finds the least priority that there is."""
+        self._agreed.set(self._at_start.view(np.uint64))
+        self._lists.begin(places, self._at_start["until"][0], self.delta)
 
     def arrive(self, told: Any, told_late: Any) -> None:
         """Queue that ghosts which were told something better are to send."""
         given = (*self._lists.given, told, told_late)
-        launch.flat(self._kernels["arrived"], told.size, given)
+        # No more: each block adds to the same counters. A warp has the 32 vertices of a word.
+        threads = min(told.size + 32, launch.num_multiprocessors() * _BLOCKS * _THREADS)
+        launch.flat(self._kernels["arrived"], threads, given, threads=_THREADS)
 
     def tell(self) -> None:
         """Queue that this rank's numbers are put together in ``told``."""
@@ -148,7 +173,7 @@ class Stretches:
     def seen(self, out: Sequence[np.ndarray]) -> Any:
         """What was agreed on, and the control block for the lists."""
         self._lists.control = out[0].view(self._lists.control.dtype).copy()
-        return out[1].view(self._agreed_dtype)[0]
+        return out[1].view(self._at_start.dtype)[0]
 
     def _alone(self, name: str, *args: Any) -> None:
         """A launch of one thread."""

@@ -77,29 +77,31 @@ def run(
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
     in_place = program.in_place and not in_steps
-    key = None if in_place else _key(program, binding, places)
+    key = _key(program, binding, places, *(("in place", cutoff) if in_place else ()))
+    engine: RankInPlace | RankSynchronous | None
     with connected(whole, key) as (border, engine):
-        if in_place:
+        if engine is not None:
+            engine.again(binding, places, report)
+        elif in_place:
             arrays = RankArrays(binding, whole.ranks, places, every=False)
-            return RankInPlace(arrays, whole.ranks, border, cutoff, report).run()
-        if engine is None:
+            engine = RankInPlace(arrays, whole.ranks, border, cutoff, report, lasts=key is not None)
+        else:
             every = every_sends(binding, places)
             arrays = RankArrays(binding, whole.ranks, places, every=every)
             engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
-        else:
-            engine.again(binding, places, report)
         try:
-            state: State = engine.run(max_supersteps, exact_supersteps)
+            if isinstance(engine, RankInPlace):
+                return engine.run()
+            return engine.run(max_supersteps, exact_supersteps)
         finally:
             if engine.lasts:
                 engine.release()
                 border.leave(key, engine)
             else:
                 engine.forget()
-    return state
 
 
-def _key(program: VertexProgram, binding: Binding, places: Any) -> Any:
+def _key(program: VertexProgram, binding: Binding, places: Any, *more: Any) -> Any:
     """What runs have in common that can use one engine; None of what no later one can."""
     from dask_graphgpu.engine.cuda.lower import frozen
 
@@ -121,5 +123,5 @@ def _key(program: VertexProgram, binding: Binding, places: Any) -> Any:
     taken = [(name, aggregate.combine) for name, aggregate in program.aggregates.items()]
     constants = [(name, repr(value)) for name, value in binding.constants.items()]
     settings = config.settings()
-    parts = (frozen(binding), values, others, taken, constants, settings, places is None)
+    parts = (frozen(binding), values, others, taken, constants, settings, places is None, more)
     return repr(parts), binding.view.rows

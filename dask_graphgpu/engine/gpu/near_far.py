@@ -154,16 +154,11 @@ class NearFar:
         binding, n, ids = arrays.binding, arrays.n, arrays.view.id_dtype
         self.arrays, self.ordered, self.report = arrays, ordered, report
         edges, values = arrays.edges("send"), arrays.state[binding.program.first]
+        self._edges = edges  # structs have addresses of its columns
         kind, self.lowest, self.highest = priorities(binding)
         self.whole = kind == "i8"
         words, self._capacity = (n + 31) // 32, min(n, max(int(n * FAR_SHARE), FAR_LEAST))
-        self.control = np.zeros(1, _struct(_CONTROL, kind))
-        # Nothing is near yet, so that the first bucket starts from the least priority there is.
-        self.control["limit"] = self.control["done"] = self.lowest if ordered else self.highest
-        self.control["delta"] = self.control["least_delta"] = 1
-        self.control["until"] = self.highest
-        self.control["phase"] = _DONE
-        self.control["least"] = self.control["least_arrival"] = INT64_MAX
+        self.control = self._control_at_start()
         self._state = cupy.asarray(self.control.view(np.uint64))
         self._far = cupy.empty((2, self._capacity), ids)
         self._sets = cupy.zeros((3, words), np.uint32)
@@ -199,6 +194,17 @@ class NearFar:
         self._module = arrays.module("near_far", defines(values.dtype) | columns)
         self._kernel = self._module.kernel("near_far")
         self._run = arrays.run("send")
+
+    def _control_at_start(self) -> Any:
+        """The control block before any vertex is to send."""
+        control = np.zeros(1, _struct(_CONTROL, "i8" if self.whole else "f8"))
+        # Nothing is near yet, so that the first bucket starts from the least priority there is.
+        control["limit"] = control["done"] = self.lowest if self.ordered else self.highest
+        control["delta"] = control["least_delta"] = 1
+        control["until"] = self.highest
+        control["phase"] = _DONE
+        control["least"] = control["least_arrival"] = INT64_MAX
+        return control
 
     @property
     def given(self) -> tuple[Any, Any]:
@@ -279,7 +285,7 @@ class NearFar:
         control["steps_left"] = STEPS
 
     def _write(self) -> None:
-        self._state[:] = cupy.asarray(self.control.view(np.uint64))
+        self._state.set(self.control.view(np.uint64))
         self._held["barrier"].fill(0)
 
 

@@ -263,7 +263,8 @@ class RankView:
             places = np.array(found, np.int64)
         else:
             order = self.know_order(np.argsort)
-            place = np.searchsorted(self.numbers, numbers, sorter=order)
+            # Of another type they would have all numbers that are here converted, for each call.
+            place = np.searchsorted(self.numbers, numbers.astype(self.id_dtype), sorter=order)
             places = order[np.minimum(place, len(order) - 1)].astype(np.int64)
         here = self.numbers[places] == numbers
         return places[here], here
