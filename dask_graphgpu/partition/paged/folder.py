@@ -25,7 +25,8 @@ class SpillFolder:
     ----------
     paths : list of str
     readers : list of executors
-        Each with two threads: while one checks what it has read, the other has the disk at work.
+        One for each directory. The only one has two threads: while one checks what it has read, the
+        other has the disk at work.
     """
 
     def __init__(self, directories: Sequence[str]) -> None:
@@ -46,7 +47,8 @@ class SpillFolder:
                     f"cannot keep pages in {directory}: {error.strerror}; name folders that can be "
                     "written in graphgpu.spill-directories"
                 ) from error
-        self.readers = [ThreadPoolExecutor(2, "graphgpu-pages") for _ in self.paths]
+        threads = 2 if len(self.paths) == 1 else 1
+        self.readers = [ThreadPoolExecutor(threads, "graphgpu-pages") for _ in self.paths]
 
     def remove(self) -> None:
         """Delete the folders now."""
