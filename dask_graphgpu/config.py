@@ -58,6 +58,9 @@ DEFAULTS: dict[str, Any] = {
     # Whether on many ranks monotone programs run on each until nothing changes before values travel;
     # False: one round, as if each were a superstep.
     "local-convergence": True,
+    # Whether on several GPUs most values travel while sums over the sources that are there already are
+    # put together, on a second stream: of sums by blocks of sources in which a field is what is sent.
+    "overlap": False,
 }
 
 dask.config.update_defaults({"graphgpu": DEFAULTS})

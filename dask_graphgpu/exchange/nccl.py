@@ -19,6 +19,7 @@ from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.exchange.ranks import Ranks
 
 _NOT_READY = 600  # cudaErrorNotReady
+_FIRST = -5  # the highest priority that streams have on any device; others take the nearest one
 _LOOK = 0.005  # seconds between two looks at the other ranks while the device is waited for
 
 
@@ -60,6 +61,10 @@ class DeviceLink:
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
         self._passing: list[Recorded] = []
+        # Its kernels are to begin before those that are queued behind what is under way. They ask for few
+        # multiprocessors, which are there as soon as a few blocks have ended.
+        self._second = cupy.cuda.Stream(non_blocking=True, priority=_FIRST)
+        self._events: list[Any] = []
         # To destroy a communicator waits for the peers, who may not be at it; this does not.
         self._end = weakref.finalize(self, _end, self._comm, self._graphs)
         self._end.atexit = False
@@ -93,6 +98,25 @@ class DeviceLink:
                         self._comm.recv(place, size, byte, peer, stream)
         finally:
             nccl.groupEnd()
+
+    def beside(self, step: Callable[[], None]) -> None:
+        """Queue a step on a second stream, where it begins when all is done that is queued so far.
+
+        What is queued on the current stream from here to `join` may be done before the step, after
+        it, or at the same time. Within what is `recorded`, the second stream is recorded as well from
+        the event on that it waits for, and `join` has to follow.
+        """
+        begins, ends = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+        begins.record()
+        self._second.wait_event(begins)
+        with self._second:
+            step()
+        ends.record(self._second)
+        self._events = [begins, ends]
+
+    def join(self) -> None:
+        """What is queued on the current stream from here on begins when the step `beside` is done."""
+        cupy.cuda.get_current_stream().wait_event(self._events[1])
 
     def recorded(self, step: Callable[[], None], *, lasts: bool = False) -> Recorded:
         """What ``step`` queues, the same each time, as a CUDA graph: a few microseconds to queue.

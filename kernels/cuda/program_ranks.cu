@@ -147,12 +147,21 @@ extern "C" __global__ void hear_one(Run run, int64 which, const Description *des
         run.aggregates[which] = joined(descriptions[which], every, size, which);
 }
 
-// What vertices send, in the order of their degrees: a rank's own vertices and its ghosts are each
-// in that order, and blocks of sources are to be of those with most edges first.
+// What vertices begin .. end - 1 send, in the order of their degrees: a rank's own vertices and its
+// ghosts are each in that order, and blocks of sources are to be of those with most edges first.
 extern "C" __global__ void order_emitted(Run run, const MESSAGE *emitted, const ID *places,
-                                         MESSAGE *ordered) {
+                                         MESSAGE *ordered, uint64 begin, uint64 end) {
     if (run.control->done)
         return;
-    for (uint64 v = thread_rank(); v < (uint64)run.num_vertices; v += num_threads())
+    for (uint64 v = begin + thread_rank(); v < end; v += num_threads())
         ordered[places[v]] = emitted[v];
+}
+
+// The same of ghosts whose values have come by themselves: `places` are of these.
+extern "C" __global__ void order_ahead(Run run, const MESSAGE *values, const ID *places,
+                                       uint64 number, MESSAGE *ordered) {
+    if (run.control->done)
+        return;
+    for (uint64 i = thread_rank(); i < number; i += num_threads())
+        ordered[places[i]] = values[i];
 }

@@ -25,6 +25,7 @@ from dask_graphgpu.engine.device_ranks import synchronous
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.engine.gpu import asked, near_far
+from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -140,9 +141,13 @@ def test_shortest_paths_in_short_stretches(way, far, monkeypatch):
             same(found, expected, rtol=1e-5 if kind == "float32" else 0)
 
 
-@pytest.mark.parametrize("block", [16, 64])
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("block", [16, 64, 4096])
 @pytest.mark.parametrize("size", SEVERAL)
-def test_sums_by_blocks_of_sources(size, block, monkeypatch):
+def test_sums_by_blocks_of_sources(size, block, overlap, monkeypatch):
+    joins = []
+    join = DeviceLink.join
+    monkeypatch.setattr(DeviceLink, "join", lambda link: (joins.append(link), join(link)))
     monkeypatch.setattr(asked, "_MANY_EDGES", 0)
     monkeypatch.setattr(synchronous, "sizes", lambda item: (block, 16 * block))
     program = power_program("float32", weighted=False, personal=False)
@@ -153,13 +158,26 @@ def test_sums_by_blocks_of_sources(size, block, monkeypatch):
 
         def work(share):
             share.by_degree = True
-            return device_ranks.run(program, share, report=Report("test"), **given)
+            return [
+                device_ranks.run(program, share, report=Report("test"), **given) for _ in range(2)
+            ]
 
         parts = cut(view, size, "random")
-        with monkeypatch.context() as rows:
+        with monkeypatch.context() as rows, dask.config.set({"graphgpu.overlap": overlap}):
             rows.setattr(synchronous.RankSynchronous, "_pull_lists", None)  # not by rows
-            found = put_together(parts, on_gpus(parts, work))
-        same(found, expected, rtol=1e-5)
+            found = on_gpus(parts, work)
+        for states in zip(*found, strict=True):
+            same(put_together(parts, states), expected, rtol=1e-5)
+    assert bool(joins) == overlap
+
+
+def test_overlap_is_true_or_false():
+    parts = cut(rmat(5).view(), 2, "random")
+    with (
+        dask.config.set({"graphgpu.overlap": "yes"}),
+        pytest.raises(errors.InvalidArgument, match="overlap is 'yes': give True or False"),
+    ):
+        on_ranks(HOPS, parts, sources=[0], max_supersteps=2)
 
 
 def test_the_largest_integer_is_a_distance_like_any_other():

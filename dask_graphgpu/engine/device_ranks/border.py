@@ -39,6 +39,8 @@ class DeviceBorder:
 
     Attributes
     ----------
+    ghosts : list of (first, end)
+        Local ids, of each peer.
     nbytes : int
         What one `refresh` of a byte a vertex sends.
     """
@@ -47,7 +49,7 @@ class DeviceBorder:
         self.link = link
         lengths = [len(vertices) for vertices in border.sends]
         self._cuts = list(pairwise(np.cumsum([0, *lengths]).tolist()))
-        self._ghosts = list(pairwise(border.ghosts.tolist()))
+        self.ghosts = list(pairwise(border.ghosts.tolist()))
         self._vertices = cupy.asarray(np.concatenate(border.sends))
         self.nbytes = int(self._vertices.size)
         self._packed: dict[tuple[int, ...], list[Any]] = {}
@@ -88,11 +90,16 @@ class DeviceBorder:
         pairs = []
         for array, packed in zip(arrays, self.make_room(arrays), strict=True):
             values = packed.view(array.dtype)
-            self._pack(array, values)
+            self.pack(self._vertices, array, values)
             sent = [values[first:last] for first, last in self._cuts]
-            received = [array[first:last] for first, last in self._ghosts]
+            received = [array[first:last] for first, last in self.ghosts]
             pairs.append((sent, received))
         self.link.swap(pairs)
+
+    def own_at(self, places: Sequence[np.ndarray]) -> Any:
+        """Local ids of the own vertices that stand at these places of what each peer gets."""
+        each = [first + at for (first, _), at in zip(self._cuts, places, strict=True)]
+        return self._vertices[cupy.asarray(np.concatenate(each))]
 
     def make_room(self, arrays: Sequence[Any]) -> list[Any]:
         """What `refresh` of such arrays packs values in; it stays, as recorded launches write to it."""
@@ -101,9 +108,10 @@ class DeviceBorder:
             self._packed[sizes] = [cupy.empty(self.nbytes, array.dtype) for array in arrays]
         return self._packed[sizes]
 
-    def _pack(self, array: Any, values: Any) -> None:
+    def pack(self, vertices: Any, array: Any, values: Any) -> None:
+        """Queue that these vertices' values are copied from ``array`` to ``values``."""
         kernel = self._kernels[array.dtype.itemsize]
-        launch.flat(kernel, values.size, (self._vertices, np.uint64(values.size), array, values))
+        launch.flat(kernel, values.size, (vertices, np.uint64(values.size), array, values))
 
     def _kernel(self, value: str) -> Kernel:
         ids = self._vertices.dtype

@@ -10,6 +10,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.glue import KINDS
+from dask_graphgpu.engine.device_ranks.ahead import SPARE, Ahead, overlaps
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
@@ -61,7 +62,12 @@ class RankSynchronous(Synchronous):
         lasts: bool,
     ) -> None:
         self._ranks, self._border, self._link = ranks, border, border.link
+        self._overlaps = overlaps() and arrays.binding.sent_field is not None
         super().__init__(arrays, report)
+        # All ranks or none: they have one message more.
+        self._overlaps = bool(ranks.min(int(self._overlaps and self.in_blocks)))
+        if self._overlaps:
+            self._make_ahead()
         # One that asks `stop` on the host has the functions of its first run.
         self.lasts = arrays.lasts = lasts and self._stops_on_device
         program = self.program
@@ -122,6 +128,8 @@ class RankSynchronous(Synchronous):
 
     def _first(self) -> None:
         self._steps(self._stops_on_device)
+        if self._overlaps:
+            self._refresh_ahead()
         super()._first()
 
     def _steps(self, stops: bool) -> Callable[[], None]:
@@ -182,11 +190,42 @@ class RankSynchronous(Synchronous):
     def _blocked_steps(
         self, run: Any, emitted: Any, into: tuple[Any, Any]
     ) -> list[Callable[[], None]]:
-        self._ordered = cupy.empty_like(emitted)
+        self._ordered = ordered = cupy.empty_like(emitted)
         kernel = self._of_ranks("order_emitted")
-        given = run, emitted, self._places, self._ordered
-        order = partial(launch.flat, kernel, self.arrays.n, given)
-        return [order, *super()._blocked_steps(run, self._ordered, into)]
+
+        def order(begin: int, end: int) -> Callable[[], None]:
+            given = run, emitted, self._places, ordered, np.uint64(begin), np.uint64(end)
+            return partial(launch.flat, kernel, end - begin, given)
+
+        n, owned = self.arrays.n, self.binding.view.num_owned
+        if not self._overlaps:
+            return [order(0, n), *super()._blocked_steps(run, ordered, into)]
+        # Own values are here when a superstep begins, and of the ghosts those of the first block of
+        # sources: they have come at the end of the one before. All others travel beside the sums over
+        # these, which read `ordered` alone: no more than `refresh` do they write to own values. Before
+        # the next `order` there is the join, and apply, which writes what `refresh` packs, is behind it.
+        ahead = self._ahead
+        given = run, ahead.values, self._ahead_places, np.uint64(ahead.values.size), ordered
+        listed = partial(launch.flat, self._of_ranks("order_ahead"), ahead.values.size, given)
+        between = [self._link.join, order(owned, n)]
+        split = max(1, self._own_places // self.blocked.block)  # the first block is known
+        return [
+            partial(self._link.beside, self._refresh),
+            order(0, owned),
+            listed,
+            *self._blocked_in_two(run, ordered, into, split, SPARE, between),
+        ]
+
+    def _make_ahead(self) -> None:
+        """The ghosts of the first block of sources, and how many places are of what is known early."""
+        owned = self.binding.view.num_owned
+        ghosts = cupy.flatnonzero(self._places[owned:] < self.blocked.block) + owned
+        self._ahead = Ahead(self._ranks, self._border, ghosts, self.messages.dtype)
+        self._ahead_places = self._places[ghosts]
+        self._own_places = owned + int(ghosts.size)
+
+    def _refresh_ahead(self) -> None:
+        self._ahead.refresh(self.emitted)
 
     @cached_property
     def blocked(self) -> Blocked:
@@ -198,21 +237,29 @@ class RankSynchronous(Synchronous):
             made.edges = edges  # the others are not needed any more
             return made
 
-        made: Blocked = self.arrays.edge_view.made(("blocked", id(edges.offsets), of), make)
+        key = "blocked", id(edges.offsets), of, self._overlaps
+        made: Blocked = self.arrays.edge_view.made(key, make)
         return made
 
     @cached_property
     def _places(self) -> Any:
-        """Place of each vertex that is here in the order of falling degrees, ghosts among own ones."""
-        view = self.arrays.view
+        """Place of each vertex that is here in the order of falling degrees, ghosts among own ones.
+
+        Where most ghosts are known late, so it is in the first block of sources only: behind it come
+        the own vertices, then the ghosts.
+        """
+        view, owned = self.arrays.view, self.binding.view.num_owned
+        block = sizes(self.messages.dtype.itemsize)[0] if self._overlaps else self.arrays.n
 
         def make() -> Any:
             order = cupy.argsort(-view.degrees("out"))
+            rest = order[block:]
+            order = cupy.concatenate([order[:block], rest[rest < owned], rest[rest >= owned]])
             places = cupy.empty(self.arrays.n, view.id_dtype)
             places[order] = cupy.arange(self.arrays.n, dtype=view.id_dtype)
             return places
 
-        return view.made("places by degree", make)
+        return view.made(("places by degree", block), make)
 
     # -- the end of a superstep --------------------------------------------------------------------
 
@@ -256,7 +303,7 @@ class RankSynchronous(Synchronous):
                 *self._alone(run, self.stages.alone_after),
                 self._launch("commit", vertices, run),
             ]
-        steps.append(self._refresh)
+        steps.append(self._refresh_ahead if self._overlaps else self._refresh)
         steps.append(
             self._end(
                 "hear", run, self.partials, self.log, *self._choices(), self._descriptions, every,

@@ -165,13 +165,21 @@ class Blocked:
         sent = cupy.bincount(source, weights=self.tile_quads, minlength=self.num_sources)
         mean = sent / cupy.maximum(cupy.diff(self.source_tiles.astype(np.int64)), 1)
         self.tile_lanes = cupy.where(mean >= _TILE_OF_WARP, 32, 8).astype(np.uint64)
-        # Every block of threads takes as long as the others.
         self.num_senders = launch.num_multiprocessors()
-        cost = cupy.cumsum(self.tile_quads.astype(np.int64) + _COST_OF_TILE)
-        share = cupy.arange(1, self.num_senders) * (int(cost[-1]) if cost.size else 0)
-        self.sender_tiles = cupy.zeros(self.num_senders + 1, np.uint64)
-        self.sender_tiles[1:-1] = cupy.searchsorted(cost, share // self.num_senders)
-        self.sender_tiles[-1] = cost.size
+        self.sender_tiles = self.senders(0, self.num_sources, self.num_senders)
+
+    def senders(self, first: int, last: int, number: int) -> Any:
+        """Bounds of the tiles that so many blocks of threads send, of blocks of sources ``first`` .. ``last - 1``.
+
+        Every block of threads takes as long as the others.
+        """
+        begin, end = (int(self.source_tiles[source]) for source in (first, last))
+        cost = cupy.cumsum(self.tile_quads[begin:end].astype(np.int64) + _COST_OF_TILE)
+        share = cupy.arange(1, number) * (int(cost[-1]) if cost.size else 0)
+        tiles = cupy.full(number + 1, begin, np.uint64)
+        tiles[1:-1] += cupy.searchsorted(cost, share // number).astype(np.uint64)
+        tiles[-1] = end
+        return tiles
 
     def _find_long(self) -> None:
         """Rows of several chunks, and the first place of the sums of each, and the end."""
@@ -186,12 +194,12 @@ class Blocked:
         """Of device memory, beside the adjacency."""
         return sum(int(array.nbytes) for array in vars(self).values() if hasattr(array, "nbytes"))
 
-    def struct(self, values: Any, sums: Any) -> Any:
-        """Struct Blocked of program_blocked.cu."""
+    def struct(self, values: Any, sums: Any, sender_tiles: Any) -> Any:
+        """Struct Blocked of program_blocked.cu; ``sender_tiles``: as of `senders`."""
         return struct([
             *self._quads[0], *self._quads[1], self.near_chunks, self.far_chunks, self.num_near,
             self.num_far, self.block, self.room, self.tile_first, self.tile_quads,
-            self.source_tiles, self.tile_lanes, self.sender_tiles, self.source, values, sums, self.long_rows,
+            self.source_tiles, self.tile_lanes, sender_tiles, self.source, values, sums, self.long_rows,
             self.long_slots, self.num_long,
         ])  # fmt: skip
 

@@ -114,26 +114,56 @@ class Gathers:
         self, run: Any, emitted: Any, into: tuple[Any, Any]
     ) -> list[Callable[[], None]]:
         """The launches of a gather by blocks of sources."""
+        return self._blocked_in_two(run, emitted, into, 0, 0, [])
+
+    def _blocked_in_two(
+        self,
+        run: Any,
+        emitted: Any,
+        into: tuple[Any, Any],
+        split: int,
+        spare: int,
+        between: list[Launch],
+    ) -> list[Launch]:
+        """As `_blocked_steps`, where blocks of sources from ``split`` on are known after ``between``.
+
+        ``spare`` : multiprocessors that are left to others until then. With a split of 0 there is
+        nothing between.
+        """
         item, blocked = self.messages.dtype.itemsize, self.blocked
         self.far_sums = cupy.empty(max(1, blocked.num_sums), np.float64)  # or of int64
-        given = blocked.struct(self.far_values, self.far_sums)
         whole = launch.num_multiprocessors()
         resident = max(1, _RESIDENT // BLOCKED_THREADS) * whole
+        early = max(1, whole - spare)
+        self._senders = [(blocked.num_senders, blocked.sender_tiles)]
+        if split:
+            cuts = (0, split, early), (split, blocked.num_sources, blocked.num_senders)
+            self._senders = [(cut[2], blocked.senders(*cut)) for cut in cuts]
 
         def launched(
-            name: str, blocks: int, *args: Any, places: int = 0, threads: int = BLOCKED_THREADS
+            name: str,
+            blocks: int,
+            *args: Any,
+            places: int = 0,
+            threads: int = BLOCKED_THREADS,
+            tiles: Any = blocked.sender_tiles,
         ) -> Callable[[], None]:
             shared = item * (places + 1) if places else 0
             size: dict[str, Any] = {"threads": threads, "shared": shared}
+            given = blocked.struct(self.far_values, self.far_sums, tiles)
             return self._launch(name, blocks, run, given, *args, **size, source="program_blocked")
 
-        steps = [launched("sum_near", whole, emitted, *into, places=blocked.block)]
+        def send(number: int, tiles: Any) -> Launch:
+            sources = np.uint64(blocked.num_sources)
+            return launched("send_far", number, emitted, sources, places=blocked.block, tiles=tiles)
+
+        steps = [launched("sum_near", early, emitted, *into, places=blocked.block)]
         if blocked.num_far:
-            sources, room = np.uint64(blocked.num_sources), blocked.room
-            steps += [
-                launched("send_far", blocked.num_senders, emitted, sources, places=blocked.block),
-                launched("sum_far", resident, *into, places=room, threads=FAR_THREADS),
-            ]
+            sent = [send(*each) for each in self._senders]
+            summed = launched("sum_far", resident, *into, places=blocked.room, threads=FAR_THREADS)
+            steps += [*sent[:-1], *between, sent[-1], summed]
+        else:
+            steps += between
         if blocked.num_long:
             blocks = min(whole, -(-blocked.num_long * 32 // BLOCKED_THREADS))
             steps.append(launched("join_far", blocks, *into))
