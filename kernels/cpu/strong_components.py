@@ -3,8 +3,7 @@
 Encoding
 --------
 done : uint8, 1 for vertices whose component is known; the others are the graph that is left.
-label : for vertices that are done, some member of their component, the same for all its members. A
-    vertex that was trimmed is its own.
+label : for vertices that are done, the first member of their component in the order of the user's ids.
 """
 
 import numpy as np
@@ -159,16 +158,34 @@ def reach(lo, hi, source, sides, done, found, queues):
     return read
 
 
+@jit(inline="always")
+def _before(rank, v, w):
+    """Whether v comes before w in the order of the user's ids; `rank` is empty where ids are in it."""
+    if rank.size:
+        return rank[v] < rank[w]
+    return v < w
+
+
 @jit
-def settle_both(lo, hi, source, found, done, label):
-    """Give those that were found both ways to the component of `source`; returns how many they are."""
+def found_both(lo, hi, found, rank):
+    """How many of a block were found both ways, and the first of them in the order of the user's ids."""
     count = 0
+    first = np.uint64(lo)
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        if found[0][v] and found[1][v]:
+            if count == 0 or _before(rank, v, first):
+                first = v
+            count += 1
+    return count, first
+
+
+@jit
+def settle_both(lo, hi, first, found, done, label):
+    """Give those that were found both ways to the component whose first member is `first`."""
     for v in range(lo, hi):
         if found[0][v] and found[1][v]:
             done[v] = 1
-            label[v] = source
-            count += 1
-    return count
+            label[v] = first
 
 
 @jit
@@ -195,7 +212,7 @@ def colour(lo, hi, left, offsets, neighbours, done, colours):
 
 
 @jit
-def settle_colours(lo, hi, left, offsets, neighbours, colours, done, label):
+def settle_colours(lo, hi, left, offsets, neighbours, colours, done, rank, label):
     """From each vertex that kept its own colour go back through its colour: that is its component.
 
     Components of a block touch no vertex of another colour, so threads never meet. `offsets` and
@@ -214,7 +231,6 @@ def settle_colours(lo, hi, left, offsets, neighbours, colours, done, label):
         if colours[root] != root:
             continue
         done[root] = 1
-        label[root] = root
         queue[0] = root
         head, tail = 0, 1
         while head < tail:
@@ -226,81 +242,94 @@ def settle_colours(lo, hi, left, offsets, neighbours, colours, done, label):
                 v = neighbours[e]
                 if colours[v] == root and done[v] == 0:
                     done[v] = 1
-                    label[v] = root
                     if tail == queue.size:
                         longer = np.empty(2 * tail, queue.dtype)
                         longer[:tail] = queue
                         queue = longer
                     queue[tail] = v
                     tail += 1
+        first = queue[0]
+        for i in range(1, tail):
+            if _before(rank, queue[i], first):
+                first = queue[i]
+        for i in range(tail):
+            label[queue[i]] = first
         count += tail
     return count, read
 
 
 @jit
-def depth_first(offsets, neighbours, done, label, index, place, path, open_):
+def depth_first(offsets, neighbours, rank, index, known, label, path, place, lows, open_):
     """Components of what is left by one depth-first search, on one thread.
+
+    A look at a neighbour is one read of `index`. What belongs to a vertex that the search is in lies on stacks, whose
+    tops stay in the cache.
 
     Parameters
     ----------
-    index : zeros; number of each vertex in the order of discovery, then the least that it leads back to
-    place : for each vertex on the path, the next edge of its row
-    path, open_ : stacks, of the vertices that the search is in, and of those whose component is open
+    rank : place of each vertex in the order of the user's ids; empty: the vertex
+    index : 0 for vertices that are left, then the number of each in the order of discovery, and `known` once its
+        component is
+    known : more than the number of vertices
+    path, place, lows : stacks of the vertices that the search has gone on from, of the next edge of each, and of the
+        least number that it leads back to
+    open_ : stack of the vertices whose component is open, in the order of discovery
 
     Returns
     -------
     int
         Edges read.
     """
-    clock = 0
+    clock = np.uint64(0)
     read = 0
     opened = 0
-    for start in range(np.uint64(done.size)):
-        if done[start]:
+    for start in range(np.uint64(index.size)):
+        if index[start]:
             continue
-        depth = 1
-        path[0] = start
-        clock += 1
-        index[start] = -clock  # negative: nothing earlier is reached, so it is a root
-        place[start] = offsets[start]
-        while depth:
-            v = path[depth - 1]
-            e = place[v]
-            stop = offsets[v + _ONE]
-            deeper = False
-            while e < stop:
-                w = neighbours[e]
-                e += _ONE
-                if done[w]:
-                    continue
-                if index[w] == 0:
-                    place[v] = e
-                    clock += 1
-                    index[w] = -clock
-                    place[w] = offsets[w]
-                    path[depth] = w
-                    depth += 1
-                    deeper = True
-                    break
-                if abs(index[w]) < abs(index[v]):
-                    index[v] = abs(index[w])
-            if deeper:
-                continue
-            depth -= 1
-            read += stop - offsets[v]
-            if index[v] > 0:
+        depth = 0
+        v = np.uint64(start)
+        begins = True
+        while True:
+            if begins:
+                clock += _ONE
+                low = clock
+                index[v] = clock
                 open_[opened] = v
                 opened += 1
-            else:
-                done[v] = 1
-                label[v] = v
-                while opened and abs(index[open_[opened - 1]]) >= -index[v]:
+                e, stop = offsets[v], offsets[v + _ONE]
+                read += stop - e
+                begins = False
+            while e < stop:
+                w = np.uint64(neighbours[e])
+                e += _ONE
+                number = np.uint64(index[w])
+                if number == 0:
+                    begins = True
+                    break
+                low = min(low, number)
+            if begins:
+                path[depth], place[depth], lows[depth] = v, e, low
+                depth += 1
+                v = w
+                continue
+            if (
+                low == index[v]
+            ):  # it leads back to nothing earlier: those open since are its component
+                first = v
+                end = opened
+                opened -= 1
+                while open_[opened] != v:
+                    if _before(rank, open_[opened], first):
+                        first = np.uint64(open_[opened])
                     opened -= 1
-                    w = open_[opened]
-                    done[w] = 1
-                    label[w] = v
-            if depth:
-                u = path[depth - 1]
-                if not done[v] and abs(index[v]) < abs(index[u]):
-                    index[u] = abs(index[v])
+                for i in range(opened, end):
+                    label[open_[i]] = first
+                    index[open_[i]] = known
+                low = np.uint64(known)
+            if depth == 0:
+                break
+            depth -= 1
+            v, e = np.uint64(path[depth]), place[depth]
+            low = min(low, np.uint64(lows[depth]))
+            stop = offsets[v + _ONE]
     return read

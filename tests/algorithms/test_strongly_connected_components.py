@@ -1,5 +1,6 @@
 """Strongly connected components against reachability, in every way in which they are found."""
 
+from contextlib import contextmanager
 from unittest import mock
 
 import networkx as nx
@@ -29,6 +30,16 @@ def test_label_is_the_smallest_member(graph):
     assert found == {v: graph.ids[wanted[v]] for v in range(graph.n)}
 
 
+@contextmanager
+def every_way(number, **constants):
+    """On threads, with all ways taken of graphs of any size."""
+    module = "dask_graphgpu.engine.cpu.strong_components"
+    constants = {"MANY_VERTICES": 0, "LARGE_REST": 0, **constants}
+    with on_threads(number):
+        with mock.patch.multiple(module, **constants):
+            yield
+
+
 @of_the_cpu_engine
 @settings(max_examples=150)
 @given(
@@ -42,12 +53,7 @@ def test_every_way(graph, number, into, sweeps, long_rows):
     simple = sorted({(u, v) for u, v, *_ in graph.edges})
     graph = type(graph)(graph.n, simple, True, None, graph.rank, graph.ids)
     report = Report("scc")
-    with (
-        on_threads(number),
-        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
-        mock.patch("dask_graphgpu.engine.cpu.strong_components.MOST_SWEEPS", sweeps),
-        mock.patch("dask_graphgpu.engine.cpu.strong_components.LONG_ROWS", long_rows),
-    ):
+    with every_way(number, MOST_SWEEPS=sweeps, LONG_ROWS=long_rows):
         label = cpu.strong_components(graph.view(into=into), report)
     assert label.dtype == graph.ids
     assert label.tolist() == oracles.strong_components(graph.n, simple, graph.rank)
@@ -55,6 +61,23 @@ def test_every_way(graph, number, into, sweeps, long_rows):
     assert ways[0] == "trim"
     assert number == 4 or "colour" not in ways
     assert "forward-backward" not in ways or (number > 1 and len(simple) >= long_rows * graph.n)
+
+
+@of_the_cpu_engine
+@settings(max_examples=150)
+@given(graph=small_graphs(max_vertices=16))
+def test_one_search(graph):
+    """Of few vertices; a component has the label that the ranks of the ids give it."""
+    simple = sorted({(u, v) for u, v, *_ in graph.edges})
+    graph = type(graph)(graph.n, simple, True, None, graph.rank, graph.ids)
+    report, view = Report("scc"), graph.view()
+    label = cpu.strong_components(view, report)
+    assert label.dtype == graph.ids
+    assert label.tolist() == oracles.strong_components(graph.n, simple, graph.rank)
+    assert [(a.direction, a.frontier, a.edges) for a in report.advances] == [
+        ("depth-first", graph.n, len(simple))
+    ]
+    assert not view.has_into
 
 
 def scipy_labels(graph):
@@ -70,14 +93,12 @@ def scipy_labels(graph):
 @of_the_cpu_engine
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("number", [1, 4])
-def test_shapes(shape, number):
+@pytest.mark.parametrize("many", [0, 1 << 20])
+def test_shapes(shape, number, many):
     made = SHAPES[shape](directed=True)
     ends = np.unique(np.stack([made.source, made.destination]), axis=1)
     graph = MadeGraph(made.n, *ends, directed=True)
-    with (
-        on_threads(number),
-        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
-    ):
+    with every_way(number, MANY_VERTICES=many):
         label = cpu.strong_components(graph.view(), Report("scc"))
     np.testing.assert_array_equal(label, scipy_labels(graph))
 
@@ -99,10 +120,7 @@ def test_many_components_of_many_sizes(seed, number):
     ends = np.unique(name[np.c_[[np.arange(n), after], forward]], axis=1)
     graph = MadeGraph(n, *ends, directed=True)
     report = Report("scc")
-    with (
-        on_threads(number),
-        mock.patch("dask_graphgpu.engine.cpu.strong_components.LARGE_REST", 0),
-    ):
+    with every_way(number):
         label = cpu.strong_components(graph.view(), report)
     np.testing.assert_array_equal(label, scipy_labels(graph))
     assert ("colour" in {a.direction for a in report.advances}) == (number == 4)
@@ -112,7 +130,8 @@ def test_many_components_of_many_sizes(seed, number):
 def test_what_is_reported():
     n = 2_000
     report = Report("scc")
-    label = cpu.strong_components(path(n, directed=True).view(), report)
+    with every_way(1):
+        label = cpu.strong_components(path(n, directed=True).view(), report)
     np.testing.assert_array_equal(label, np.arange(n))
     (trim,) = report.advances
     assert (trim.direction, trim.frontier, trim.edges) == ("trim", n, n - 1)
