@@ -170,8 +170,8 @@ def _before(rank, v, w):
 def found_both(lo, hi, found, rank):
     """How many of a block were found both ways, and the first of them in the order of the user's ids."""
     count = 0
-    first = np.uint64(lo)
-    for v in range(np.uint64(lo), np.uint64(hi)):
+    first = lo
+    for v in range(lo, hi):
         if found[0][v] and found[1][v]:
             if count == 0 or _before(rank, v, first):
                 first = v

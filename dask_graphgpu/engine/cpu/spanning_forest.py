@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
+
+# Threads from which edges are offered by all of them, with atomics: these take one thread two to three times as long,
+# and two are hardly faster than one without.
+MANY_THREADS = 4
 
 
 def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -41,12 +45,12 @@ def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     -----
     In each round every component takes its lightest edge [1]_; at least half of the components are gone after it. Of
     edges of the same weight the one with the smaller ends is the lighter, so the forest does not depend on the order of
-    vertices in memory or on threads. Edges within a component are dropped after each round: O(E log V) at most, and
-    about two looks at an edge on most graphs. 8 to 16 bytes an edge more than the graph, and as much again for the
-    ends.
+    vertices in memory or on threads. Edges within a component are dropped after each round, and components numbered
+    anew: O(E log V) at most, and about two looks at an edge on most graphs. 12 to 32 bytes an edge more than the
+    graph, and as much again for the ends.
     """
     low, high, weight = edges_of(view.out, view.user_rank, view.directed)
-    taken = forest(view.num_vertices, low, high, weight, report)
+    taken = np.flatnonzero(forest(view.num_vertices, low, high, weight, report))
     return low[taken], high[taken], weight[taken]
 
 
@@ -68,30 +72,38 @@ def forest(
     from dask_graphgpu.kernels.cpu import components
     from dask_graphgpu.kernels.cpu import spanning_forest as kernels
 
-    chosen = np.zeros(len(low), np.uint8)
-    a, b = low.copy(), high.copy()
-    edge = np.arange(len(low), dtype=np.uint32 if len(low) < 2**32 else np.uint64)
-    parent = np.arange(n, dtype=low.dtype)
-    vertices = even_blocks(n)
-    while len(a):
-        start, size = time.perf_counter(), len(a)
-        best, least = np.full(n, -1), np.full(n, _most(weight.dtype), weight.dtype)
-        blocks = even_blocks(size, work=4)
-        for_blocks(kernels.lightest, blocks, a, b, edge, low, high, weight, least, best)
+    size = len(low)
+    chosen = np.zeros(size, np.uint8)
+    left: tuple[np.ndarray, ...]
+    left = low, high, weight, np.arange(size, dtype=np.uint32 if size < 2**32 else np.uint64)
+    kept = tuple(np.empty_like(each) for each in left)  # the rounds after the first are in place
+    while size:
+        start, (a, b, w, edge) = time.perf_counter(), left
+        best = np.full(n, -1, np.int32 if size < 2**31 else np.int64)
+        least, parent, number = np.empty(n, w.dtype), np.empty(n, low.dtype), np.empty(n, low.dtype)
+        least.fill(_most(w.dtype))
+        vertices, blocks = even_blocks(n), even_blocks(size, work=4)
+        offered = a, b, w, edge, low, high, least, best
+        if num_threads() < MANY_THREADS:
+            kernels.lightest(0, size, *offered)
+        else:
+            for_blocks(kernels.lightest_of_many, blocks, *offered)
         hung = sum(for_blocks(kernels.hook, vertices, a, b, edge, best, parent, chosen))
         for_blocks(components.compress, vertices, parent)
-        kept = for_blocks(kernels.keep_joining, blocks, a, b, edge, parent)
+        roots = np.cumsum([0, *for_blocks(kernels.count_roots, vertices, parent)])
+        for_blocks(kernels.number_roots, vertices, vertices, roots, parent, number)
+        counts = for_blocks(kernels.keep_joining, blocks, left, parent, number, kept)
         end = 0
-        for first, count in zip(blocks.tolist(), kept, strict=False):
-            for array in (a, b, edge):
+        for first, count in zip(blocks.tolist(), counts, strict=False):
+            for array in kept:
                 array[end : end + count] = array[first : first + count]
             end += count
-        a, b, edge = a[:end], b[:end], edge[:end]
         report.advance(
             "hook", supersteps=1, frontier=hung, edges=size,
-            bytes=size * (4 * low.itemsize + edge.itemsize + 3 * weight.itemsize) + n * 16,
+            bytes=size * (4 * low.itemsize + 2 * edge.itemsize + 3 * w.itemsize) + n * 24,
             seconds=time.perf_counter() - start,
         )  # fmt: skip
+        n, size, left = int(roots[-1]), end, tuple(each[:end] for each in kept)
     return chosen.view(bool)
 
 

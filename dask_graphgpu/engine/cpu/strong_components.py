@@ -179,9 +179,8 @@ class _Left:
         if not self.count:
             return
         start = time.perf_counter()
-        number = np.dtype(np.uint32 if self.n < 2**32 - 1 else np.uint64)
-        known = np.iinfo(number).max
-        index = self.done.astype(number) * number.type(known)
+        number, known = (np.uint32, 2**32 - 1) if self.n < 2**32 - 1 else (np.uint64, 2**64 - 1)
+        index = np.where(self.done, number(known), number(0))
         path, opened = (np.empty(self.count, self.label.dtype) for _ in range(2))
         read = kernels.depth_first(
             *_arrays(self.out), self._rank, index, known, self.label,
