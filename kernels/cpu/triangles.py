@@ -16,56 +16,35 @@ from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add
 
 
-@jit(inline="always")
-def higher(offsets, v, u):
-    """Whether v is higher than u."""
-    a = offsets[v + 1] - offsets[v]
-    b = offsets[u + 1] - offsets[u]
-    return a > b or (a == b and v < u)
+@jit
+def list_up(lo, hi, offsets, neighbours, degree, number, listed, lengths):
+    """List the higher neighbours of each vertex where its row begins, in `listed`; ``lengths[u]`` = how many.
+
+    `number` breaks ties of `degree`; empty: the vertex does.
+    """
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        begin, stop = offsets[u], offsets[u + np.uint64(1)]
+        k = begin
+        own = degree[u]
+        for e in range(begin, stop):
+            v = np.uint64(neighbours[e])
+            if number.size:
+                first = number[v] < number[u]
+            else:
+                first = v < u
+            listed[k] = neighbours[e]  # no branch: which neighbours are higher cannot be foretold
+            k += np.uint64((degree[v] > own) | ((degree[v] == own) & first))
+        lengths[u] = k - begin
 
 
 @jit
-def up_lengths(lo, hi, offsets, neighbours, lengths):
-    """``lengths[u]`` = neighbours of u that are higher."""
+def up_rows(lo, hi, offsets, listed, up_offsets, up):
+    """Bring what was listed into rows one after another."""
     for u in range(np.uint64(lo), np.uint64(hi)):
-        length = 0
-        for e in range(offsets[u], offsets[u + 1]):
-            length += higher(offsets, np.uint64(neighbours[e]), u)
-        lengths[u] = length
-
-
-@jit
-def up_rows(lo, hi, offsets, neighbours, up_offsets, up):
-    """Write the rows of higher neighbours."""
-    for u in range(np.uint64(lo), np.uint64(hi)):
-        k = up_offsets[u]
-        for e in range(offsets[u], offsets[u + 1]):
-            if higher(offsets, np.uint64(neighbours[e]), u):
-                up[k] = neighbours[e]
-                k += 1
-
-
-@jit
-def up_lengths_by(lo, hi, offsets, neighbours, degree, number, lengths):
-    """As `up_lengths`, where rows are not all there: by given degrees, then by the smaller number."""
-    for u in range(np.uint64(lo), np.uint64(hi)):
-        length = 0
-        for e in range(offsets[u], offsets[u + 1]):
-            v = neighbours[e]
-            length += degree[v] > degree[u] or (degree[v] == degree[u] and number[v] < number[u])
-        lengths[u] = length
-
-
-@jit
-def up_rows_by(lo, hi, offsets, neighbours, degree, number, up_offsets, up):
-    """Write the rows that `up_lengths_by` has measured."""
-    for u in range(np.uint64(lo), np.uint64(hi)):
-        k = up_offsets[u]
-        for e in range(offsets[u], offsets[u + 1]):
-            v = neighbours[e]
-            if degree[v] > degree[u] or (degree[v] == degree[u] and number[v] < number[u]):
-                up[k] = v
-                k += 1
+        begin = offsets[u]
+        start = up_offsets[u]
+        for i in range(up_offsets[u + np.uint64(1)] - start):
+            up[start + i] = listed[begin + i]
 
 
 @jit

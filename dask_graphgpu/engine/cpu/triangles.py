@@ -39,7 +39,7 @@ def triangles(view: View, report: Report) -> np.ndarray:
     """
     from dask_graphgpu.kernels.cpu import triangles as kernels
 
-    up = _oriented(view.symmetric)
+    up = _all_oriented(view.symmetric)
     counts = np.zeros(up.num_vertices, np.int64)
     count_into(counts, up, up, kernels.count, (), (), report)
     return counts
@@ -55,7 +55,7 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
 
     if not view.directed:
         return 2 * triangles(view, report)
-    up = _oriented(view.symmetric)
+    up = _all_oriented(view.symmetric)
     ways = ways_of(up, view.out, view.into)
     counts = np.zeros(up.num_vertices, np.int64)
     count_into(counts, up, up, kernels.count_arcs, (ways,), (ways,), report)
@@ -102,14 +102,41 @@ def count_into(
     )  # fmt: skip
 
 
-def _oriented(rows: Adjacency) -> Adjacency:
-    """Every edge of a symmetric adjacency once, in the row of its lower end."""
+def oriented(
+    rows: Adjacency, degree: np.ndarray, number: np.ndarray | None = None
+) -> tuple[Adjacency, np.ndarray]:
+    """Every edge of a symmetric adjacency once, in the row of its lower end.
+
+    Parameters
+    ----------
+    rows : Adjacency
+        Of the first of the vertices, or of all.
+    degree : array, shape (vertices,)
+        A vertex of more is higher.
+    number : array, shape (vertices,), optional
+        Of two of one degree the vertex of the smaller number is higher. Default: the vertices themselves.
+
+    Returns
+    -------
+    Adjacency
+        With a row for each vertex; empty beyond those of `rows`.
+    lengths : array of int64, shape (vertices,)
+        Of those rows.
+    """
     from dask_graphgpu.kernels.cpu import triangles as kernels
 
     blocks = edge_blocks(rows.offsets)
-    lengths = np.empty(rows.num_vertices, np.int64)
-    for_blocks(kernels.up_lengths, blocks, rows.offsets, rows.neighbours, lengths)
+    lengths = np.zeros(len(degree), np.int64)
+    listed = np.empty_like(rows.neighbours)
+    number = np.empty(0, degree.dtype) if number is None else number
+    begins = rows.offsets.view(np.uint64)
+    for_blocks(kernels.list_up, blocks, begins, rows.neighbours, degree, number, listed, lengths)
     offsets = offsets_of(lengths)
     up = np.empty(offsets[-1], rows.neighbours.dtype)
-    for_blocks(kernels.up_rows, blocks, rows.offsets, rows.neighbours, offsets, up)
-    return Adjacency(offsets, up)
+    for_blocks(kernels.up_rows, blocks, begins, listed, offsets.view(np.uint64), up)
+    return Adjacency(offsets, up), lengths
+
+
+def _all_oriented(rows: Adjacency) -> Adjacency:
+    """Of all vertices; degrees of a simple graph fit the type of its ids."""
+    return oriented(rows, rows.degrees.astype(rows.neighbours.dtype))[0]

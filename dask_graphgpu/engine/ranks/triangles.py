@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.triangles import count_into, ways_of
+from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of
 from dask_graphgpu.engine.ranks.ghost_rows import asked_edges, sent, split_by_room
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
 if TYPE_CHECKING:
@@ -61,13 +60,8 @@ class _Counting:
         self.own = view.num_owned
         rows = view.symmetric
         degree = view.at_ghosts(rows.degrees.copy())
-        given = rows.offsets[: self.own + 1], rows.neighbours, degree, view.numbers
-        blocks = edge_blocks(given[0])
-        self.lengths = np.zeros(view.num_vertices, np.int64)
-        for_blocks(kernels.up_lengths_by, blocks, *given, self.lengths)
-        offsets = offsets_of(self.lengths)
-        self.up = Adjacency(offsets, np.empty(offsets[-1], rows.neighbours.dtype))
-        for_blocks(kernels.up_rows_by, blocks, *given, offsets, self.up.neighbours)
+        own_rows = Adjacency(rows.offsets[: self.own + 1], rows.neighbours)
+        self.up, self.lengths = oriented(own_rows, degree, view.numbers)
         # How long the rows of ghosts are on their owners.
         view.at_ghosts(self.lengths)
         self.ways: tuple[np.ndarray, ...] = ()
