@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
+from dask_graphgpu.io.id_lookup import IdLookup, exchange
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import bounds_of, first_of_each
@@ -37,7 +39,8 @@ class VertexRows:
     Notes
     -----
     Takes 8 bytes and an id for each row that this rank makes, on the GPU or the host. A run costs
-    an all-to-all a column and a scatter; of columns of other vertices also a look-up of their ids.
+    an all-to-all a column and a scatter; of columns of other vertices also a look-up of their ids,
+    which goes from GPU to GPU as well where they are integers.
     """
 
     def __init__(
@@ -60,11 +63,18 @@ class VertexRows:
         self._known: dict[int, list[Any]] = {
             i: [a[rows] for a in known] for i, rows in self._parts.items()
         }
+        self._lookup: IdLookup | None = None
+        # On all ranks or on none: those without a row have a column of no length, of the same type.
+        if link is not None and all(pa.types.is_integer(column.type) for column in known):
+            arrays = [self._xp.asarray(column.to_numpy(zero_copy_only=False)) for column in known]
+            self._lookup = IdLookup(ranks, link, bounds[first].tolist(), arrays)
         self._assemble = assemble
+        self._column: Callable[..., Any] = _host_column
         if schema.on_device:
             from dask_graphgpu.io import device_results
+            from dask_graphgpu.partition.device.columns import series_of
 
-            self._assemble = device_results.assemble
+            self._assemble, self._column = device_results.assemble, series_of
             if link is not None:
                 self._known = {i: device_results.series_of_ids(a) for i, a in self._known.items()}
 
@@ -89,7 +99,7 @@ class VertexRows:
             for name, (_, valid) in given.items()
         }
         others = {
-            name: self._ids.take(to_host(here[name].data), _on_host(here[name].valid))
+            name: self._ids_of(here[name])
             for name, kind in columns.items()
             if kind.vertex and name != "vertex"
         }
@@ -99,9 +109,7 @@ class VertexRows:
                 name: Values(v.data[rows], None if v.valid is None else v.valid[rows])
                 for name, v in here.items()
             }
-            vertices: dict[str, list[Any]] = {
-                name: [a[rows] for a in arrays] for name, arrays in others.items()
-            }
+            vertices = {name: ids_of(rows) for name, ids_of in others.items()}
             if "vertex" in columns:
                 vertices["vertex"] = self._known[i]
             made[i] = self._assemble(part, vertices, columns, self._schema)
@@ -122,7 +130,6 @@ class VertexRows:
 
     def _brought(self, columns: Sequence[Any]) -> list[Any]:
         """What comes to the rows of this rank of columns of own vertices."""
-        rank = self._ranks.rank
         parts = [[column[lo:hi] for lo, hi in self._cuts] for column in columns]
         made = [self._xp.empty(len(self._places), column.dtype) for column in columns]
         if self._link is None:
@@ -130,24 +137,27 @@ class VertexRows:
                 for (lo, hi), each in zip(self._came, self._ranks.all_to_all(part), strict=True):
                     out[self._places[lo:hi]] = each
             return made
-        pairs = []
-        for column, sent in zip(columns, parts, strict=True):
-            room = self._xp.empty(len(self._places), column.dtype)
-            received = [room[lo:hi] for lo, hi in self._came]
-            received[rank][...] = sent[rank]
-            pairs.append((sent, received, room))
-            sent[rank], received[rank] = sent[rank][:0], room[:0]
-        try:
-            self._link.swap([pair[:2] for pair in pairs])
-            for out, (_, _, room) in zip(made, pairs, strict=True):
-                out[self._places] = room
-            self._link.settle()
-            self._ranks.barrier()  # to allocate waits for the device, and a peer may still receive
-        except BaseException:
-            self._link.abort()
-            raise
+        rooms = [self._xp.empty(len(self._places), column.dtype) for column in columns]
+        received = [[room[lo:hi] for lo, hi in self._came] for room in rooms]
+        exchange(self._link, self._ranks, list(zip(parts, received, strict=True)))
+        for out, room in zip(made, rooms, strict=True):
+            out[self._places] = room
         return made
 
+    def _ids_of(self, values: Values) -> Callable[[slice], list[Any]]:
+        """Of some of the rows of a column of other vertices: their ids. Collective."""
+        if self._lookup is None:
+            valid = None if values.valid is None else to_host(values.valid)
+            arrays = self._ids.take(to_host(values.data), valid)
+            return lambda rows: [array[rows] for array in arrays]
+        columns = self._lookup.take(values.data, values.valid)
 
-def _on_host(valid: Any) -> np.ndarray | None:
-    return None if valid is None else to_host(valid)
+        def some(rows: slice) -> list[Any]:
+            valid = None if values.valid is None else values.valid[rows]
+            return [self._column(column[rows], valid) for column in columns]
+
+        return some
+
+
+def _host_column(data: np.ndarray, valid: np.ndarray | None) -> pa.Array:
+    return pa.array(data, mask=None if valid is None else ~valid)
