@@ -68,9 +68,9 @@ class BFS(ShortestPaths):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        return hops(run, source, self.cutoff, targets)
+        return hops(run, source, self.cutoff, targets, run.staying)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        return each_hops(run, sources, self.cutoff, targets)
+        return each_hops(run, sources, self.cutoff, targets, run.staying)

@@ -221,10 +221,10 @@ class PageRank(Algorithm):
 
     def run(self, run: Run) -> Table:
         rank = self._power(run) if self.method == "power" else self._delta(run)
-        return {"vertex": Values(run.vertices), "rank": Values(rank[run.rows])}
+        return {"vertex": Values(run.vertices), "rank": Values(run.own(rank))}
 
     def _power(self, run: Run) -> np.ndarray:
-        view, personal = run.view, self._personal(run)
+        view, personal = run.staying, self._personal(run)
         if personal is not None:
             view = view.with_columns({_PERSONAL: personal})
         program = power_program(

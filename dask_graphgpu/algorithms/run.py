@@ -48,6 +48,7 @@ class Run:
     ranks : the ranks of the run; None: there is one
     keeper : has the state of vertex programs kept; None: nobody does
     places : of the result's rows; None: they are the vertices, in the order of the user's ids
+    stays : on ranks: answers that become columns as they are may stay on the GPU, see `staying`
     """
 
     engine: Any
@@ -59,6 +60,21 @@ class Run:
     ranks: Ranks | None = None
     keeper: Keeper | None = None
     places: Places | None = None
+    stays: bool = False
+
+    @cached_property
+    def staying(self) -> Any:
+        """The view, for an answer that is handed to `own` and nowhere else: it is where it was made.
+
+        On ranks answers are on the host else, whichever engine made them.
+        """
+        return self.view.staying() if self.stays else self.view
+
+    def own(self, values: Any) -> Any:
+        """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
+        if not self.stays or isinstance(values, np.ndarray):
+            return values[self.rows]
+        return values[self.ids.in_user_order_beside(values)]
 
     @property
     def noting(self) -> dict[str, Any]:

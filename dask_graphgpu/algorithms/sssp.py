@@ -87,7 +87,7 @@ class SSSP(ShortestPaths):
     ) -> tuple[np.ndarray, np.ndarray]:
         state = run.engine.run(
             PROGRAM,
-            run.view,
+            run.staying,
             sources=np.array([source]),
             cutoff=self.cutoff,
             targets=targets,

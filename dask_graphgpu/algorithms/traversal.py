@@ -14,6 +14,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.chunk import to_host
 
 SWEEP = 64  # sources of one sweep: the bits of a word
 
@@ -79,11 +80,14 @@ class Traversal(Algorithm):
             rows, places = run.rows_of(targets)
             each = len(targets)
         found = self.each_values(run, sources, targets)
+        ordered = run.ranks is not None and (targets is not None or len(sources) > 1)
+        if ordered:  # rows go another way, by the host
+            found = ((to_host(value), to_host(valid)) for value, valid in found)
         parts = [
             self._from_one(run, int(source), rows, *values)
             for source, values in zip(sources, found, strict=True)
         ]
-        if run.ranks is not None and (targets is not None or len(sources) > 1):
+        if ordered:
             starts = np.arange(len(sources))[:, None] * each
             run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
         if len(parts) == 1:
@@ -101,8 +105,10 @@ class Traversal(Algorithm):
     def _from_one(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
-        vertices = run.vertices if rows is run.rows else run.dense(rows)
-        table = {"vertex": Values(vertices), self.value: Values(value[rows], valid[rows])}
+        every = rows is run.rows
+        vertices = run.vertices if every else run.dense(rows)
+        own = (run.own(each) if every else each[rows] for each in (value, valid))
+        table = {"vertex": Values(vertices), self.value: Values(*own)}
         if isinstance(self.source, list):
             table["source"] = Values(np.full_like(vertices, source))
         return table | self.more(run, source, rows, value, valid)
@@ -140,13 +146,17 @@ class ShortestPaths(Traversal):
 
 
 def each_hops(
-    run: Run, sources: np.ndarray, cutoff: float | None, targets: np.ndarray | None
+    run: Run,
+    sources: np.ndarray,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    view: Any = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What `hops` gives, of one source after another; many in one sweep where the engine can."""
     many = getattr(run.engine, "multi_bfs", None)
     if many is None or len(sources) == 1:
         for source in sources:
-            yield hops(run, int(source), cutoff, targets)
+            yield hops(run, int(source), cutoff, targets, view)
         return
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     for first in range(0, len(sources), SWEEP):
@@ -156,9 +166,17 @@ def each_hops(
 
 
 def hops(
-    run: Run, source: int, cutoff: float | None, targets: np.ndarray | None
+    run: Run,
+    source: int,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    view: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Edges on a shortest path to every vertex, and which vertices are reached."""
+    """Edges on a shortest path to every vertex, and which vertices are reached.
+
+    ``view`` : `Run.staying`, or the run's (default).
+    """
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
-    level = run.engine.bfs(run.view, source, cutoff=most, targets=targets, report=run.report)
+    view = run.view if view is None else view
+    level = run.engine.bfs(view, source, cutoff=most, targets=targets, report=run.report)
     return level, level >= 0

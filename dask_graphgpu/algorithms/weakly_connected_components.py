@@ -41,5 +41,5 @@ class WeaklyConnectedComponents(Algorithm):
         return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:
-        label = run.engine.components(run.view, report=run.report)
-        return {"vertex": Values(run.vertices), "component": Values(label[run.rows])}
+        label = run.engine.components(run.staying, report=run.report)
+        return {"vertex": Values(run.vertices), "component": Values(run.own(label))}

@@ -241,6 +241,7 @@ def run_share(
                 about = job.call, partition.ids, view.numbers, view.num_owned
                 keeper = keeping.keeper(*about, share.relay)
             run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
+            run.stays = _stays(job, home)
             with _on_device(job.engine, device):
                 table = algorithm.run(run)
             if keeper is not None:
@@ -260,6 +261,11 @@ def run_share(
     return made, report
 
 
+def _stays(job: Job, home: int | None) -> bool:
+    """Whether the result stays on the GPUs, each rank's part on its own."""
+    return job.engine == "gpu" and job.schema.on_device and home is None
+
+
 def _frames(
     share: Share, run: Run, table: Table, job: Job, home: int | None
 ) -> dict[int, pd.DataFrame]:
@@ -269,7 +275,7 @@ def _frames(
         where = places.place, places.total, places.tie
         return spread(share.relay, table, job.columns, *where, of, ids, job.schema)
     link = None
-    if job.engine == "gpu" and job.schema.on_device and home is None:  # each rank keeps its part
+    if _stays(job, home):
         from dask_graphgpu.engine.device_ranks.view import border_of
 
         link = border_of(run.view).link

@@ -243,6 +243,41 @@ def test_searches_and_components(size, way):
         np.testing.assert_array_equal(parts.whole(labels), wanted)
 
 
+def test_answers_that_stay_on_the_gpu():
+    """They are as those on the host, and no later run writes to them."""
+    made = rmat(8)
+    weight = np.random.default_rng(2).integers(1, 9, len(made.source))
+    view = replace(made, weight=weight).view()
+
+    def asked(view):
+        report = Report("test")
+        power = power_program("float64", weighted=False, personal=False)
+        steps = {"max_supersteps": 3, "exact_supersteps": True, "report": report}
+        found = []
+        for source in (0, 5):
+            state = device_ranks.run(SSSP, view, sources=[source], report=report)
+            found += [state["distance"], state.reached]
+            found.append(device_ranks.bfs(view, source, cutoff=None, targets=None, report=report))
+            found.append(device_ranks.components(view, report))
+            found.append(device_ranks.run(power, view, **steps)["rank"])
+        return found
+
+    def work(share):
+        stayed, host = asked(share.staying()), asked(share)
+        assert all(isinstance(each, cupy.ndarray) for each in stayed)
+        given = {"hops": True, "report": Report("test")}
+        before = [
+            device_ranks.predecessors(share, 0, x, x >= 0, **given) for x in (stayed[2], host[2])
+        ]
+        return [cupy.asnumpy(each) for each in stayed], host, before
+
+    for stayed, host, before in on_gpus(cut(view, SEVERAL[-1], "random"), work):
+        for one, other in zip(stayed, host, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(*before)
+
+
 @pytest.mark.parametrize("size", SEVERAL)
 @pytest.mark.parametrize("direction", ["auto", "push", "pull", "notify-pull"])
 def test_searches_on_the_same_share(size, direction):

@@ -5,6 +5,7 @@ What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many
 
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
+from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.ranks import (
     betweenness,
@@ -20,7 +21,6 @@ from dask_graphgpu.engine.ranks import (
     neighbour_arcs,
     path,
     path_counts,
-    predecessors,
     spanning_forest,
     strong_components,
     triangles,

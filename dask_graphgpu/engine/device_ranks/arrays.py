@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -25,9 +26,12 @@ class RankArrays(Arrays):
     ----------
     lasts : bool
         Whether later runs use them too: then a run gives copies.
+    stays : bool
+        Whether answers stay on the device.
     """
 
     lasts = False
+    stays = False
 
     def __init__(
         self, binding: Binding, ranks: Ranks, sources: np.ndarray | None, *, every: bool
@@ -65,8 +69,15 @@ class RankArrays(Arrays):
             return fields, reached
         return {name: column.copy() for name, column in fields.items()}, reached.copy()
 
+    def _to_caller(self) -> Callable[[Any], Any]:
+        return _as_it_is if self.stays else super()._to_caller()
+
     def _everywhere(self, fits: bool) -> bool:
         return bool(self._ranks.min(int(fits)))
 
     def _on_device(self, view: View) -> DeviceView:
         return RankDeviceView.of(view)
+
+
+def _as_it_is(array: Any) -> Any:
+    return array

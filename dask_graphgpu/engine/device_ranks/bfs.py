@@ -29,9 +29,7 @@ LEVELS = VertexProgram(
 )
 
 
-def bfs(
-    view: RankView, source: int, *, cutoff: int | None, targets: Any, report: Report
-) -> np.ndarray:
+def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from `source` along the edges; as `engine.ranks.bfs`. Collective.
 
     Parameters
@@ -42,7 +40,8 @@ def bfs(
     Returns
     -------
     array of int32, shape (num_vertices,)
-        -1 where not reached; right for own vertices.
+        -1 where not reached; right for own vertices. On the host, but of a view that is
+        `RankView.staying`.
 
     Notes
     -----
@@ -64,12 +63,12 @@ def bfs(
             search = Search(view, toward, border)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         forced = FORCED.get(configured_direction(), 0)
-        level: np.ndarray = search.run(source, cutoff, forced, report)
+        level = search.run(source, cutoff, forced, report, stays=view.stays)
         border.leave(key, search)
     return level
 
 
-def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> np.ndarray:
+def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in supersteps of a vertex program, which has this direction."""
     from dask_graphgpu.engine.device_ranks.programs import run
 
@@ -81,5 +80,4 @@ def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Repor
         exact_supersteps=True,
         report=report,
     )
-    level: np.ndarray = state["level"]
-    return level
+    return state["level"]

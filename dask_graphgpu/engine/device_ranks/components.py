@@ -7,16 +7,14 @@ are here, a ghost says which trees of two ranks meet, and all join the same pair
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
 
 
-def components(view: RankView, report: Report) -> np.ndarray:
+def components(view: RankView, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored. Collective.
 
     Parameters
@@ -28,7 +26,8 @@ def components(view: RankView, report: Report) -> np.ndarray:
     Returns
     -------
     array of the dtype of numbers, shape (num_vertices,)
-        The smallest number in the component; right for own vertices.
+        The smallest number in the component; right for own vertices. On the host, but of a view that
+        is `RankView.staying`.
 
     Notes
     -----
@@ -59,6 +58,6 @@ def components(view: RankView, report: Report) -> np.ndarray:
             "link", supersteps=1, frontier=n, edges=read,
             bytes=read * 2 * item + n * (3 * item + 16), seconds=time.perf_counter() - start,
         )  # fmt: skip
-        labels: np.ndarray = joined.labels()
+        labels = joined.labels(stays=view.stays)
         border.leave(key, joined)
     return labels

@@ -114,10 +114,9 @@ class Joined:
             self._launch("relabel", self._n, *given)
         self._border.link.settle()
 
-    def labels(self) -> np.ndarray:
-        """What each vertex's component is called, on the host."""
-        labels: np.ndarray = cupy.asnumpy(self._label)
-        return labels
+    def labels(self, *, stays: bool) -> Any:
+        """What each vertex's component is called; on the host, or on the device where it ``stays``."""
+        return self._label.copy() if stays else cupy.asnumpy(self._label)
 
     def forget(self) -> None:
         """End what was recorded."""

@@ -32,7 +32,7 @@ def run(
     """Run a vertex program on all ranks, each on its own GPU; collective.
 
     Parameters, result and errors are those of `engine.ranks.run`. Arrays are on the host, as the
-    share is.
+    share is, but of a view that is `RankView.staying`.
 
     Notes
     -----
@@ -89,6 +89,7 @@ def run(
             every = every_sends(binding, places)
             arrays = RankArrays(binding, whole.ranks, places, every=every)
             engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
+        engine.arrays.stays = view.stays
         try:
             if isinstance(engine, RankInPlace):
                 return engine.run()

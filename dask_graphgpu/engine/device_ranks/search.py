@@ -82,8 +82,10 @@ class Search:
         work = queued("take", *_COSTS), queued("work", *_COSTS)
         self._step = self._recorded(*work, pack, self._exchange)
 
-    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> np.ndarray:
-        """Hops from a number; right for own vertices. Collective."""
+    def run(
+        self, source: int, cutoff: int | None, forced: int, report: Report, *, stays: bool
+    ) -> Any:
+        """Hops from a number; right for own vertices; on the device where they ``stay``. Collective."""
         self._asking[:] = source, -1 if cutoff is None else cutoff, forced
         self._asked.set(self._asking)
         self._start()
@@ -94,8 +96,7 @@ class Search:
                 run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
                 bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
             )  # fmt: skip
-        level: np.ndarray = cupy.asnumpy(self._level)
-        return level
+        return self._level.copy() if stays else cupy.asnumpy(self._level)
 
     def forget(self) -> None:
         """End what was recorded."""

@@ -249,6 +249,10 @@ class Arrays:
         """Fields and who is reached, which no later run writes to."""
         return self.state, self.reached
 
+    def _to_caller(self) -> Callable[[Any], Any]:
+        """What brings an answer where it is wanted."""
+        return self.view.to_caller
+
     def last_aggregates(self) -> dict[str, Any]:
         """Their values, as Python's numbers."""
         words = cupy.asnumpy(self.aggregates).reshape(-1, _AGGREGATE_WORDS)
@@ -263,7 +267,7 @@ class Arrays:
         """The fields in their own types, where the view has its arrays."""
         fields, mask = self._handed()
         reached = mask.view(bool) if self.program.has_reached else None
-        caller, dtypes = self.view.to_caller, self.binding.dtypes
+        caller, dtypes = self._to_caller(), self.binding.dtypes
 
         def brought(name: str) -> Any:
             column, dtype = fields[name], dtypes[name]

@@ -38,6 +38,7 @@ class RankIds:
         self._splits = splits
         self._places = places
         self._own: np.ndarray | None = None
+        self._beside: Any = None
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""
@@ -57,6 +58,12 @@ class RankIds:
     def in_user_order(self) -> np.ndarray:
         """Local ids of this rank's own vertices, in ascending order of the user's ids."""
         return self._places.ascending
+
+    def in_user_order_beside(self, values: Any) -> Any:
+        """`in_user_order` on the GPU where ``values`` are; brought there once."""
+        if self._beside is None:
+            self._beside = np.asarray(self._places.ascending, like=values)
+        return self._beside
 
     def own_numbers(self) -> np.ndarray:
         """Numbers of this rank's own vertices, ascending: those of `in_user_order`."""

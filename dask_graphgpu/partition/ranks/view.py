@@ -59,7 +59,14 @@ class RankView:
         The layer of each vertex that is here, where edges are looked at by layers.
     by_degree : bool
         Whether own vertices are in the order of falling degrees; else in that of their numbers.
+
+    Attributes
+    ----------
+    stays : bool
+        See `staying`.
     """
+
+    stays = False
 
     def __init__(
         self,
@@ -113,6 +120,12 @@ class RankView:
         """The same edges, shared, under other vertex columns."""
         other = copy.copy(self)
         other.vertex_columns = columns
+        return other
+
+    def staying(self) -> RankView:
+        """The same, of which engines on GPUs leave answers there; others are as before."""
+        other = copy.copy(self)
+        other.stays = True
         return other
 
     def with_edge_column(self, name: str, column: str) -> RankView:
