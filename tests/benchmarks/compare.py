@@ -16,7 +16,7 @@ import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ UNDIRECTED = {"ego-twitter", "email-enron", "california-road", "luxembourg-osm"}
 LIBRARIES = (
     "numba", "numpy", "dask", "pyarrow", "scipy", "networkit", "igraph", "python-graphblas",
 )  # fmt: skip
-REPEATS = 5
+REPEATS = 9
 SHORTEST = 1.0  # seconds of repeats at least
 LONG = 2.0  # seconds from which a peer's first call is the only one
 
@@ -73,13 +73,15 @@ def _seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def compare(graph: BenchmarkGraph, peers: list[type[Peer]]) -> Iterator[Row]:
+def compare(
+    graph: BenchmarkGraph, peers: list[type[Peer]], algorithms: Collection[str] = tuple(CALLS)
+) -> Iterator[Row]:
     """One row an algorithm."""
     ours, theirs = Ours(graph), [peer(graph) for peer in peers]
     built: dict[str, float] = {}  # milliseconds of reading and building
     with tempfile.TemporaryDirectory() as folder:
         mine, out = Path(folder) / "ours", Path(folder) / "theirs.parquet"
-        for algorithm in CALLS:
+        for algorithm in algorithms:
             if algorithm in ("ssnsp", "betweenness") and graph.name.startswith("grid"):
                 continue  # more paths than int64 counts
             source = graph.starts_of(algorithm)
@@ -200,6 +202,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="*", default=[], help="which of them")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "graph-cache")
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--algorithms", nargs="*", default=list(CALLS), choices=list(CALLS))
     options = parser.parse_args()
     graphs = [
         real(
@@ -217,7 +220,7 @@ def main() -> None:
     rows: list[Row] = []
     for graph in graphs:
         started = time.perf_counter()
-        rows += compare(graph, peers)
+        rows += compare(graph, peers, options.algorithms)
         print(f"{graph.name}: {time.perf_counter() - started:.0f} s", flush=True)
     for part in (table(rows), every_peer(rows, peers), calls(peers)):
         print("", *part, sep="\n")
