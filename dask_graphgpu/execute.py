@@ -19,7 +19,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy, watch
-from dask_graphgpu.cluster.handing import hand_in
+from dask_graphgpu.cluster.handing import Handed, hand_in
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.work import Job
@@ -72,7 +72,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
-    key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments)}"
+    key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments[1:])}"  # which give the columns
     return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
 
 
@@ -173,7 +173,7 @@ def _execute_in_parts(
     partition: Partition,
     schema: EdgeSchema,
     *arguments: Any,
-) -> list[Any]:
+) -> list[Any] | Handed:
     """Run an algorithm; ``of`` frames, with as many rows of the result each."""
     with hurried():
         table, ids = execute(algorithm, partition, schema, *arguments)
@@ -182,8 +182,7 @@ def _execute_in_parts(
         made = _results(schema)
         cuts = (slice(*each) for each in pairwise(bounds))
         parts = [made.to_frame(table, columns, ids, schema, rows) for rows in cuts]
-        hand_in(parts)
-    return parts
+        return hand_in(parts)
 
 
 def _results(schema: EdgeSchema) -> Any:

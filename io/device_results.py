@@ -38,14 +38,12 @@ def to_frame(
     out = {}
     for name, kind in columns.items():
         data, valid = table[name].data, table[name].valid if kind.nullable else None
-        if rows.indices(len(data)) != (0, len(data), 1):
-            data, valid = data[rows], None if valid is None else valid[rows]
         if not kind.vertex:
-            data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
-            out[name] = series_of(data, valid)
+            data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
+            out[name] = series_of(data, None if valid is None else valid[rows])
             continue
-        names = vertex_names(name, schema)
-        for column, dtype, series in zip(names, schema.ids, ids.take(data, valid), strict=True):
+        names, found = vertex_names(name, schema), ids.take(data, valid, rows)
+        for column, dtype, series in zip(names, schema.ids, found, strict=True):
             wanted = _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
     return cudf.DataFrame(out)

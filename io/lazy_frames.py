@@ -10,6 +10,7 @@ from typing import Any
 
 from dask._collections import new_collection
 from dask._task_spec import Dict, GraphNode, List, Task, TaskRef
+from dask.base import tokenize
 from dask.dataframe import DataFrame
 from dask.dataframe.dask_expr.io import IO
 from dask.delayed import Delayed
@@ -36,11 +37,19 @@ class EmptyResult:
         if found is None:
             name = "device_results" if self.schema.on_device else "results"
             results = importlib.import_module(f"dask_graphgpu.io.{name}")
-            found = self.schema, results.empty_frame(self.columns, self.schema)
+            made = results.empty_frame(self.columns, self.schema)
+            if self.schema.on_device:
+                _name_frame(made, tokenize(self.columns, self.schema))
+            found = self.schema, made
             _made[key] = found
             while len(_made) > _MOST:
                 _made.pop(next(iter(_made)), None)
         return found[1]
+
+
+def _name_frame(frame: Any, token: str) -> None:
+    """Tell Dask what tells a frame from others: of cuDF it asks the values, which the GPU hashes."""
+    object.__setattr__(frame, "__dask_tokenize__", lambda: token)
 
 
 _made: dict[Any, tuple[EdgeSchema, Any]] = {}  # with the schema, whose id is in the key

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from dask.base import tokenize
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import on_device
@@ -58,6 +60,15 @@ class EdgeSchema:
     ids: tuple[Any, ...]
     directed: bool = True
     on_device: bool = False
+
+    def __dask_tokenize__(self) -> str:
+        return self._token
+
+    @cached_property
+    def _token(self) -> str:
+        """What tells it from others; dtypes take long, and every call asks."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return str(tokenize(type(self).__name__, *values))
 
     @property
     def vertex(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 Each is the result of a task of its own, which has nothing to do then. To run these on the worker
 takes as long as a small run; so the scheduler is told of their results as soon as that has ended.
+What is told goes with the message that it has, so that nobody waits for an answer.
 """
 
 from __future__ import annotations
@@ -9,64 +10,97 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from weakref import WeakSet
 
+from dask.sizeof import sizeof
 from dask.utils import typename
 from distributed import Scheduler, SchedulerPlugin, Worker
-from distributed.protocol.pickle import dumps
+from distributed.protocol.pickle import dumps, loads
+from distributed.scheduler import TaskState
 from distributed.utils import sync
-from distributed.worker_state_machine import FreeKeysEvent
+from distributed.worker_state_machine import UpdateDataEvent
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task, this_worker
+from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.io.lazy_frames import keys_of
 
 _NAME = "dask-graphgpu-handed-in"
 
+_introduced: WeakSet[Worker] = WeakSet()  # workers whose scheduler knows what is handed in
 
-def hand_in(parts: Sequence[Any]) -> None:
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """The partitions of a result, which Dask takes for small: they count where they are handed in."""
+
+    parts: Sequence[Any]
+
+    def __getitem__(self, i: int) -> Any:
+        return self.parts[i]
+
+
+def hand_in(parts: list[Any]) -> list[Any] | Handed:
     """Make the partitions of the result of the task that calls those of its frame, when it has ended.
 
     They lie on this worker. Those that nobody waits for are dropped. Outside of a cluster's tasks
     nothing is done.
+
+    Returns
+    -------
+    list or Handed
+        The partitions, as the result of the task.
     """
     worker = this_worker()
-    if worker is not None:
-        run, thread = this_task(worker), threading.get_ident()
-        made = dict(zip(keys_of(run, len(parts)), parts, strict=True))
-        sync(worker.loop, _hand_in, worker, run, made, thread)
-
-
-async def _hand_in(worker: Worker, run: str, parts: dict[Any, Any], thread: int) -> None:
-    sizes, now = worker.update_data(parts)["nbytes"], time.time()
+    if worker is None:
+        return parts
+    if worker not in _introduced:
+        sync(worker.loop, ask_scheduler, worker, listen)
+        _introduced.add(worker)
+    run, now, thread = this_task(worker), time.time(), threading.get_ident()
+    made = dict(zip(keys_of(run, len(parts)), parts, strict=True))
+    kinds = {kind: (dumps(kind), typename(kind)) for kind in set(map(type, parts))}
     told = {
         key: {
-            "nbytes": sizes[key],
-            "type": dumps(type(part)),
-            "typename": typename(type(part)),
+            "nbytes": sizeof(part),
+            "type": kinds[type(part)][0],
+            "typename": kinds[type(part)][1],
             "startstops": [{"action": "compute", "start": now, "stop": now}],
             "thread": thread,
         }
-        for key, part in parts.items()
+        for key, part in made.items()
     }
-    expected = False
-    try:
-        expected = await ask_scheduler(worker, expect, run, worker.address, told)
-    finally:
-        if not expected:
-            worker.handle_stimulus(FreeKeysEvent(keys=list(parts), stimulus_id=_NAME))
+    worker.loop.add_callback(_hand_in, worker, run, made, dumps(told))
+    return Handed(parts)
 
 
-def expect(
-    run: str, address: str, told: dict[Any, dict[str, Any]], *, dask_scheduler: Scheduler
-) -> bool:
-    """Wait for the end of a task that runs on a worker; False where it does not."""
-    task = dask_scheduler.tasks.get(run)
+def _hand_in(worker: Worker, run: str, parts: dict[Any, Any], told: bytes) -> None:
+    """Keep the partitions and tell of them, on the event loop, before it learns that the task has ended."""
+    worker.handle_stimulus(UpdateDataEvent(data=parts, stimulus_id=_NAME))
+    send_with_next(worker.batched_stream, {"op": _NAME, "run": run, "told": told})
+
+
+def listen(*, dask_scheduler: Scheduler) -> None:
+    """Have the scheduler understand what workers tell of partitions."""
+    dask_scheduler.stream_handlers[_NAME] = partial(_expect, dask_scheduler)
+
+
+def _expect(scheduler: Scheduler, *, run: str, worker: str, told: bytes) -> None:
+    """Wait for the end of a task that runs on a worker; where it does not, drop what it handed in."""
+    expected = _Expected(scheduler, run, worker, loads(told))
+    if _runs_on(scheduler.tasks.get(run), worker):
+        expected.place()
+        scheduler.add_plugin(expected, name=expected.name)
+    else:
+        expected.settle()
+
+
+def _runs_on(task: TaskState | None, address: str) -> bool:
+    """Whether a task is a worker's to run, as far as the scheduler knows."""
     at = None if task is None or task.state != "processing" else task.processing_on
-    if at is None or at.address != address:
-        return False
-    plugin = _Expected(dask_scheduler, run, address, told)
-    dask_scheduler.add_plugin(plugin, name=plugin.name)
-    return True
+    return at is not None and at.address == address
 
 
 class _Expected(SchedulerPlugin):
@@ -87,12 +121,23 @@ class _Expected(SchedulerPlugin):
     def transition(self, key: Any, *args: Any, **kwargs: Any) -> None:
         if key == self._run:
             self._scheduler.remove_plugin(name=self.name)
-            self._scheduler.loop.add_callback(self._settle)  # when those that wait are sent out
+            self._scheduler.loop.add_callback(self.settle)  # when those that wait are sent out
 
     def restart(self, scheduler: Scheduler) -> None:
         scheduler.remove_plugin(name=self.name)
 
-    def _settle(self) -> None:
+    def place(self) -> None:
+        """Have the tasks given to the worker, wherever else Dask would balance them to.
+
+        Unless somebody wants them elsewhere, or it is gone by then.
+        """
+        for key in self._told:
+            task = self._scheduler.tasks.get(key)
+            if task is not None and not task.worker_restrictions:
+                task.worker_restrictions = {self._address}
+                task.loose_restrictions = True
+
+    def settle(self) -> None:
         """Take the values as the results of those tasks that the worker has been given.
 
         It answers by itself that it has them, which is then known.
@@ -100,8 +145,7 @@ class _Expected(SchedulerPlugin):
         scheduler, address, dropped = self._scheduler, self._address, []
         for key, told in self._told.items():
             task = scheduler.tasks.get(key)
-            at = None if task is None or task.state != "processing" else task.processing_on
-            if task is not None and at is not None and at.address == address:
+            if task is not None and _runs_on(task, address):
                 scheduler.handle_task_finished(
                     key, address, _NAME, run_id=task.run_id, metadata={}, **told
                 )

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from distributed import Scheduler, Worker
 from distributed.batched import BatchedSend
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_worker
+
+_WHILE = 0.05  # seconds
 
 
 @contextmanager
@@ -21,7 +24,7 @@ def hurried() -> Iterator[None]:
     worker = this_worker()
     yield
     if worker is not None:
-        worker.loop.add_callback(send_at_once, worker.batched_stream)
+        worker.loop.add_callback(hasten, worker.batched_stream)
 
 
 async def hurry_scheduler(worker: Worker, addresses: Collection[str]) -> None:
@@ -37,7 +40,21 @@ def hurry(addresses: Collection[str], *, dask_scheduler: Scheduler) -> None:
             send_at_once(dask_scheduler.stream_comms[address])
 
 
+def hasten(stream: BatchedSend) -> None:
+    """Have a stream send its next message without delay, and with it what waits; on its event loop."""
+    stream.next_deadline = None
+
+
+def send_with_next(stream: BatchedSend, message: dict[str, Any]) -> None:
+    """Send a message together with the next one, before it; on the stream's event loop.
+
+    If there is no other in a while, by itself.
+    """
+    stream.buffer.append(message)
+    stream.loop.call_later(_WHILE, stream.waker.set)
+
+
 def send_at_once(stream: BatchedSend) -> None:
-    """Have a stream send its next messages without delay; on its event loop."""
+    """Have a stream send what waits without delay, or else its next message; on its event loop."""
     stream.next_deadline = None
     stream.waker.set()

@@ -18,6 +18,7 @@ from distributed.utils import sync
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.calls import ask, this_task, this_worker
 from dask_graphgpu.cluster.gang import lead, losses
+from dask_graphgpu.cluster.handing import Handed
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.holdings import RUN, holdings
 from dask_graphgpu.cluster.on_scheduler import place
@@ -240,14 +241,14 @@ def _run_rank(
 # -- take -----------------------------------------------------------------------------------------
 
 
-def take(ran: Ran | list[pd.DataFrame], i: int) -> pd.DataFrame:
+def take(ran: Ran | list[pd.DataFrame] | Handed, i: int) -> pd.DataFrame:
     """One partition of a result."""
     with hurried():
         return _taken(ran, i)
 
 
-def _taken(ran: Ran | list[pd.DataFrame], i: int) -> pd.DataFrame:
-    if isinstance(ran, list):
+def _taken(ran: Ran | list[pd.DataFrame] | Handed, i: int) -> pd.DataFrame:
+    if not isinstance(ran, Ran):
         return ran[i]
     worker, name = get_worker(), ("rows", ran.name, str(i))
     where = ran.workers[rank_of(i, ran.npartitions, len(ran.workers))]

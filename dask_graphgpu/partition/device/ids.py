@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.ids import VertexIds
+
+_MOST = 1024  # ranges of rows that are kept as series
 
 
 class DeviceIds(VertexIds):
@@ -26,6 +27,7 @@ class DeviceIds(VertexIds):
     def __init__(self, columns: Sequence[Any], position: Any, rank: Any = None) -> None:
         super().__init__(columns, position, rank)
         self._user_order: Any = None
+        self._shown: dict[tuple[int, int], list[Any]] = {}
 
     @property
     def nbytes(self) -> int:
@@ -47,27 +49,43 @@ class DeviceIds(VertexIds):
             )
         return self._user_order
 
-    def take(self, dense: Any, valid: Any = None) -> list[Any]:
-        """The user's ids of some dense ids, a cuDF series an id column; null where not ``valid``."""
+    def take(self, dense: Any, valid: Any = None, rows: slice = slice(None)) -> list[Any]:
+        """The user's ids of ``dense[rows]``, a cuDF series an id column; null where not ``valid[rows]``.
+
+        Of `in_user_order` the ids are not looked up: they are as they are kept.
+        """
         from dask_graphgpu.partition.device.columns import series_of, taken
 
         if dense is self._user_order and valid is None:
-            return [column.copy(deep=False) for column in self._shown]
-        rows = _module(self.columns).asarray(dense)
-        rows = rows if self.rank is None else self.rank[rows]
+            return [column.copy(deep=False) for column in self._shown_in(rows)]
+        dense, valid = dense[rows], None if valid is None else valid[rows]
+        places = _module(self.columns).asarray(dense)
+        places = places if self.rank is None else self.rank[places]
         return [
-            taken(column, rows, valid)
+            taken(column, places, valid)
             if hasattr(column, "iloc")
-            else series_of(column[rows], valid)
+            else series_of(column[places], valid)
             for column in self.columns
         ]
 
-    @cached_property
-    def _shown(self) -> list[Any]:
-        """The columns as cuDF series, of which results get copies on write."""
+    def _shown_in(self, rows: slice) -> list[Any]:
+        """Some rows of the columns as cuDF series in their memory, of which results get copies on write.
+
+        Kept, for those of a result's partitions are the same in each call.
+        """
         from dask_graphgpu.partition.device.columns import series_of
 
-        return [c if hasattr(c, "iloc") else series_of(c) for c in self.columns]
+        start, stop, _ = rows.indices(len(self))
+        if (start, stop) not in self._shown:
+            if len(self._shown) >= _MOST:
+                self._shown.clear()
+            self._shown[start, stop] = [
+                column.iloc[rows].reset_index(drop=True)
+                if hasattr(column, "iloc")
+                else series_of(column[rows])
+                for column in self.columns
+            ]
+        return self._shown[start, stop]
 
     def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
