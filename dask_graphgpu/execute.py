@@ -20,7 +20,7 @@ from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
-from dask_graphgpu.cluster.haste import hurried
+from dask_graphgpu.cluster.haste import hurried, hurry_client
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
@@ -73,6 +73,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
     key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments[1:])}"  # which give the columns
+    hurry_client()
     return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from distributed import Scheduler, Worker
+from distributed import Client, Scheduler, Worker
 from distributed.batched import BatchedSend
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_worker
@@ -27,6 +27,14 @@ def hurried() -> Iterator[None]:
         worker.loop.add_callback(hasten, worker.batched_stream)
 
 
+def hurry_client() -> None:
+    """Have the client of this process, if there is one, send its next message at once."""
+    with suppress(ValueError):
+        client = Client.current()
+        if client.scheduler_comm is not None:
+            hasten(client.scheduler_comm)
+
+
 async def hurry_scheduler(worker: Worker, addresses: Collection[str]) -> None:
     """Have the scheduler send at once what it next has for some workers."""
     with suppress(Exception):  # nothing is lost but time
@@ -41,7 +49,7 @@ def hurry(addresses: Collection[str], *, dask_scheduler: Scheduler) -> None:
 
 
 def hasten(stream: BatchedSend) -> None:
-    """Have a stream send its next message without delay, and with it what waits; on its event loop."""
+    """Have a stream send its next message without delay, and with it what waits."""
     stream.next_deadline = None
 
 

@@ -10,6 +10,7 @@ from dask.base import is_dask_collection, tokenize
 from dask.delayed import delayed
 
 from dask_graphgpu.cluster import watch
+from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, run_graph, take
 from dask_graphgpu.cluster.work import Job, Recipe
@@ -91,6 +92,7 @@ def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> A
         (part,) = run_graph(spread, held, job, chunks)  # type: ignore[misc]  # it is at hand
         return part
     watch.expect(key)
+    hurry_client()
     empty = EmptyResult(job.columns, job.schema)
     return frame_of(empty, job.npartitions, key, run_graph, (spread, held, job, chunks), take)
 

@@ -1,5 +1,6 @@
 """Partitions that a run on one rank hands in, and what of Dask's insides that leans on."""
 
+import asyncio
 import inspect
 import time
 
@@ -10,7 +11,7 @@ from distributed.batched import BatchedSend
 from distributed.worker_state_machine import UpdateDataEvent
 from strategies import partitioned
 
-from dask_graphgpu.cluster import handing
+from dask_graphgpu.cluster import handing, haste
 from dask_graphgpu.io.lazy_frames import keys_of
 
 
@@ -80,22 +81,62 @@ def test_what_nobody_waits_for_is_dropped(client, run):
     assert not [name for name in names if "dask-graphgpu" in name]
 
 
-def test_what_it_needs_of_dask():
+def test_a_stream_sends_at_once():
     """See docs/decisions/0011-planned-calls.md for what to do when one of these fails."""
+    asyncio.run(_send_to_nobody())
+
+
+async def _send_to_nobody():
     stream = BatchedSend("2 ms")
     assert stream.next_deadline is None
     assert stream.buffer == []
+    assert stream.loop is not None
     assert not stream.waker.is_set()
     stream.send({"op": "one"})
     assert stream.waker.is_set()  # without a deadline a message wakes the sender at once
     assert stream.buffer == [{"op": "one"}]
-    parameters = inspect.signature(Scheduler.handle_task_finished).parameters
-    assert list(parameters)[1:4] == ["key", "worker", "stimulus_id"]
-    finished = inspect.signature(Scheduler.stimulus_task_finished).parameters
-    assert {"run_id", "metadata"} <= set(finished)
-    assert {"data", "stimulus_id"} <= set(inspect.signature(UpdateDataEvent).parameters)
-    assert callable(Worker.handle_stimulus)
-    assert callable(Scheduler.worker_send)
+    stream.waker.clear()
+    stream.next_deadline = time.time() + 60
+    stream.send({"op": "two"})
+    assert not stream.waker.is_set()
+    haste.hasten(stream)
+    stream.send({"op": "three"})
+    assert stream.waker.is_set()
+    haste.send_with_next(stream, {"op": "four"})
+    assert [message["op"] for message in stream.buffer] == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters"),
+    [
+        (Scheduler.handle_task_finished, {"key", "worker", "stimulus_id"}),
+        (Scheduler.stimulus_task_finished, {"run_id", "metadata"}),
+        (Scheduler.worker_send, {"worker", "msg"}),
+        (Scheduler.run_function, {"function", "args"}),
+        (Worker.handle_stimulus, {"stims"}),
+        (UpdateDataEvent, {"data", "stimulus_id"}),
+    ],
+)
+def test_what_dask_has_to_have(function, parameters):
+    """As above."""
+    assert parameters <= set(inspect.signature(function).parameters)
+
+
+def streams(dask_scheduler):
+    task = next(iter(dask_scheduler.tasks.values()))
+    there = hasattr(task, "run_id"), hasattr(task, "worker_restrictions")
+    return (*there, hasattr(task, "loose_restrictions")), sorted(dask_scheduler.stream_handlers)
+
+
+def test_what_a_scheduler_and_a_worker_have_to_have(client):
+    """As above."""
+    future = client.submit(in_hand, None, ["first"], pure=False)
+    wait(future)
+    there, handlers = client.run_on_scheduler(streams)
+    assert all(there)
+    assert {"task-finished", handing._NAME} <= set(handlers)
+    for handlers in client.run(lambda dask_worker: list(dask_worker.stream_handlers)).values():
+        assert "free-keys" in handlers
 
 
 def test_sizes_are_counted_once():

@@ -1,5 +1,6 @@
 """cuDF and Dask-cuDF frames against pandas frames: the same rows, in the memory of the GPU."""
 
+import pickle
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.base import tokenize
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
@@ -258,6 +260,28 @@ def test_results_do_not_share_what_is_written_to():
     first.loc[1, "vertex"] = 10**6
     first.iloc[2, 0] = 10**6
     assert graph.bfs(3)["vertex"].to_arrow().to_pylist() == before
+
+
+@pytest.mark.parametrize("kind", ["random", "skewed", "strings"])
+def test_partitions_do_not_share_what_is_written_to(kind):
+    frame = edges(kind)
+    graph = on_device(frame, lazy=True).graph().persist()
+    wanted = frame.graph(engine="cpu").degree()
+    for _ in range(2):
+        parts = [part.compute() for part in graph.degree().to_delayed()]
+        assert_same(cudf.concat(parts, ignore_index=True), wanted)
+        for part in parts:
+            assert part.index.to_arrow().to_pylist() == list(range(len(part)))
+            part.loc[1, "vertex"] = part["vertex"].iloc[0]
+
+
+def test_frames_are_told_apart_by_their_columns():
+    graph = on_device(edges(), lazy=True).graph().persist()
+    tokens = [tokenize(each._meta) for each in (graph.bfs(3), graph.bfs(4), graph.pagerank())]
+    assert tokens[0] == tokens[1] != tokens[2]
+    kept = graph.bfs(3).persist()
+    pickled = pickle.loads(pickle.dumps(kept._meta))
+    assert (pickled.dtypes == kept._meta.dtypes).all()
 
 
 @pytest.mark.parametrize(
