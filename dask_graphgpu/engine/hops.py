@@ -1,4 +1,4 @@
-"""Breadth-first search as a program, for edges that are looked at by layers."""
+"""Breadth-first search as a program: for edges that are looked at by layers, and in supersteps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ PROGRAM = VertexProgram(
     combine="min",
     priority=lambda level: level,
     bound=lambda num_vertices: num_vertices,
+)
+
+# A level a superstep.
+LEVELS = VertexProgram(
+    state={"level": Field("int32", initial=None, at_source=0)},
+    compute=lambda superstep: superstep,
+    combine="min",
 )
 
 

@@ -22,6 +22,9 @@ geometric means of times over those of *auto*. The ways:
   as *auto* has; of monotone programs;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
 
+A run of more than ``--limit`` seconds is given up, and its line says in which superstep; one of more than two is not
+done again. Deep graphs have thousands of supersteps, in each of which PT streams all edges.
+
 With ``--hybrid`` instead: the GPU alone (*auto* above), the CPU alone and both (``engine="hybrid"``), with
 the pages and edges of either side, seconds of the iteration in the middle, and hybrid's over the better
 of the others', in all and, where these have the same supersteps, the worst of all iterations.
@@ -52,12 +55,12 @@ from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs as hybrid
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link, rows
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
-from dask_graphgpu.engine.tiered.bfs import PROGRAM as BFS
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
@@ -70,6 +73,7 @@ from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
 REPEATS = 3
+LONG = 2.0  # seconds from which a run is not done again
 _cut = Cut.of
 COMPONENTS = VertexProgram(
     state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
@@ -77,7 +81,25 @@ COMPONENTS = VertexProgram(
 )  # fmt: skip
 
 
-class Partitioned(Transfer):
+class TooLong(Exception):
+    """A run was given up in a superstep."""
+
+
+class Limited(Transfer):
+    """Gives a run up that takes longer than it may."""
+
+    until = math.inf  # time.perf_counter()
+    passed = 0  # supersteps of the run
+
+    def superstep(self, *given: Any, **named: Any) -> None:
+        """As of `Transfer`."""
+        Limited.passed += 1
+        if time.perf_counter() > Limited.until:
+            raise TooLong
+        super().superstep(*given, **named)
+
+
+class Partitioned(Limited):
     """Every segment is streamed in every superstep."""
 
     def choose(self, rows: int, active: np.ndarray) -> list[str | None]:
@@ -232,6 +254,18 @@ def linked(view: View, share: float) -> Report:
     return report
 
 
+def searched(view: View, share: float) -> Report:
+    """Levels by the engine's own method, which brings the rows of either side of a level."""
+    rows, report = view.out, Report("searched")
+    vertices = (view.num_vertices + 1) * (
+        3 * np.dtype(DeviceView.of(view).offset_dtype).itemsize + rows.neighbours.itemsize + 5
+    )
+    limit = vertices + int(share * rows.num_edges * rows.neighbours.itemsize)
+    with dask.config.set({"graphgpu.device-memory-limit": limit}):
+        tiered.bfs(view, 0, cutoff=None, targets=None, report=report)
+    return report
+
+
 def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
     """R-MAT (.57, .19, .19)."""
     cp.random.seed(1)
@@ -311,10 +345,28 @@ def cases(plain: View, weighted: View) -> dict[str, Case]:
     }  # fmt: skip
 
 
-def row(name: str, way: str, run: Callable[[], Report]) -> float:
-    """Print a line of the table; its seconds."""
+def row(name: str, way: str, run: Callable[[], Report], limit: float = math.inf) -> float:
+    """Print a line of the table; its seconds. A run of more than ``limit`` is given up: that is told instead."""
     reports: list[Report] = []
-    seconds = min(timed(lambda: reports.append(run()), repeats=REPEATS).calls) / 1e3
+
+    def once() -> None:
+        Limited.until, Limited.passed = time.perf_counter() + limit, 0
+        reports.append(run())
+
+    try:
+        began = time.perf_counter()
+        once()
+        cp.cuda.Device().synchronize()
+        seconds = time.perf_counter() - began
+        if seconds < LONG:
+            seconds = min(timed(once, repeats=REPEATS).calls) / 1e3
+    except TooLong:
+        print(
+            f"| {name} | {way} | > {limit:.0f} | {Limited.passed} so far | - | - | - |", flush=True
+        )
+        return limit
+    finally:
+        Limited.until = math.inf
     last = reports[-1]
     moved = sum(each["bytes"] for each in last.moved.values())
     parts = ", ".join(f"{each['parts']} {way}" for way, each in last.moved.items()) or "-"
@@ -389,6 +441,7 @@ def main() -> None:
     parser.add_argument("--grid", type=int, help="instead: its side")
     parser.add_argument("--graph", type=Path, help="instead: a Parquet file of edges")
     parser.add_argument("--share", type=float, default=0.25, help="of the edges that fit")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of a run of a way")
     parser.add_argument("--programs", nargs="*", default=None)
     parser.add_argument(
         "--layered", action="store_true", help="layers too, which take a while to build"
@@ -426,20 +479,24 @@ def main() -> None:
         seconds = {}
         for label, way, kind in (
             ("PT", "stream", Partitioned),
-            ("PT-Opt", "stream", Transfer),
-            ("Subway-sync", "compact", Transfer),
-            ("zero-copy", "zero-copy", Transfer),
-            ("auto", "auto", Transfer),
+            ("PT-Opt", "stream", Limited),
+            ("Subway-sync", "compact", Limited),
+            ("zero-copy", "zero-copy", Limited),
+            ("auto", "auto", Limited),
         ):
-            seconds[label] = row(name, label, partial(case.tiered, way, given.share, kind))
+            run = partial(case.tiered, way, given.share, kind)
+            seconds[label] = row(name, label, run, given.limit)
         if case.free is not None:
             seconds["Subway-async"] = row(
                 name,
                 "Subway-async",
-                partial(case.tiered, "compact", given.share, Transfer, asynchronous=True),
+                partial(case.tiered, "compact", given.share, Limited, asynchronous=True),
+                given.limit,
             )
         if name == "components":
             seconds["auto"] = row(name, "auto, linked", partial(linked, case.view, given.share))
+        if name == "bfs":
+            seconds["auto"] = row(name, "auto, search", partial(searched, case.view, given.share))
         if given.layered and case.program.in_place and "max_supersteps" not in case.given:
             case.layered(given.share)  # builds the layers
             seconds["layered"] = row(name, "layered", partial(case.layered, given.share))

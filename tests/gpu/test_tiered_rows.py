@@ -1,7 +1,8 @@
-"""Components and path counts over edges of which only some fit the limit of device memory."""
+"""Searches, components and path counts over edges of which only some fit the limit of device memory."""
 
 import itertools
 
+import cupy
 import dask
 import numpy as np
 import oracles
@@ -9,8 +10,9 @@ import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
 
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered import copies, limits
 from dask_graphgpu.engine.tiered.components import looks
+from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall
 from dask_graphgpu.report import Report
 
@@ -97,6 +99,67 @@ def test_looks_take_every_edge_once_and_no_part_of_a_segment(resident):
     assert all(lo < hi and (hi <= resident or hi in cut.bounds) for lo, hi in found)
     assert len(found) <= 7
     assert list(looks(limits.Cut(9, 0, 9))) == [(0, 1), (1, 2), (2, 4), (4, 8), (8, 9)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("cutoff", [None, 0, 1, 3])
+def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    for seed in range(24):
+        graph = random_small(seed)
+        source = seed % graph.n
+        found, report = limited(
+            tiered.bfs, graph.view(), 0, way, source, cutoff=cutoff, targets=None
+        )
+        np.testing.assert_array_equal(found, levels(graph.view(), source, cutoff=cutoff))
+        deepest = max(int(found.max()), 0)
+        supersteps = sum(each.supersteps for each in report.advances)
+        assert deepest <= supersteps <= deepest + 1
+
+
+@pytest.mark.parametrize("direction", ["auto", "push"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_searches_of_shapes(shape, way, direction, limited):
+    cutoff = 20 if shape in ("path", "grid") and way in ("stream", "compact") else None
+    for directed, ids, share in ((False, "uint32", 0), (False, "uint64", 0.4), (True, "uint32", 1)):
+        view = SHAPES[shape](directed=directed, ids=ids).view()
+        with dask.config.set({"graphgpu.direction": direction}):
+            found, report = limited(tiered.bfs, view, share, way, 1, cutoff=cutoff, targets=None)
+        np.testing.assert_array_equal(found, levels(view, 1, cutoff=cutoff))
+        if directed or direction == "push":
+            assert {each.direction for each in report.advances} <= {"push"}
+
+
+def test_vertices_without_a_level_look_for_one_where_they_are_few(limited):
+    """Of a graph of small diameter: what the last levels would send is not sent."""
+    view = rmat(13).view()
+    given = {"cutoff": None, "targets": None}
+    for way in ("auto", "zero-copy", "compact"):
+        _, report = limited(tiered.bfs, view, 0.2, way, 0, **given)
+        moved = sum(each["bytes"] for each in report.moved.values())
+        with dask.config.set({"graphgpu.direction": "push"}):
+            _, pushed = limited(tiered.bfs, view, 0.2, way, 0, **given)
+        assert {each.direction for each in report.advances} == {"push", "pull"}
+        assert moved < 0.8 * sum(each["bytes"] for each in pushed.moved.values())
+
+
+def test_levels_of_few_edges_are_left_to_the_device(limited):
+    view = SHAPES["grid"]().view()
+    given = {"cutoff": None, "targets": None}
+    found, report = limited(tiered.bfs, view, 0.4, "auto", 0, **given)
+    assert [each.supersteps for each in report.advances] == [found.max() + 1]
+    assert list(report.moved) == ["zero-copy"]
+    assert report.moved["zero-copy"]["bytes"] <= view.num_edges * 4
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 32, 33, 100])
+def test_arrays_go_by_way_of_pinned_buffers(size, monkeypatch):
+    monkeypatch.setattr(copies, "_PIECE", 16 * 4)
+    kept, array = Kept(), np.arange(size, dtype=np.int32)
+    on_device = copies.to_device(array, kept)
+    np.testing.assert_array_equal(cupy.asnumpy(on_device), array)
+    np.testing.assert_array_equal(copies.to_host(on_device * 2, kept), array * 2)
 
 
 def levels(view, source, **given):

@@ -10,10 +10,10 @@ from made_graphs import SHAPES, path, random_small, rmat, star
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
-from dask_graphgpu.engine.tiered.bfs import PROGRAM as HOPS
 from dask_graphgpu.errors import (
     EngineUnavailable,
     IntegerOverflow,

@@ -52,6 +52,7 @@ GIVEN = {
     "strong_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "tier_bfs": IDS,
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "predecessors": [

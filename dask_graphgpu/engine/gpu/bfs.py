@@ -21,7 +21,6 @@ from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
-from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -42,13 +41,6 @@ SOLO_EDGES = 8192
 
 # Blocks of 512 threads on a multiprocessor; more hide more latency, with fewer registers each.
 BLOCKS = 2
-
-# What a search is where the frontier is to mark those that then look for a message.
-LEVELS = VertexProgram(
-    state={"level": Field("int32", initial=None, at_source=0)},
-    compute=lambda superstep: superstep,
-    combine="min",
-)
 
 FORCED = {"push": 1, "pull": 2}
 _FIELDS = [("barrier", np.uint64), ("targets", np.uint64), ("missed", np.float64)]
@@ -140,7 +132,7 @@ def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -
     from dask_graphgpu.engine.gpu.programs import run
 
     state = run(
-        LEVELS,
+        hops.LEVELS,
         view,
         sources=np.array([source]),
         max_supersteps=cutoff,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.hybrid.programs import run
-from dask_graphgpu.engine.tiered.bfs import PROGRAM
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier."""
     state = run(
-        PROGRAM,
+        hops.LEVELS,
         view,
         sources=source,
         max_supersteps=cutoff,

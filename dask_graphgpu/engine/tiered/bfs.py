@@ -1,42 +1,135 @@
-"""Breadth-first search over edges in host memory: a vertex program, in supersteps one a level."""
+"""Breadth-first search over edges in host memory: each level by the rows of either side that are fewer.
+
+References
+----------
+.. [1] Beamer, Asanovic, Patterson. Direction-optimizing breadth-first search. SC 2012.
+.. [2] Min et al. EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs. VLDB 2020.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.programs import run
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.engine.tiered.programs import check_settings, run
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-PROGRAM = VertexProgram(
-    state={"level": Field("int32", initial=None, at_source=0)},
-    compute=lambda superstep: superstep,
-    combine="min",
-)
+# Of tier_bfs.cu: ids of a list, bytes of struct Search, and its first words.
+_LISTED, _SEARCH_BYTES = 16384, 512
+_NO_LIST = np.uint64(0)
+_WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from a source, as `engine.gpu.bfs`; ``targets`` do not end it earlier.
 
     Where the view has layers, it sweeps over them. In asynchronous rounds there is no ``cutoff``: InvalidArgument.
+
+    Raises
+    ------
+    EngineUnavailable
+        A direction other than "push", which keeps vertices without a level from looking for one.
+    LimitTooSmall
+        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
+
+    Notes
+    -----
+    A level of few edges is searched from the one before without the host, rows being read where they lie [2]_. For
+    another one the rows of its vertices are brought, or where rows are in-edges too and these take less over the link,
+    those of the vertices that have no level yet [1]_. See kernels/cuda/tier_bfs.cu.
     """
     if view.levels is not None:
         places = np.array([source])
         return hops.levels(run(hops.PROGRAM, view, sources=places, cutoff=cutoff, report=report))
-    program = hops.PROGRAM if limits.configured_rounds() == "asynchronous" else PROGRAM
-    state = run(
-        program,
-        view,
-        sources=source,
-        max_supersteps=cutoff,
-        exact_supersteps=cutoff is not None,
-        report=report,
+    if limits.configured_rounds() == "asynchronous":
+        state = run(
+            hops.PROGRAM,
+            view,
+            sources=source,
+            max_supersteps=cutoff,
+            exact_supersteps=cutoff is not None,
+            report=report,
+        )
+        return hops.levels(state)
+    from dask_graphgpu.engine.tiered.rows import TieredRows
+
+    check_settings(
+        "the graph needs more than graphgpu.device-memory-limit, and its edges come in parts",
+        "raise the limit",
     )
-    return hops.levels(state)
+    vertex, what = np.dtype(np.int32).itemsize, "the search"
+    return TieredRows.run(
+        view, "tier_bfs", {}, vertex, what, report,
+        lambda rows: _searched(rows, view, source, cutoff, report),
+    )  # fmt: skip
+
+
+def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, report: Report) -> Any:
+    import cupy
+
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu.device import DeviceView
+    from dask_graphgpu.engine.gpu.structs import struct
+    from dask_graphgpu.engine.tiered.copies import address, bring
+
+    here, tier, n = DeviceView.of(view), rows.tier, np.uint64(rows.n)
+    level, ids = cupy.empty(rows.n, np.int32), here.id_dtype
+    search, lists = cupy.empty(_SEARCH_BYTES // 8, np.uint64), cupy.empty(2 * _LISTED, ids)
+    places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
+    edges = struct([tier.offsets, *map(address, places), rows.n, tier.cut.resident])
+    pulls = np.uint32(not view.directed and configured_direction() == "auto")
+    creeps = np.uint32(rows.transfer.way in ("auto", "zero-copy"))
+    last = np.uint64(2**64 - 1 if cutoff is None else cutoff)
+    behind = np.uint64(view.num_edges - tier.cut.resident)
+    go, stream = rows.along("level_part", level, search), cupy.cuda.get_current_stream()
+    words, seen = tier.kept.take(len(_WORDS), np.uint64), cupy.cuda.Event(disable_timing=True)
+    rows.over_vertices("start_search", edges, ids.type(source), level, search, lists)
+    before, began = dict.fromkeys(_WORDS, 0), time.perf_counter()
+    try:
+        while True:
+            rows.together("creep", edges, level, search, lists, last, creeps)
+            rows.over_vertices("survey", edges, level, search, _NO_LIST, shared=True)
+            given = n, behind, pulls, level, search, rows.active
+            rows.over_vertices("choose_rows", *given, shared=True)
+            bring(search, words[: len(_WORDS)], stream)
+            seen.record(stream)
+            rows.transfer.superstep(rows.active, go)
+            seen.synchronize()
+            found = dict(zip(_WORDS, words.tolist(), strict=False))
+            now = time.perf_counter()
+            _note(report, before, found, ids.itemsize, rows.n, now - began)
+            rows.transfer.read((found["behind"] - before["behind"]) * ids.itemsize)
+            before, began = found, now
+            if not found["found"]:
+                return rows.to_caller(level)
+            rows.over_vertices("next_level", search, alone=1)
+            rows.over_vertices("survey", edges, level, search, lists, shared=True)
+    finally:
+        stream.synchronize()  # what is on its way to the words
+        tier.kept.give_back(words)
+
+
+def _note(
+    report: Report, before: dict[str, int], found: dict[str, int], ids: int, n: int, seconds: float
+) -> None:
+    """Note the parts of the level before, and levels without the host since."""
+    done = {word: found[word] - before[word] for word in _WORDS}
+    if before["found"]:
+        report.advance(
+            "pull" if before["pulls"] else "push", supersteps=1, frontier=before["found"],
+            edges=done["read"], bytes=done["read"] * (ids + 4) + n * 16, seconds=seconds,
+        )  # fmt: skip
+        seconds = 0.0  # in those of the parts
+    if done["crept"]:
+        report.advance(
+            "push", supersteps=done["crept"], frontier=done["passed"], edges=done["walked"],
+            bytes=done["walked"] * (ids + 4), seconds=seconds,
+        )  # fmt: skip

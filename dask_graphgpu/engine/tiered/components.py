@@ -85,7 +85,7 @@ def components(view: View, report: Report) -> Any:
             rows.over_vertices("start_trees", size, holder)
             rows.over_vertices("offer_names", parent, size, here.user_rank, giant, holder)
             rows.over_vertices("take_names", parent, size, holder)
-        return here.to_caller(parent)
+        return rows.to_caller(parent)
 
     what = "the components"
     return TieredRows.run(view, "tier_components", defines, vertex, what, report, linked)

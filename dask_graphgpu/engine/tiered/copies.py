@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import cupy
 import numpy as np
+
+from dask_graphgpu.engine.tiered import pinned
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.tiered.kept import Kept
 
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
@@ -22,6 +29,60 @@ def bring(array: Any, into: np.ndarray, stream: Any) -> None:
     if into.nbytes:
         place = into.ctypes.data, int(array.data.ptr)
         cupy.cuda.runtime.memcpyAsync(*place, into.nbytes, _TO_HOST, stream.ptr)
+
+
+# Bytes that go at once by way of a pinned buffer.
+_PIECE = 8 << 20
+
+
+def to_host(array: Any, kept: Kept) -> np.ndarray:
+    """A copy in host memory: by way of two pinned buffers, which all threads empty in turn."""
+    made, stream = np.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
+    with _buffers(len(array), array.dtype, kept) as (buffers, pieces):
+        events = [cupy.cuda.Event(disable_timing=True) for _ in buffers]
+
+        def begin(i: int) -> None:
+            if i < len(pieces):
+                lo, hi = pieces[i]
+                bring(array[lo:hi], buffers[i % 2][: hi - lo], stream)
+                events[i % 2].record(stream)
+
+        begin(0)
+        for i, (lo, hi) in enumerate(pieces):
+            begin(i + 1)
+            events[i % 2].synchronize()
+            pinned.fill(made[lo:hi], buffers[i % 2][: hi - lo])
+    return made
+
+
+def to_device(array: np.ndarray, kept: Kept) -> Any:
+    """A copy on the device: by way of two pinned buffers, which all threads fill in turn."""
+    made, stream = cupy.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
+    with _buffers(len(array), array.dtype, kept) as (buffers, pieces):
+        events = [cupy.cuda.Event(disable_timing=True) for _ in buffers]
+        for i, (lo, hi) in enumerate(pieces):
+            buffer = buffers[i % 2][: hi - lo]
+            if i >= 2:
+                events[i % 2].synchronize()
+            pinned.fill(buffer, array[lo:hi])
+            copy(int(made[lo:hi].data.ptr), buffer.ctypes.data, buffer.nbytes, stream)
+            events[i % 2].record(stream)
+    return made
+
+
+@contextmanager
+def _buffers(
+    size: int, dtype: Any, kept: Kept
+) -> Iterator[tuple[list[np.ndarray], list[tuple[int, int]]]]:
+    """Two pinned buffers, and what of an array goes through one of them at once."""
+    most = max(1, min(_PIECE // np.dtype(dtype).itemsize, size))
+    buffers = [kept.take(most, dtype) for _ in range(2)]
+    try:
+        yield buffers, [(lo, min(lo + most, size)) for lo in range(0, size, most)]
+    finally:
+        cupy.cuda.get_current_stream().synchronize()  # nothing is on its way to or from them
+        for buffer in buffers:
+            kept.give_back(buffer)
 
 
 def address(place: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -42,13 +43,15 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
 
     Notes
     -----
-    Vertices add their counts to their out-neighbours', a level after the other: each edge of the
-    reached vertices but those of the last level goes over the link once.
+    Vertices add their counts to their out-neighbours', a level after the other; of an undirected view those of
+    the next level look for them instead where their edges are fewer over the link, so that about every other level's
+    are brought.
     """
     import cupy
 
     from dask_graphgpu.engine.cuda.wrappers import c_type
     from dask_graphgpu.engine.gpu.device import DeviceView
+    from dask_graphgpu.engine.tiered.copies import to_device
     from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.errors import IntegerOverflow
 
@@ -57,15 +60,18 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     vertex = level.itemsize + kind.itemsize
 
     def counted(rows: TieredRows) -> tuple[int, int, Any]:
-        levels, count = cupy.asarray(level), cupy.zeros(n, kind)
+        levels, count = to_device(level, rows.tier.kept), cupy.zeros(n, kind)
         count[source] = 1
         overflow = cupy.zeros(1, np.uint64)
-        for step in range(depth):
+        pulls = _pulled(rows, levels, depth) if not view.directed else [False] * depth
+        for step, pulled in enumerate(pulls):
             at = np.int32(step)
-            rows.over_vertices("find_level", levels, np.uint64(n), at, rows.active)
-            go = rows.along("count_part", levels, at, count, overflow, rows.read)
-            rows.transfer.superstep(rows.active, go)
-        return int(overflow[0]), int(rows.read[0]), here.to_caller(count)
+            rows.over_vertices(
+                "find_level", levels, np.uint64(n), np.int32(step + pulled), rows.active
+            )
+            given = levels, at, np.uint32(pulled), count, overflow, rows.read
+            rows.transfer.superstep(rows.active, rows.along("count_part", *given))
+        return int(overflow[0]), int(rows.read[0]), rows.to_caller(count)
 
     defines, what = {"COUNT": c_type(kind)}, "the path counts"
     bad, read, found = TieredRows.run(
@@ -82,3 +88,20 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         seconds=time.perf_counter() - began,
     )  # fmt: skip
     return found
+
+
+def _pulled(rows: TieredRows, levels: Any, depth: int) -> list[bool]:
+    """Of each level, whether the next one's rows are fewer bytes over the link than its own."""
+    import cupy
+
+    from dask_graphgpu.engine.tiered import link
+
+    found = cupy.zeros((2, depth + 1), np.uint64)
+    n, resident = np.uint64(rows.n), np.uint64(rows.tier.cut.resident)
+    given = rows.tier.offsets, n, resident, levels, np.uint64(depth + 1), found[0], found[1]
+    rows.over_vertices("measure_levels", *given, shared=True)
+    edges, number = cupy.asnumpy(found).astype(np.int64)
+    size = edges * rows.tier.bytes_of_edge + number * link.LINE
+    own, following = size[:-1], size[1:]
+    fewer: list[bool] = (following < own).tolist()
+    return fewer

@@ -103,21 +103,33 @@ def check_pushed(binding: Binding, cutoff: Any, why: str, instead: str) -> None:
     ------
     EngineUnavailable, InvalidArgument
     """
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.schedule import is_forced
-    from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
-
+    check_settings(why, instead)
     reason = None
     if cutoff is not None:
         reason = "cutoff= is of runs in place: leave it out"
-    elif configured_direction() not in ("auto", "push"):
-        reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
     elif binding.shadowed("sum"):
         reason = "sums of integers that are checked are not pushed: declare a float, or wraps=True"
     if reason is not None:
-        raise EngineUnavailable(f"{why}. {reason}; or {instead}")
+        raise _unavailable(why, reason, instead)
+
+
+def check_settings(why: str, instead: str) -> None:
+    """Raise where the settings ask for what edges in parts cannot have; see `check_pushed`."""
+    from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.schedule import is_forced
+    from dask_graphgpu.errors import InvalidArgument
+
+    if configured_direction() not in ("auto", "push"):
+        reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
+        raise _unavailable(why, reason, instead)
     if is_forced():
         raise InvalidArgument(
             "graphgpu.filter, fusion, combine, gather and tail are of graphs on the device alone: "
             f"{why}; leave them as they are, or {instead}"
         )
+
+
+def _unavailable(why: str, reason: str, instead: str) -> Exception:
+    from dask_graphgpu.errors import EngineUnavailable
+
+    return EngineUnavailable(f"{why}. {reason}; or {instead}")

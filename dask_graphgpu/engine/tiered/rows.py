@@ -12,7 +12,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.copies import address, to_host
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.shrinking import shrinking
 from dask_graphgpu.engine.tiered.store import HostTier
@@ -48,7 +48,7 @@ class TieredRows:
 
     def __init__(self, view: View, source: str, defines: Mapping[str, str], cut: Cut) -> None:
         here = DeviceView.of(view)
-        self.n = here.n
+        self.n, self._on_device = here.n, view.on_device
         self.tier = HostTier(here, view.out, (), cut)
         self.transfer = Transfer(self.tier, limits.configured_transfer(), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
@@ -105,12 +105,27 @@ class TieredRows:
 
         return shrinking(cut, report, attempt)
 
-    def over_vertices(self, name: str, *given: Any, alone: int = 0) -> None:
-        """Launch a kernel with a thread a vertex; ``alone``: as one block of so many."""
+    def over_vertices(self, name: str, *given: Any, alone: int = 0, shared: bool = False) -> None:
+        """Launch a kernel with a thread a vertex.
+
+        ``alone``: as one block of so many. ``shared``: with no more than the GPU holds at once, about.
+        """
+        kernel = self._module.kernel(name)
         if alone:
-            launch.flat(self._module.kernel(name), alone, given, threads=alone)
+            launch.flat(kernel, alone, given, threads=alone)
+        elif shared:
+            most = launch.num_multiprocessors() * _PUSHING * _THREADS
+            launch.flat(kernel, min(self.n, most), given, threads=_THREADS)
         else:
-            launch.flat(self._module.kernel(name), self.n, given)
+            launch.flat(kernel, self.n, given)
+
+    def together(self, name: str, *given: Any) -> None:
+        """Launch a kernel whose blocks wait for each other."""
+        launch.cooperative(self._module.kernel(name), given, threads=_THREADS)
+
+    def to_caller(self, array: Any) -> Any:
+        """A result where the view has its arrays, as of `DeviceView`."""
+        return array if self._on_device else to_host(array, self.tier.kept)
 
     def along(self, name: str, *given: Any) -> Go:
         """What launches a kernel over a part of the edges, for `Transfer.superstep`."""

@@ -136,6 +136,11 @@ class Transfer:
         go(self._subgraph.begin, begins, part.lo, part.hi, part.way)
         self._ring.release(slot)
 
+    def read(self, size: int) -> None:
+        """Note bytes that kernels have read of host memory by themselves."""
+        if size:
+            self._note("zero-copy", size)
+
     def close(self) -> None:
         """Wait for copies that are on their way, before what they go to is given back."""
         if self._rest:

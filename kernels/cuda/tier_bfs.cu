@@ -1,0 +1,241 @@
+// Breadth-first levels over edges that come in parts, by either end of them.
+//
+// Computes  level[v] = fewest edges from the source to v, -1 where there is no path.
+// Launch    start_search once. Then for each level that has many edges: [next_level survey] creep
+//           survey choose_rows, and a level_part for each part; the host reads Search before the
+//           parts. All of them do nothing once no vertex is left that sends.
+// Encoding  The frontier is who has level `depth`. A step's part brings the rows of `active`: those
+//           of the frontier, which give their neighbours the next level, or (`pulls`, where rows
+//           are in-edges too) those of all that have no level, which look for a neighbour in it.
+// Why       A vertex of the frontier sends along all its edges, most of which lead back. In the
+//           last levels of graphs of small diameter the rows of those not yet found are a
+//           fraction of that, and the link is what takes the time. Levels of few edges, on the
+//           other hand, cost the host's looks: `creep` goes from one to the next by itself, and
+//           reads rows where they lie.
+
+#include "edges_of_part.cuh"
+
+// The frontier of a level: its vertices, their edges, and the most of one. `listed`: how many of
+// them would be in the list, were it long enough.
+struct Frontier {
+    uint64 size, edges, longest, listed;
+};
+
+// Rows of some vertices: all of their edges; those that are not on the device, and how many rows
+// have any.
+struct Rows {
+    uint64 all, edges, rows;
+};
+
+// The host reads the first words.
+struct Search {
+    uint64 depth, found, pulls; // of the level whose rows are brought next; vertices that send
+    uint64 read;                // edges of parts
+    uint64 crept, passed, walked, behind; // by `creep`: levels, vertices, edges, edges on the host
+    uint64 surveyed;                      // the depth that `front` and `left` are of, + 1
+    Rows front, left;                     // of the frontier, and of vertices without a level
+    Frontier steps[3];                    // of levels in turn: one is read, one added to, one zero
+    uint64 barrier;
+};
+static_assert(sizeof(Search) <= 512, "what the host allocates");
+
+// Edges, on the device up to `resident` and from there on the host: where edge 0 would be.
+struct Edges {
+    const OFFSET *offsets;
+    const ID *here, *there;
+    uint64 n, resident;
+};
+
+// A frontier that `creep` takes: vertices, their edges, and those of a row, which is a warp's.
+constexpr uint64 MOST_LISTED = 16384, MOST_EDGES = 65536, MOST_OF_ROW = 1024;
+
+// Bytes over the link that a row's first and last line have beside it, about, and edges on the
+// device that take as long as a byte.
+constexpr uint64 BESIDE = 128, ON_DEVICE = 16;
+
+extern "C" __global__ void start_search(Edges edges, ID source, int32 *level, Search *search,
+                                        ID *lists) {
+    for (uint64 v = thread_rank(); v < edges.n; v += num_threads())
+        level[v] = v == source ? 0 : -1;
+    if (thread_rank() > 0)
+        return;
+    uint64 degree = edges.offsets[source + 1] - edges.offsets[source];
+    *search = Search{};
+    search->steps[0] = Frontier{1, degree, degree, 1};
+    lists[0] = source;
+}
+
+// After the parts of a level. One thread.
+extern "C" __global__ void next_level(Search *search) {
+    if (threadIdx.x > 0)
+        return;
+    search->depth += 1;
+    search->surveyed = search->depth + 1;
+    search->front = search->left = Rows{};
+    search->steps[search->depth % 3] = search->steps[(search->depth + 1) % 3] = Frontier{};
+}
+
+__device__ __forceinline__ ID *list_of(ID *lists, uint64 depth) {
+    return lists + depth % 2 * MOST_LISTED;
+}
+
+// Appends to a list for which it may be too long. By whole warps.
+__device__ __forceinline__ void append_some(bool wanted, ID v, uint64 *listed, ID *list) {
+    uint32 votes = __ballot_sync(FULL_WARP, wanted);
+    if (votes == 0)
+        return;
+    uint64 first = 0;
+    if (lane() == 0)
+        first = atomicAdd(listed, (uint64)__popc(votes));
+    first = __shfl_sync(FULL_WARP, first, 0) + __popc(votes & lower_lanes());
+    if (wanted && first < MOST_LISTED)
+        list[first] = v;
+}
+
+__device__ __forceinline__ void add_block(uint64 *sum, uint64 mine) {
+    mine = block_sum(mine);
+    if (threadIdx.x == 0 && mine > 0)
+        atomicAdd(sum, mine);
+}
+
+__device__ __forceinline__ void add_rows(Rows *sum, const Rows &mine) {
+    add_block(&sum->all, mine.all);
+    add_block(&sum->edges, mine.edges);
+    add_block(&sum->rows, mine.rows);
+}
+
+// What there is to bring of the frontier, and of the vertices without a level. `lists` is null but
+// after parts, when the frontier is counted and listed too: with it `creep` begins.
+extern "C" __global__ void __launch_bounds__(256)
+    survey(Edges edges, const int32 *level, Search *search, ID *lists) {
+    uint64 depth = search->depth, size = 0, longest = 0;
+    if (lists == nullptr && search->surveyed == depth + 1)
+        return; // it is known
+    Frontier *step = search->steps + depth % 3;
+    Rows front = {}, left = {};
+    for (uint64 base = warp_rank() * WARP; base < edges.n; base += num_warps() * WARP) {
+        uint64 v = base + lane();
+        bool in = v < edges.n && level[v] == (int32)depth, out = v < edges.n && level[v] < 0;
+        if (lists != nullptr && __any_sync(FULL_WARP, in && fresh(&step->listed) < MOST_LISTED))
+            append_some(in, (ID)v, &step->listed, list_of(lists, depth));
+        if (!in && !out)
+            continue;
+        uint64 begin = edges.offsets[v], end = edges.offsets[v + 1], length = end - begin;
+        begin = begin < edges.resident ? edges.resident : begin;
+        uint64 behind = begin < end ? end - begin : 0;
+        Rows &rows = in ? front : left;
+        rows.all += length;
+        rows.edges += behind;
+        rows.rows += behind > 0;
+        size += in;
+        longest = in && longest < length ? length : longest;
+    }
+    add_rows(&search->front, front);
+    add_rows(&search->left, left);
+    if (lists == nullptr)
+        return;
+    add_block(&step->size, size);
+    add_block(&step->edges, front.all);
+    longest = block_reduce(longest, (uint64)0, Larger());
+    if (threadIdx.x == 0 && longest > 0)
+        atomicMax(&step->longest, longest);
+}
+
+// Level after level, as long as these have few edges and (`creeps`) any may be gone over, up to
+// level `last`. Cooperative.
+extern "C" __global__ void __launch_bounds__(256)
+    creep(Edges edges, int32 *level, Search *search, ID *lists, uint64 last, uint32 creeps) {
+    GridBarrier *barrier = (GridBarrier *)&search->barrier;
+    bool leads = thread_rank() == 0;
+    uint64 first = fresh(&search->depth), depth = first, walked = 0, behind = 0, passed = 0;
+    for (;; ++depth) {
+        Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
+        uint64 size = fresh(&step->size);
+        if (size == 0 || size > MOST_LISTED || fresh(&step->edges) > MOST_EDGES ||
+            fresh(&step->longest) > MOST_OF_ROW || depth >= last || !creeps)
+            break;
+        if (leads)
+            search->steps[(depth + 2) % 3] = Frontier{};
+        const ID *list = list_of(lists, depth);
+        passed += size;
+        uint64 found = 0, sent = 0, longest = 0;
+        for (uint64 i = warp_rank(); i < size; i += num_warps()) {
+            ID u = list[i];
+            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
+            // Whole lines of the link.
+            for (OFFSET base = begin - begin % WARP; base < end; base += WARP) {
+                OFFSET e = base + lane();
+                bool there = e >= begin && e < end, claimed = false;
+                ID v = 0;
+                if (there) {
+                    bool far = e >= (OFFSET)edges.resident;
+                    v = (far ? edges.there : edges.here)[e];
+                    walked += 1;
+                    behind += far;
+                    claimed =
+                        fresh(level + v) < 0 && atomicCAS(level + v, -1, (int32)depth + 1) < 0;
+                }
+                uint64 degree = claimed ? edges.offsets[v + 1] - edges.offsets[v] : 0;
+                found += claimed;
+                sent += degree;
+                longest = longest < degree ? degree : longest;
+                append_some(claimed, v, &next->listed, list_of(lists, depth + 1));
+            }
+        }
+        add_block(&next->size, found);
+        add_block(&next->edges, sent);
+        longest = block_reduce(longest, (uint64)0, Larger());
+        if (threadIdx.x == 0 && longest > 0)
+            atomicMax(&next->longest, longest);
+        grid_sync(barrier);
+    }
+    add_block(&search->walked, walked);
+    add_block(&search->behind, behind);
+    if (!leads)
+        return;
+    search->depth = depth;
+    search->crept += depth - first;
+    search->passed += passed;
+    search->found = depth < last ? fresh(&search->steps[depth % 3].size) : 0;
+    if (search->surveyed != depth + 1)
+        search->front = search->left = Rows{};
+}
+
+// Bytes over the link, about, with a little for what is on the device.
+__device__ __forceinline__ uint64 cost(const Rows &rows, uint64 most) {
+    uint64 bytes = rows.edges * sizeof(ID) + rows.rows * BESIDE;
+    return (bytes < most ? bytes : most) + rows.all / ON_DEVICE;
+}
+
+// Whose rows are brought next: of the frontier, or where these are fewer (`may_pull`) of those that
+// have no level.
+extern "C" __global__ void __launch_bounds__(256)
+    choose_rows(uint64 n, uint64 behind, uint32 may_pull, const int32 *level, Search *search,
+                uint8 *active) {
+    uint64 most = behind * sizeof(ID);
+    bool sends = search->found > 0;
+    bool pulls = sends && may_pull && cost(search->left, most) < cost(search->front, most);
+    int32 depth = (int32)search->depth;
+    for (uint64 v = thread_rank(); v < n; v += num_threads())
+        active[v] = sends && (pulls ? level[v] < 0 : level[v] == depth);
+    if (thread_rank() == 0)
+        search->pulls = pulls;
+}
+
+// Many write the same.
+extern "C" __global__ void __launch_bounds__(256)
+    level_part(Part part, int32 *level, Search *search) {
+    int32 depth = (int32)search->depth;
+    uint64 mine;
+    if (search->pulls)
+        mine = for_part(part, [&](ID u, ID v) {
+            if (fresh(level + v) == depth)
+                level[u] = depth + 1;
+        });
+    else
+        mine = for_part(part, [&](ID u, ID v) {
+            if (fresh(level + v) < 0)
+                level[v] = depth + 1;
+        });
+    count_read(mine, &search->read);
+}
