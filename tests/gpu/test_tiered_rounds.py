@@ -118,12 +118,9 @@ def test_fewer_rounds_and_bytes():
     kinds = "synchronous", "asynchronous"
     for way in ("stream", "compact"):
         reports = {}
-        for rounds in kinds:
-            report = Report("test")
-            with limited(hops.PROGRAM, view, 0.4, way, rounds):
-                found = tiered.bfs(view, 0, cutoff=None, targets=None, report=report)
-            np.testing.assert_array_equal(found, level)
-            reports[rounds] = report
+        for rounds, program in zip(kinds, (hops.LEVELS, hops.PROGRAM), strict=True):
+            state, reports[rounds] = ran(program, view, 0.4, way, rounds, sources=[0])
+            np.testing.assert_array_equal(hops.levels(state), level)
         sync, free = (reports[rounds] for rounds in kinds)
         assert sum(a.supersteps for a in free.advances if a.direction == "push") < 50
         assert sum(a.supersteps for a in sync.advances) > 100
