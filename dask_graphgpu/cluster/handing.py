@@ -24,7 +24,7 @@ from distributed.utils import sync
 from distributed.worker_state_machine import UpdateDataEvent
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task, this_worker
-from dask_graphgpu.cluster.haste import send_with_next
+from dask_graphgpu.cluster.haste import send_with_next, take_back
 from dask_graphgpu.io.lazy_frames import keys_of
 
 _NAME = "dask-graphgpu-handed-in"
@@ -140,9 +140,11 @@ class _Expected(SchedulerPlugin):
     def settle(self) -> None:
         """Take the values as the results of those tasks that the worker has been given.
 
-        It answers by itself that it has them, which is then known.
+        If it has been asked for one already, it answers that it has it, which is then known.
         """
         scheduler, address, dropped = self._scheduler, self._address, []
+        if address in scheduler.stream_comms:
+            take_back(scheduler.stream_comms[address], self._told)
         for key, told in self._told.items():
             task = scheduler.tasks.get(key)
             if task is not None and _runs_on(task, address):

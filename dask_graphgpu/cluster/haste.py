@@ -62,6 +62,15 @@ def send_with_next(stream: BatchedSend, message: dict[str, Any]) -> None:
     stream.loop.call_later(_WHILE, stream.waker.set)
 
 
+def take_back(stream: BatchedSend, keys: Collection[Any]) -> None:
+    """Do not ask a worker to run some tasks, if it has not been asked yet; on the stream's event loop."""
+    stream.buffer = [
+        message
+        for message in stream.buffer
+        if message.get("op") != "compute-task" or message["key"] not in keys
+    ]
+
+
 def send_at_once(stream: BatchedSend) -> None:
     """Have a stream send what waits without delay, or else its next message; on its event loop."""
     stream.next_deadline = None
