@@ -171,7 +171,7 @@ class Keeper:
         ranks: Ranks | None = None,
     ) -> None:
         self.choice, self.call, self.ids, self.ranks = choice, call, ids, ranks
-        self.numbers, self.num_owned = numbers, num_owned
+        self.numbers, self.num_owned = _on_host(numbers), num_owned
         self._found = folder.read(folder.path_of(choice.path)) if resume else None
         self.path = folder.check_destination(choice.path)
         if self._found is not None:
@@ -211,6 +211,11 @@ class Keeper:
         columns = self._read(len(next(iter(state.values()))))
         self._last_superstep = int(found["superstep"])
         return Kept(self._last_superstep, columns, dict(found["aggregates"]))
+
+    def steps_left(self, superstep: int) -> int | None:
+        """Supersteps after which it is due to write by their number; None: by the clock alone."""
+        most = self.choice.supersteps
+        return None if most is None else max(self._last_superstep + most - superstep, 1)
 
     def due(self, superstep: int) -> bool:
         """Whether to write now: on ranks, when it is due on one of them."""
@@ -270,7 +275,7 @@ class Keeper:
         }
         numbers = read.pop(_NUMBER)
         if ranks is None:
-            position = self.ids.position
+            position = _on_host(self.ids.position)
             rows, given = numbers if position is None else position[numbers], [*read.values()]
         else:
             rows, given = self.ids.to_owners(numbers, [*read.values()])
@@ -291,6 +296,14 @@ class Keeper:
             halves = self.ranks.scalars([mine >> 32, mine & 0xFFFFFFFF]).sum(axis=0).tolist()
             total = (halves[0] << 32) + halves[1]
         return f"{total % 2**64:016x}"
+
+
+def _on_host(array: Any) -> np.ndarray | None:
+    """An array that may be on the device."""
+    if array is None or isinstance(array, np.ndarray):
+        return array
+    found: np.ndarray = array.get()
+    return found
 
 
 def _is_number(value: Any) -> bool:

@@ -57,6 +57,11 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     held = graph.on_ranks(needs, engine)
     if held is not None:
         _check_place(algorithm, "ranks")
+        if keeping is not None and engine == "gpu":
+            raise InvalidArgument(
+                "checkpoint= is of one GPU, and this graph is on several ranks: leave it out, give "
+                "ranks=1, or use engine='cpu'"
+            )
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
         return lazy.run(*held, job, given)
     if graph.limits(needs) is not None:
@@ -147,10 +152,10 @@ def _check_keeping(algorithm: Algorithm, engine: str) -> None:
             f"{_name(algorithm)} has no checkpoints: they are of methods that run vertex programs, "
             "such as sssp and pagerank; leave checkpoint= out"
         )
-    if engine in ("gpu", "hybrid", "interpreted"):
+    if engine in ("hybrid", "interpreted"):
         raise InvalidArgument(
-            f"checkpoint= is of the CPU engine, and this graph's is {engine!r}; leave it out, or "
-            "use engine='cpu'"
+            f"checkpoint= is of engine='cpu' and, on one GPU, engine='gpu'; this graph's is "
+            f"{engine!r}: leave it out, or use one of these"
         )
 
 

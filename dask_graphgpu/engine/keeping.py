@@ -35,6 +35,9 @@ class Keeper(Protocol):
     ) -> Kept | None:
         """A program starts; what was kept of it."""
 
+    def steps_left(self, superstep: int) -> int | None:
+        """Supersteps after which the state is due by their number; None: by the clock alone."""
+
     def due(self, superstep: int) -> bool:
         """Whether to keep the state now."""
 

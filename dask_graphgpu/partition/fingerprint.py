@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,11 @@ def of_edges(rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str
     ``numbers`` are the names of the vertices, None: their places; ``by`` says what a row is,
     "source" or "destination". Wrong once in 2**64. Cost: a pass over the edges for each column.
     """
+    neighbours: Any = rows.neighbours
+    if not isinstance(neighbours, np.ndarray):
+        from dask_graphgpu.partition.device import fingerprint as on_device
+
+        return on_device.of_edges(rows, numbers, num_rows, by)
     from dask_graphgpu.kernels.cpu import fingerprint
 
     offsets = rows.offsets[: num_rows + 1]
@@ -27,9 +33,9 @@ def of_edges(rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str
     for name in sorted(columns):
         blocks = for_blocks(
             fingerprint.hash_rows, edge_blocks(offsets), offsets, rows.neighbours, named,
-            _bits(columns[name]), by == "source",
+            bits_of(columns[name]), by == "source",
         )  # fmt: skip
-        total = _joined(total, name, sum(map(int, blocks)))
+        total = joined(total, name, sum(map(int, blocks)))
     return total
 
 
@@ -40,17 +46,19 @@ def of_values(values: Mapping[str, np.ndarray], numbers: np.ndarray | None, coun
     named = _NONE if numbers is None else numbers
     total = 0
     for name in sorted(values):
-        blocks = for_blocks(fingerprint.hash_values, even_blocks(count), named, _bits(values[name]))
-        total = _joined(total, name, sum(map(int, blocks)))
+        blocks = for_blocks(
+            fingerprint.hash_values, even_blocks(count), named, bits_of(values[name])
+        )
+        total = joined(total, name, sum(map(int, blocks)))
     return total
 
 
-def _joined(total: int, name: str, more: int) -> int:
+def joined(total: int, name: str, more: int) -> int:
     """Sums of columns, each times a number of its own, so that they cannot change places."""
     factor = int.from_bytes(name.encode(), "little") * 2 + 1
     return (total + more * factor) % 2**64
 
 
-def _bits(column: np.ndarray) -> np.ndarray:
+def bits_of(column: Any) -> Any:
     """A column as unsigned integers of the same width."""
     return column.view(f"u{column.dtype.itemsize}")

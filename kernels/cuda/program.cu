@@ -223,7 +223,7 @@ extern "C" __global__ void commit(Run run) {
 // The aggregates before this superstep, as apply of the last one took them along; where the host
 // looks between the two. One block.
 extern "C" __global__ void __launch_bounds__(256) fold_next(Run run, Partial *partials) {
-    if (!run.control->done && run.control->superstep > 1)
+    if (!run.control->done && run.control->completed > 0)
         NextTotals::fold(run, partials);
 }
 

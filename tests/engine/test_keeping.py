@@ -1,105 +1,12 @@
 """A run that is cut short goes on from what was kept, to the answer of one that was not."""
 
-import itertools
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from cut_graphs import cut
+from kept_runs import PROGRAMS, Cut, check, cut_short, kept_in, run, view
 
-from dask_graphgpu.algorithms.pagerank import delta_program, power_program
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
-from dask_graphgpu.checkpoint import Checkpoint, Keeper
 from dask_graphgpu.engine import cpu, ranks
 from dask_graphgpu.errors import InvalidCheckpoint
-from dask_graphgpu.partition.csr import from_edges
-from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
-from dask_graphgpu.report import Report
-
-N = 400
-
-LABELS = VertexProgram(
-    state={"label": Field("int64", initial=lambda id: id)},  # noqa: A006
-    compute=lambda source_label: source_label,
-    combine="min",
-    edges="both",
-)
-HOPS = VertexProgram(  # with apply, so that it runs in supersteps and not in place
-    state={"hops": Field("int64", initial=None, at_source=0)},
-    compute=lambda source_hops: source_hops + 1,
-    combine="min",
-    apply=lambda hops, message: min(hops, message),
-)
-PROGRAMS = {
-    "in place, by priority": (SSSP, {"sources": np.array([0])}),
-    "in place, by rounds": (LABELS, {}),
-    "supersteps from a source": (HOPS, {"sources": np.array([0])}),
-    "sums": (
-        power_program("float64", weighted=False, personal=False),
-        {"constants": {"tolerance": 1e-10}},
-    ),
-    "sums of some": (
-        delta_program("float64", weighted=False),
-        {"constants": {"tolerance": 1e-10, "threshold": 1e-13}},
-    ),
-}
-
-
-class Cut(Exception):
-    """A run is cut short here."""
-
-
-def view():
-    """A long path with short cuts, so that every program takes many rounds."""
-    made = np.random.default_rng(0)
-    path = np.stack([np.arange(N - 1), np.arange(1, N)])
-    cuts = np.sort(made.integers(0, N, (2, 60)), axis=0)
-    back = np.stack([made.integers(0, N, 60), made.integers(0, 20, 60)])
-    source, destination = np.concatenate([path, cuts, back], axis=1)
-    weight = made.integers(1, 50, len(source))
-    rows = from_edges(N, source, destination, {"weight": weight})
-    return View.of(rows, vertex_columns={"residual": np.full(N, 0.15 / N)})
-
-
-def kept_in(path, share=None, *, resume=False):
-    """A keeper for one rank, or for a share of the graph, that keeps after every superstep."""
-    return Keeper(
-        Checkpoint(path, seconds=None, supersteps=1),
-        resume=resume,
-        call="test",
-        ids=SimpleNamespace(position=None),
-        numbers=None if share is None else share.numbers,
-        num_owned=N if share is None else share.num_owned,
-        ranks=None if share is None else share.ranks,
-    )
-
-
-def cut_short(keeper, after):
-    """The keeper, with a run that fails once it has kept so often."""
-    count, write = itertools.count(1), keeper.write
-
-    def counted(*args):
-        write(*args)
-        if next(count) == after:
-            raise Cut
-
-    keeper.write = counted
-    return keeper
-
-
-def run(engine, view, name, **given):
-    program, arguments = PROGRAMS[name]
-    report = Report("test")
-    state = engine.run(program, view, **arguments, report=report, **given)
-    return state[program.first], report
-
-
-def check(name, found, wanted):
-    if wanted.dtype.kind == "f":
-        np.testing.assert_allclose(found, wanted, rtol=1e-9)
-    else:
-        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("after", [1, 2, 5])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dask_graphgpu import config
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
@@ -27,7 +26,6 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
-    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program on all ranks, each on its own GPU; collective.
 
@@ -57,8 +55,6 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument
 
-    if keeper is not None:
-        raise InvalidArgument("checkpoint= is of the CPU engine; leave it out, or use engine='cpu'")
     if is_forced():
         raise InvalidArgument(
             "graphgpu.filter, fusion, combine and gather are of one GPU, and this graph is on "

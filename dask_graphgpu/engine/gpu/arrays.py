@@ -263,6 +263,35 @@ class Arrays:
             found[name] = None if empty else value.item()
         return found
 
+    def set_aggregates(self, values: Mapping[str, Any]) -> None:
+        """Have these values, as `last_aggregates` gives them; None where one is missing."""
+        words = cupy.asnumpy(self.aggregates).reshape(-1, _AGGREGATE_WORDS)
+        for i, (name, dtype) in enumerate(self.lowered.wrappers.aggregates.items()):
+            value = values.get(name)
+            words[i] = 0, 0, int(value is not None), 0
+            if value is None:
+                continue
+            if dtype.kind == "i":
+                words[i, 0] = value
+            words[i, 1:2].view(np.float64)[0] = value
+        self.aggregates[:] = cupy.asarray(words.reshape(-1))
+
+    def wide(self, column: Any, dtype: np.dtype[Any]) -> Any:
+        """A column, or a part of it, in the type ``dtype`` that others have it in."""
+        glue = self.lowered.glue
+        if glue.storage(dtype).itemsize == dtype.itemsize:
+            return column
+        none = self.binding.identity(dtype)
+        return cupy.where(column == glue.identity(dtype), none, column.astype(dtype))
+
+    def stored(self, column: Any, dtype: np.dtype[Any]) -> Any:
+        """Such a column, on the device, as it is stored here."""
+        storage = self.lowered.glue.storage(dtype)
+        if storage.itemsize == dtype.itemsize:
+            return column
+        none = self.lowered.glue.identity(dtype)
+        return cupy.where(column == self.binding.identity(dtype), none, column).astype(storage)
+
     def result(self, supersteps: int) -> State:
         """The fields in their own types, where the view has its arrays."""
         fields, mask = self._handed()

@@ -12,12 +12,13 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu import checkpoints, launch
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.arrays import Arrays
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.report import Report
 
@@ -85,6 +86,7 @@ def run(
     cutoff: Any,
     ends: np.ndarray | None,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a monotone program until no value improves; as `engine.cpu.in_place`.
 
@@ -99,14 +101,16 @@ def run(
     ends : array of dense ids, optional
         The run ends once their values are final.
     report : Report
-        Gets one row.
+        Gets one row, of each stretch after which the state may be kept.
+    keeper : Keeper, optional
+        Has it kept.
 
     Raises
     ------
     IntegerOverflow
         A message does not fit.
     """
-    return arrays.result(improved(arrays, places, cutoff, ends, report))
+    return arrays.result(improved(arrays, places, cutoff, ends, report, keeper))
 
 
 def improved(
@@ -115,6 +119,7 @@ def improved(
     cutoff: Any,
     ends: np.ndarray | None,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> int:
     """Improve the state as `run` does; return how many rounds it took."""
     binding, n = arrays.binding, arrays.n
@@ -129,7 +134,7 @@ def improved(
         lists.start(places)
         if ordered:
             lists.measure(places)
-        rounds = lists.improve()
+        rounds = lists.improve() if keeper is None else lists.improve_in_stretches(keeper)
     if program.has_reached:
         arrays.reached |= (values != none).view(np.uint8)
     return rounds
@@ -251,6 +256,27 @@ class NearFar:
         if self.control["failed"][0] and not self._lists["goes_on"][0]:
             raise overflow(self.arrays.binding.program, "compute")
         return self.advance(*before, frontier=size, seconds=time.perf_counter() - began)
+
+    def improve_in_stretches(self, keeper: Keeper) -> int:
+        """The same, with looks at whether the state is due; return all rounds so far."""
+        steps, size = list(_CONTROL).index("steps_left"), int(self.control["far"][0])
+        stretches = checkpoints.Stretches(keeper)
+        while True:
+            before = int(self.control["rounds"][0]), int(self.control["all_edges"][0])
+            began = time.perf_counter()
+            self._state[steps] = stretches.after(before[0])
+            self._held["barrier"].fill(0)
+            launch.cooperative(self._kernel, self.given, threads=THREADS, blocks_per_sm=RESIDENT)
+            done = self.look()["phase"][0] == _DONE
+            stretches.done()
+            if self.control["failed"][0]:
+                raise overflow(self.arrays.binding.program, "compute")
+            self.advance(*before, frontier=size, seconds=time.perf_counter() - began)
+            rounds = int(self.control["rounds"][0])
+            if done:
+                return rounds
+            if keeper.due(rounds):
+                keeper.write(rounds, checkpoints.in_place_kept(self.arrays), {})
 
     def advance(self, rounds: int, edges: int, *, frontier: int, seconds: float) -> int:
         """Note what was done since there were so many rounds, and edges read; return the rounds."""

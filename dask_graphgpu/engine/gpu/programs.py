@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
@@ -23,6 +24,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program, compiled; parameters, result and errors as of the CPU engine's `run`.
 
@@ -33,9 +35,11 @@ def run(
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu import checkpoints
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.synchronous import Synchronous
+    from dask_graphgpu.engine.keeping import Keeping
     from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument
@@ -45,19 +49,26 @@ def run(
     in_steps = max_supersteps is not None or (
         cutoff is None and (configured_direction() in ("pull", "notify-pull") or is_forced())
     )
-    if program.in_place and not in_steps and is_forced():
+    in_place = program.in_place and not in_steps
+    if in_place and is_forced():
         raise InvalidArgument(
             "graphgpu.filter, graphgpu.fusion, graphgpu.combine, graphgpu.gather and graphgpu.tail "
             "are of supersteps: a run with a cutoff has none."
         )
-    if program.in_place and not in_steps and view.levels is not None:
+    if in_place and view.levels is not None:
         from dask_graphgpu.engine.tiered import layered
 
-        return layered.run(binding, places, cutoff, report)
-    if program.in_place and not in_steps:
+        return layered.run(binding, places, cutoff, report, keeper)
+    if in_place:
         from dask_graphgpu.engine.gpu import near_far
 
-        state: State = near_far.run(Arrays(binding, places), places, cutoff, ends, report)
+        arrays = Arrays(binding, places)
+        if keeper is not None:
+            places = checkpoints.Beginning(keeper, in_place, cutoff).places(arrays, places)
+        state: State = near_far.run(arrays, places, cutoff, ends, report, keeper)
         return state
     arrays = Arrays(binding, places, every=every_sends(binding, places))
-    return Synchronous(arrays, report).run(max_supersteps, exact_supersteps)
+    kept = None if keeper is None else checkpoints.Beginning(keeper, in_place, cutoff)(arrays)
+    engine = Synchronous(arrays, report)
+    keeping = None if keeper is None else Keeping(engine, keeper, kept)
+    return engine.run(max_supersteps, exact_supersteps, keeping)

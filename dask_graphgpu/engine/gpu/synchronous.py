@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
 from dask_graphgpu.engine.cuda.outline import columns
-from dask_graphgpu.engine.gpu import fused, launch
+from dask_graphgpu.engine.gpu import checkpoints, fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.gathers import Gathers
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS, num_chunks
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
@@ -106,36 +107,98 @@ class Synchronous(Gathers):
 
     # -- the loop --------------------------------------------------------------------------------
 
-    def run(self, limit: int | None, exact: bool) -> State:
-        """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps."""
-        control = self._begin(limit)
-        if control["num_active"] and limit != 0:
+    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
+        """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps.
+
+        ``kept`` has the state kept whenever that is due, and may have one to go on from.
+        """
+        before = 0 if kept is None or kept.found is None else kept.found.superstep
+        if kept is not None and kept.found is not None:
+            self.resume(kept.found.columns)
+            self.arrays.set_aggregates(kept.found.aggregates)
+        control = self._begin(limit, before)
+        if control["num_active"] and before != limit:
             self._first()
-            on_device = self._stops_on_device
-            step = self._steps(on_device)
-            if not on_device:
-                control = self._asked(step, control)
-            elif self._grows:
-                control = self._with_room(step, control)
+            step = self._steps(self._stops_on_device)
+            if kept is None:
+                control = self._advance(step, control, limit)
             else:
-                control = self._queue(step, limit)
+                control = self._in_stretches(step, control, limit, kept)
             self._raise_overflow(control)
+        completed = control["completed"] or before
         self.overflows = control["overflows"]
-        aggregates = self.arrays.last_aggregates() if control["completed"] else {}
+        aggregates = self.arrays.last_aggregates() if completed else {}
         self._report(control)
         self.report.memory = self._nbytes()
         if control["num_active"] and not control["stopped"] and not exact and may_end(self.program):
-            raise not_converged(control["completed"], control["num_active"], aggregates)
-        state = self.arrays.result(control["completed"])
+            raise not_converged(completed, control["num_active"], aggregates)
+        state = self.arrays.result(completed)
         state.aggregates = aggregates
         return state
 
-    def _begin(self, limit: int | None) -> dict[str, int]:
+    def _advance(
+        self, step: Callable[[], None], control: dict[str, int], number: int | None
+    ) -> dict[str, int]:
+        """Go on until the device is done, which ``number`` more supersteps see to at the latest."""
+        if not self._stops_on_device:
+            return self._asked(step, control)
+        if self._grows:
+            return self._with_room(step, control)
+        return self._queue(step, number)
+
+    def _in_stretches(
+        self, step: Callable[[], None], control: dict[str, int], limit: int | None, kept: Keeping
+    ) -> dict[str, int]:
+        """The same to the end, with looks at whether the state is due."""
+        stretches, done = checkpoints.Stretches(kept.keeper), control["superstep"] - 1
+        while True:
+            until = done + stretches.after(done)
+            until = until if limit is None else min(until, limit)
+            self._go_on(control, until)
+            directions = self.dense, self.sparse
+            control = self._advance(step, control, until - done)
+            if directions != (self.dense, self.sparse):
+                step = self._steps(self._stops_on_device)
+            stretches.done()
+            done = control["completed"]
+            self._raise_overflow(control)
+            if control["stopped"]:
+                return control
+            kept.after(done, self.arrays.last_aggregates())
+            if not control["num_active"] or done == limit:
+                return control
+
+    def _go_on(self, control: dict[str, int], until: int) -> None:
+        """Have the device go on to a superstep, from the one where it has stopped, if it has."""
+        words = self.arrays.control
+        words[CONTROL.index("limit")] = until
+        if control["completed"]:
+            words[CONTROL.index("superstep")] = control["completed"] + 1
+            words[CONTROL.index("done")] = 0
+            if self.stages.next and self._stops_on_device:
+                run = self.arrays.run("send" if "push" in (self.dense, self.sparse) else "gather")
+                for launched in self._next(run):
+                    launched()
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """What to keep so that `resume` can go on from here."""
+        return checkpoints.supersteps_kept(self.arrays)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Take what was kept for the state at the start."""
+        arrays = self.arrays
+        checkpoints.put(arrays, columns)
+        arrays.sources = None if self.every else np.flatnonzero(cupy.asnumpy(arrays.active))
+        if self.stages.alone_after:
+            for name, column in arrays.new.items():
+                column[:] = arrays.state[name]
+
+    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
         arrays = self.arrays
         active, edges = self._first_frontier()
         dense = 2 * edges > self.num_edges
         control = dict.fromkeys(CONTROL, 0) | {
-            "superstep": 1,
+            "superstep": before + 1,
             "limit": -1 if limit is None else limit,
             "num_active": active,
             "active_edges": edges,

@@ -54,7 +54,6 @@ def run(
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.hybrid import dispatch
-    from dask_graphgpu.engine.hybrid.arrays import bytes_of_vertices
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
@@ -86,12 +85,12 @@ def prepared(
 ) -> HybridSupersteps:
     """A run that is about to begin, with its edges where ``cut`` says."""
     from dask_graphgpu.engine.hybrid import dispatch
-    from dask_graphgpu.engine.hybrid.arrays import HybridArrays
     from dask_graphgpu.engine.hybrid.supersteps import HybridRounds, HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
     from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays
 
-    arrays, way = HybridArrays(binding, places, cut), dispatch.configured()
+    arrays, way = TieredArrays(binding, places, cut), dispatch.configured()
     tier, view = arrays.tier, arrays.edge_view
     speeds: Speeds = view.made(
         ("speeds of both sides", binding.program),
@@ -102,6 +101,14 @@ def prepared(
     )
     kind = HybridRounds if in_rounds else HybridSupersteps
     return kind(arrays, report, transfer, speeds, way)
+
+
+def bytes_of_vertices(binding: Binding) -> int:
+    """As of `tiered.arrays.bytes_of_vertices`, with the messages that come from the CPU."""
+    from dask_graphgpu.engine.tiered import arrays
+
+    vertex = binding.message.itemsize + 1
+    return arrays.bytes_of_vertices(binding) + (binding.view.num_vertices + 1) * vertex
 
 
 def _cut(binding: Binding, edge: int, vertices: int, way: str) -> Cut:

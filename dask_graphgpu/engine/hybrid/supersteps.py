@@ -19,13 +19,14 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.gpu.synchronous import DIRECTIONS, Synchronous
-from dask_graphgpu.engine.hybrid.arrays import HybridArrays
 from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.loop import run_superstep
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.rounds import ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go
@@ -67,13 +68,13 @@ class HybridSupersteps(TieredSynchronous):
     and after the last of these.
     """
 
-    arrays: HybridArrays
+    arrays: TieredArrays
     transfer: SharedTransfer
     shares = True  # whether pages may be the CPU's
 
     def __init__(
         self,
-        arrays: HybridArrays,
+        arrays: TieredArrays,
         report: Report,
         transfer: SharedTransfer,
         speeds: Speeds,
@@ -95,17 +96,17 @@ class HybridSupersteps(TieredSynchronous):
         }
         transfer.lend = self._lend
 
-    def run(self, limit: int | None, exact: bool) -> State:
+    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact)
+            return super().run(limit, exact, kept)
         finally:
             self._helper.shutdown()
             if self._making is not None and self._making.exception() is None:
                 self._making.result().arrays.close()
 
-    def _begin(self, limit: int | None) -> dict[str, int]:
-        self._control = super()._begin(limit)
+    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
+        self._control = super()._begin(limit, before)
         return self._control
 
     # -- the loop --------------------------------------------------------------------------------

@@ -22,8 +22,10 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.checkpoints import Beginning, in_place_kept
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.near_far import bounded, priorities
+from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.layer_edges import layer_edges
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
@@ -148,7 +150,7 @@ class Sweeps:
         self.values, self.started = values, arrays.run("send")
         self.ring = Ring(self.tier) if cut.segment else None
 
-    def run(self) -> State:
+    def run(self, keeper: Keeper | None = None) -> State:
         """Sweep until no value improves."""
         arrays, program = self.arrays, self.binding.program
         began, sweeps, size = time.perf_counter(), 0, int((self.held["stamp"] > 0).sum())
@@ -156,6 +158,8 @@ class Sweeps:
             while (waiting := self._waiting()).any():
                 self._sweep(waiting)
                 sweeps += 1
+                if keeper is not None and not self._failed and keeper.due(sweeps):
+                    keeper.write(sweeps, in_place_kept(arrays), {})
         finally:
             if self.ring is not None:
                 self.ring.close()
@@ -175,9 +179,13 @@ class Sweeps:
             arrays.reached |= (self.values != none).view(np.uint8)
         return arrays.result(sweeps)
 
+    @property
+    def _failed(self) -> bool:
+        return bool(self.held["control"][0])
+
     def _waiting(self) -> np.ndarray:
         """Stretches with sources that have to send, as the device knows them now."""
-        if int(self.held["control"][0]):
+        if self._failed:
             return np.zeros(len(self.stretches), bool)
         found: np.ndarray = cupy.asnumpy(self.held["stretch_stamp"]) >= self.passed
         return found
@@ -240,7 +248,13 @@ class Sweeps:
             self.passed[i] = self.now
 
 
-def run(binding: Binding, places: np.ndarray | None, cutoff: Any, report: Report) -> State:
+def run(
+    binding: Binding,
+    places: np.ndarray | None,
+    cutoff: Any,
+    report: Report,
+    keeper: Keeper | None = None,
+) -> State:
     """Run a monotone program on a view that has layers.
 
     Parameters
@@ -252,6 +266,8 @@ def run(binding: Binding, places: np.ndarray | None, cutoff: Any, report: Report
         Messages of a higher priority are dropped.
     report : Report
         Gets one row, and what was moved where the edges do not fit ``graphgpu.device-memory-limit``.
+    keeper : Keeper, optional
+        Has the state kept after sweeps.
 
     Returns
     -------
@@ -272,8 +288,12 @@ def run(binding: Binding, places: np.ndarray | None, cutoff: Any, report: Report
         what = f"the program on {binding.view.num_vertices:,} vertices"
         cut = Cut.of(edges.num_edges, size, bytes_of_vertices(binding), limit, what)
 
+    beginning = None if keeper is None else Beginning(keeper, True, cutoff)
+
     def attempt(cut: Cut) -> State:
-        arrays = LayeredArrays(binding, places)
-        return Sweeps(arrays, cut, places, cutoff, report).run()
+        arrays, first = LayeredArrays(binding, places), places
+        if beginning is not None:
+            first = beginning.places(arrays, places)
+        return Sweeps(arrays, cut, first, cutoff, report).run(keeper)
 
     return shrinking(cut, report, attempt)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
@@ -23,6 +24,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program, compiled; as `engine.gpu.run`, always pushed.
 
@@ -42,6 +44,8 @@ def run(
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.gpu.checkpoints import Beginning
+    from dask_graphgpu.engine.keeping import Keeping
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
@@ -56,7 +60,7 @@ def run(
     if view.levels is not None and program.in_place and max_supersteps is None:
         from dask_graphgpu.engine.tiered import layered
 
-        return layered.run(binding, places, cutoff, report)
+        return layered.run(binding, places, cutoff, report, keeper)
     check_pushed(
         binding,
         cutoff,
@@ -83,10 +87,16 @@ def run(
     if rounds == "auto" and program.in_place and max_supersteps is None:
         kind = ResidentFirst
 
+    # In rounds a superstep is the first state that is complete, as in supersteps.
+    beginning = None if keeper is None else Beginning(keeper, False, cutoff)
+
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
+        found = None if beginning is None else beginning(arrays)
         transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
-        return kind(arrays, report, transfer).run(max_supersteps, exact_supersteps)
+        engine = kind(arrays, report, transfer)
+        keeping = None if keeper is None else Keeping(engine, keeper, found)
+        return engine.run(max_supersteps, exact_supersteps, keeping)
 
     return shrinking(cut, report, attempt)
 

@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
@@ -35,10 +36,10 @@ class _Rounds(TieredSynchronous):
         self._buffer = arrays.tier.kept.take(len(_LOCAL), np.int64)
         self._seen = self._buffer[: len(_LOCAL)]
 
-    def run(self, limit: int | None, exact: bool) -> State:
+    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact)
+            return super().run(limit, exact, kept)
         finally:
             self.arrays.tier.kept.give_back(self._buffer)
 

@@ -13,6 +13,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
 from dask_graphgpu.engine.tiered.copies import address
@@ -44,10 +45,10 @@ class TieredSynchronous(Synchronous):
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip
 
-    def run(self, limit: int | None, exact: bool) -> State:
+    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact)
+            return super().run(limit, exact, kept)
         finally:
             self.transfer.close()
 

@@ -1,0 +1,126 @@
+"""The state of a run on the GPU as every engine keeps it: on the host, in the fields' own types."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine import keeping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dask_graphgpu.engine.gpu.arrays import Arrays
+    from dask_graphgpu.engine.keeping import Keeper, Kept
+
+# Seconds between two looks at the clock, about: whether the state is due is asked of the host.
+_STRETCH = 0.1
+
+
+class Beginning:
+    """As `keeping.begun`, of values at the start that are on the device.
+
+    Called at the start of each attempt at a run, of which there are several where memory is short:
+    what was kept is asked for in the first, and is the same in the others.
+    """
+
+    def __init__(self, keeper: Keeper, *arguments: Any) -> None:
+        self._keeper, self._arguments = keeper, arguments
+        self._found: list[Kept | None] = []
+
+    def __call__(self, arrays: Arrays) -> Kept | None:
+        if not self._found:
+            binding, keeper = arrays.binding, self._keeper
+            state = {name: _wide(arrays, name) for name in arrays.state}
+            self._found.append(
+                keeping.begun(keeper, binding.program, binding, state, *self._arguments)
+            )
+        return self._found[0]
+
+    def places(self, arrays: Arrays, places: np.ndarray | None) -> np.ndarray | None:
+        """Have what was kept of a run in place as its state; who sends first, None: all."""
+        found = self(arrays)
+        return places if found is None else put(arrays, found.columns)
+
+
+def supersteps_kept(arrays: Arrays) -> dict[str, np.ndarray]:
+    """What a run in supersteps goes on from."""
+    found = {f"state {name}": _wide(arrays, name) for name in arrays.program.changing}
+    found["active"] = cupy.asnumpy(arrays.active)
+    if arrays.program.has_reached:
+        found["reached"] = cupy.asnumpy(arrays.reached)
+    return found
+
+
+def in_place_kept(arrays: Arrays) -> dict[str, np.ndarray]:
+    """What a run that improves values goes on from: they, and who has one."""
+    first = arrays.program.first
+    return {f"state {first}": _wide(arrays, first), "reached": _with_values(arrays)}
+
+
+def put(arrays: Arrays, columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Kept columns become the state; of a run in place, who has to send again, None: all.
+
+    Values only improve, so it does no harm that those send again that have sent before.
+    """
+    for name in arrays.program.changing:
+        if f"state {name}" in columns:
+            _narrow(arrays, name, columns[f"state {name}"])
+    if "active" in columns:
+        arrays.active[:] = cupy.asarray(columns["active"])
+    if not arrays.program.has_reached:
+        return None
+    reached = cupy.asarray(columns["reached"]).astype(np.uint8)
+    arrays.reached[:] = reached
+    if "active" not in columns:
+        arrays.active[:] = reached
+    return np.flatnonzero(columns["reached"])
+
+
+class Stretches:
+    """How far a run goes until its state may be due again."""
+
+    def __init__(self, keeper: Keeper, length: int = 1) -> None:
+        self._keeper, self._length = keeper, length
+        self._began = time.monotonic()
+
+    def after(self, superstep: int) -> int:
+        """Supersteps or rounds of the next stretch, after so many."""
+        left = self._keeper.steps_left(superstep)
+        self._began = time.monotonic()
+        return self._length if left is None else max(min(self._length, left), 1)
+
+    def done(self) -> None:
+        """The stretch is: later ones are longer or shorter, as the time says that it took."""
+        seconds = time.monotonic() - self._began
+        if 2 * seconds < _STRETCH:
+            self._length *= 2
+        elif seconds > 2 * _STRETCH:
+            self._length = max(self._length // 2, 1)
+
+
+def _wide(arrays: Arrays, name: str) -> np.ndarray:
+    """A field in its own type, on the host."""
+    dtype = arrays.binding.dtypes[name]
+    column: np.ndarray = cupy.asnumpy(arrays.wide(arrays.state[name], dtype))
+    return column.view(bool) if dtype.kind == "b" else column
+
+
+def _narrow(arrays: Arrays, name: str, values: np.ndarray) -> None:
+    """Put such values where the field is."""
+    dtype = arrays.binding.dtypes[name]
+    given = values.view(np.uint8) if dtype.kind == "b" else values
+    arrays.state[name][:] = arrays.stored(cupy.asarray(given), dtype)
+
+
+def _with_values(arrays: Arrays) -> np.ndarray:
+    """Which vertices have a value, bool."""
+    if not arrays.program.has_reached:
+        return np.ones(arrays.n, bool)
+    none = arrays.lowered.glue.identity(arrays.binding.message)
+    found: np.ndarray = cupy.asnumpy(arrays.state[arrays.program.first]) != none
+    found |= cupy.asnumpy(arrays.reached).view(bool)
+    return found

@@ -1,0 +1,210 @@
+"""Runs on the GPU that are cut short go on from what was kept, there and on the CPU."""
+
+import itertools
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same
+from kept_runs import PROGRAMS, Cut, N, cut_short, kept_in, view
+from layered_views import layered
+from made_graphs import rmat
+
+import dask_graphgpu as dg
+from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
+from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.engine import cpu, gpu, tiered
+from dask_graphgpu.engine.gpu import checkpoints
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition import fingerprint
+from dask_graphgpu.partition.device import fingerprint as on_device
+
+pytestmark = pytest.mark.gpu
+
+
+def begun(path, engine, program, given, after, **arguments):
+    """Cut a run short once its state was kept so often; whether it was."""
+    keeper = cut_short(kept_in(path, n=given.num_vertices), after)
+    try:
+        on(engine, program, given, keeper=keeper, **arguments)
+    except Cut:
+        return True
+    return False
+
+
+def gone_on(path, engine, program, given, **arguments):
+    keeper = kept_in(path, resume=True, n=given.num_vertices)
+    return on(engine, program, given, keeper=keeper, **arguments)
+
+
+SUPERSTEPS = {
+    **{name: (program, arguments) for name, (program, arguments, _) in BUILT_IN.items()},
+    **CUSTOM,
+}
+
+
+@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize("name", SUPERSTEPS)
+def test_programs_in_supersteps(name, after, tmp_path):
+    program, arguments = SUPERSTEPS[name]
+    given = columned(graph().view())
+    expected = on(gpu, program, given, **arguments)
+    if not begun(tmp_path / "kept", gpu, program, given, after, **arguments):
+        assert expected.supersteps <= after
+        return
+    found = gone_on(tmp_path / "kept", gpu, program, given, **arguments)
+    same(found, expected, rtol=1e-5 if "32" in name or "edges" in name else 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        *itertools.product(["sssp", "delta", "hops"], [{"fusion": "all"}, {"fusion": "none"}]),
+        *itertools.product(["sssp", "hops"], [{"filter": "batch"}, {"filter": "online"}]),
+    ],
+)
+def test_however_they_are_queued(name, setting, tmp_path):
+    program, arguments = SUPERSTEPS[name]
+    given = columned(graph().view())
+    expected = on(cpu, program, given, **arguments)
+    with dask.config.set({"graphgpu": setting}):
+        assert begun(tmp_path / "kept", gpu, program, given, 2, **arguments)
+        found = gone_on(tmp_path / "kept", gpu, program, given, **arguments)
+    same(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if "in place" in name])
+@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize("layers", [False, True])
+def test_programs_in_place(name, after, layers, tmp_path, monkeypatch):
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.near_far.ALONE_LIST", 8)
+    program, arguments = PROGRAMS[name]
+    given = layered(view()) if layers else view()
+    expected = on(cpu, program, view(), **arguments)
+    assert begun(tmp_path / "kept", gpu, program, given, after, **arguments) or layers
+    found = gone_on(tmp_path / "kept", gpu, program, given, **arguments)
+    np.testing.assert_array_equal(found[program.first], expected[program.first])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("order", [(cpu, gpu), (gpu, cpu)])
+def test_another_engine_goes_on(name, order, tmp_path, monkeypatch):
+    monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
+    program, arguments = PROGRAMS[name]
+    expected = on(cpu, program, view(), **arguments)
+    assert begun(tmp_path / "kept", order[0], program, view(), 2, **arguments) or "rounds" in name
+    found = gone_on(tmp_path / "kept", order[1], program, view(), **arguments)
+    np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-9)
+
+
+@pytest.mark.parametrize("rounds", ["auto", "synchronous", "asynchronous"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    program, arguments = PROGRAMS[name]
+    binding = Binding(program, view(), arguments.get("constants", {}))
+    if rounds == "asynchronous" and not (program.in_place or program.accumulative):
+        return  # refused, with or without a checkpoint
+    room = limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
+    limit = {"device-memory-limit": bytes_of_vertices(binding) + room, "rounds": rounds}
+    expected = on(cpu, program, view(), **arguments)
+    with dask.config.set({"graphgpu": limit}):
+        assert begun(tmp_path / "kept", tiered, program, view(), 2, **arguments)
+        found = gone_on(tmp_path / "kept", tiered, program, view(), **arguments)
+    np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+
+
+def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
+    keeper = kept_in(tmp_path / "kept")
+    assert checkpoints.Stretches(keeper, 8).after(5) == 1
+    by_clock = Keeper(
+        dg.Checkpoint(tmp_path / "other"),
+        resume=False,
+        call="test",
+        ids=None,
+        numbers=None,
+        num_owned=N,
+    )
+    stretches = checkpoints.Stretches(by_clock)
+    lengths = []
+    for _ in range(3):
+        lengths.append(stretches.after(0))
+        stretches.done()
+    assert lengths == [1, 2, 4]
+
+
+def test_nothing_is_kept_before_it_is_due(tmp_path):
+    """A run of less than a minute, with the default, leaves no trace and has the same report."""
+    frame = pd.DataFrame({"src": np.arange(500), "dst": np.arange(1, 501), "weight": 2})
+    wanted = frame.graph(engine="gpu").sssp(0)
+    found = frame.graph(engine="gpu").sssp(0, checkpoint=tmp_path / "kept")
+    pd.testing.assert_frame_equal(found, wanted)
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("method", ["pagerank", "sssp"])
+def test_methods_go_on(method, tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    ends = rng.integers(0, 300, (2, 2000))
+    frame = pd.DataFrame(
+        {"src": [f"v{i}" for i in ends[0]], "dst": [f"v{i}" for i in ends[1]]}
+    ).assign(weight=rng.integers(1, 9, 2000))
+    graph = frame.graph(engine="gpu")
+    given = {"pagerank": {"tolerance": 1e-9}, "sssp": {"source": "v0"}}[method]
+    wanted = getattr(graph, method)(**given)
+    write, count = Keeper.write, []
+
+    def cut(self, *arguments):
+        write(self, *arguments)
+        count.append(1)
+        if len(count) == 2:
+            raise Cut
+
+    monkeypatch.setattr(Keeper, "write", cut)
+    kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
+    with pytest.raises(Cut):
+        getattr(graph, method)(**given, checkpoint=kept)
+    monkeypatch.undo()
+    found = getattr(graph, method)(**given, checkpoint=kept, resume=True)
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_hybrid_has_none(tmp_path):
+    frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
+    with pytest.raises(InvalidArgument, match="checkpoint= is of engine='cpu' and, on one GPU"):
+        frame.graph(engine="hybrid").pagerank(checkpoint=tmp_path / "kept")
+
+
+def test_a_cutoff_is_of_the_run(tmp_path):
+    given = view()
+    expected = on(cpu, SSSP, given, sources=[0], cutoff=90)
+    assert begun(tmp_path / "kept", gpu, SSSP, given, 1, sources=[0], cutoff=90)
+    found = gone_on(tmp_path / "kept", gpu, SSSP, given, sources=[0], cutoff=90)
+    np.testing.assert_array_equal(found["distance"], expected["distance"])
+    np.testing.assert_array_equal(found.reached, expected.reached)
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("weight", [None, "float32", "int64"])
+def test_fingerprints_are_those_of_the_host(weight, named):
+    import cupy
+
+    rng = np.random.default_rng(0)
+    columns = {} if weight is None else {"weight": rng.integers(0, 99, 16 << 6).astype(weight)}
+    rows = rmat(6, directed=True, **columns).view().out
+    n = rows.num_vertices
+    numbers = rng.permutation(n).astype(np.uint32) if named else None
+    there = type(rows)(
+        cupy.asarray(rows.offsets),
+        cupy.asarray(rows.neighbours),
+        {name: cupy.asarray(column) for name, column in rows.columns.items()},
+    )
+    for by in ("source", "destination"):
+        wanted = fingerprint.of_edges(rows, numbers, n, by)
+        assert on_device.of_edges(there, numbers, n, by) == wanted
+        assert on_device.of_edges(rows, numbers, n, by) == wanted
