@@ -139,10 +139,12 @@ class ShortestPaths(Traversal):
     ) -> Table:
         if not self.predecessor:
             return {}
+        view = run.view if isinstance(value, np.ndarray) else run.staying
         before = run.engine.predecessors(
-            run.view, source, value, valid, hops=self.hops, report=run.report
-        )[rows]
-        return {"predecessor": Values(before, before != run.dense(rows))}
+            view, source, value, valid, hops=self.hops, report=run.report
+        )
+        before = run.own(before) if rows is run.rows else before[rows]
+        return {"predecessor": Values(before, before != np.asarray(run.dense(rows), like=before))}
 
 
 def each_hops(

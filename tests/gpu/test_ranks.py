@@ -243,6 +243,35 @@ def test_searches_and_components(size, way):
         np.testing.assert_array_equal(parts.whole(labels), wanted)
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("least", [0, 1])  # of weights: with 0 there are plateaus
+@pytest.mark.parametrize("kind", ["int64", "float32"])
+def test_predecessors(size, least, kind):
+    rng = np.random.default_rng(size)
+    for made in (rmat(8), rmat(8, directed=True), grid(12), star(40), edgeless(9)):
+        weight = rng.integers(least, 4, len(made.source)).astype(kind)
+        rank = rng.permutation(made.n).astype(np.uint32)
+        view = replace(made, weight=weight, rank=rank).view(into=True)
+        report, source = Report("test"), made.n // 2
+        state = on_one(SSSP, view, sources=[source])
+        level = cpu.bfs(view, source, cutoff=None, targets=None, report=report)
+        parts = cut(view, size, "random", 3)
+        for hops, distance, reached in (
+            (False, state["distance"], state.reached),
+            (True, level, level >= 0),
+        ):
+            expected = cpu.predecessors(view, source, distance, reached, hops=hops, report=report)
+
+            def work(share, hops=hops, values=(distance, reached), parts=parts, source=source):
+                own, ghosts = parts.owned[share.ranks.rank], share.border.num_ghosts
+                given = [np.r_[each[own], np.ones(ghosts, each.dtype)] for each in values]
+                given = share, int(parts.numbers[source]), *given
+                return device_ranks.predecessors(*given, hops=hops, report=Report("test"))
+
+            found = parts.dense(parts.whole(on_gpus(parts, work)))
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_answers_that_stay_on_the_gpu():
     """They are as those on the host, and no later run writes to them."""
     made = rmat(8)

@@ -13,6 +13,7 @@ from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -52,14 +53,78 @@ def predecessors(
     each edge that fits; the in-edges are not made for this.
     """
     here = DeviceView.of(view)
-    pulls = here.has_into
-    rows = here.into if pulls else here.out
     distance, reached = cupy.asarray(distance), cupy.asarray(reached)
-    weight = None if hops else rows.weight
     rank = here.user_rank
     degree = here.degrees("both") if here.directed else None
+    pulls = here.has_into
+    rows = here.into if pulls else here.out
+    given = distance, reached, degree, rank
+    predecessor, without = pulled(here, rows, *given, hops=hops, report=report, pulls=pulls)
+    if without > 1:  # one is the source
+        rows = here.out
+        weight = None if hops else rows.weight
+        lists, separators = degree_lists(rows)
+        state = State(_FIELDS, {0: "predecessor"})
+        launch.cooperative(
+            _module(here, distance, weight, rank).kernel("plateaus"),
+            (
+                rows.offsets, rows.neighbours, _NONE if weight is None else weight,
+                np.uint64(here.n), here.id_dtype.type(source), distance, reached,
+                *_preference(degree, rank), *lists, *separators, cupy.empty(here.n, cupy.uint32),
+                predecessor, state.memory,
+            ),
+        )  # fmt: skip
+        _note(here, state, without - 1, distance, weight, report)
+    return here.to_caller(predecessor)
+
+
+def pulled(
+    here: DeviceView,
+    rows: Adjacency,
+    distance: Any,
+    reached: Any,
+    degree: Any,
+    rank: Any,
+    *,
+    hops: bool,
+    report: Report,
+    pulls: bool = True,
+) -> tuple[Any, int]:
+    """Predecessors that are nearer than their vertices, and how many reached vertices have none.
+
+    Parameters
+    ----------
+    here : DeviceView
+    rows : Adjacency
+        Of in-edges where it ``pulls``, else of out-edges, on the device.
+    distance, reached : arrays of shape (num_vertices,), on the device
+    degree : int64, shape (num_vertices,), optional
+        By which neighbours are preferred; None: the lengths of the rows of out-edges.
+    rank : integers, shape (num_vertices,), optional
+        The same where degrees are equal; None: the dense ids.
+    """
+    weight = None if hops else rows.weight
     predecessor = cupy.empty(here.n, here.id_dtype)
-    module = cuda(
+    lists, separators = degree_lists(rows)
+    lengths = here.out.offsets if degree is None else rows.offsets
+    state = State(_FIELDS, {0: "predecessor"})
+    launch.cooperative(
+        _module(here, distance, weight, rank).kernel("predecessors"),
+        (
+            rows.offsets, rows.neighbours, _NONE if weight is None else weight,
+            np.uint64(here.n), distance, reached, lengths, *_preference(degree, rank),
+            np.uint32(pulls), *lists, *separators, predecessor, state.memory,
+        ),
+    )  # fmt: skip
+    return predecessor, _note(here, state, here.n, distance, weight, report)
+
+
+def _preference(degree: Any, rank: Any) -> tuple[Any, Any]:
+    return (_NONE if degree is None else degree, _NONE if rank is None else rank)
+
+
+def _module(here: DeviceView, distance: Any, weight: Any, rank: Any) -> Any:
+    return cuda(
         "predecessors",
         defines={
             **here.defines,
@@ -68,42 +133,18 @@ def predecessors(
             "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
         },
     )
-    preference = (_NONE if degree is None else degree, _NONE if rank is None else rank)
-    lists, separators = degree_lists(rows)
-    state = State(_FIELDS, {0: "predecessor"})
-    launch.cooperative(
-        module.kernel("predecessors"),
-        (
-            rows.offsets, rows.neighbours, _NONE if weight is None else weight,
-            np.uint64(here.n), distance, reached, here.out.offsets, *preference, np.uint32(pulls),
-            *lists, *separators, predecessor, state.memory,
-        ),
-    )  # fmt: skip
 
+
+def _note(
+    here: DeviceView, state: State, frontier: int, distance: Any, weight: Any, report: Report
+) -> int:
+    """A row for the report; reached vertices that have no predecessor."""
     edge_bytes = here.id_dtype.itemsize + distance.itemsize
     edge_bytes += 0 if weight is None else weight.itemsize
-    vertex_bytes = 8 + here.offset_dtype.itemsize + predecessor.itemsize
-
-    def note(state: State, frontier: int) -> int:
-        read, (run,) = state.read()
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=frontier, edges=run.edges,
-            bytes=run.edges * edge_bytes + here.n * vertex_bytes, seconds=run.seconds,
-        )  # fmt: skip
-        return int(read["without"])
-
-    without = note(state, here.n)
-    if without > 1:  # one is the source
-        rows = here.out
-        weight = None if hops else rows.weight
-        state = State(_FIELDS, {0: "predecessor"})
-        launch.cooperative(
-            module.kernel("plateaus"),
-            (
-                rows.offsets, rows.neighbours, _NONE if weight is None else weight,
-                np.uint64(here.n), here.id_dtype.type(source), distance, reached, *preference,
-                *lists, *separators, cupy.empty(here.n, cupy.uint32), predecessor, state.memory,
-            ),
-        )  # fmt: skip
-        note(state, without - 1)
-    return here.to_caller(predecessor)
+    vertex_bytes = 8 + here.offset_dtype.itemsize + here.id_dtype.itemsize
+    read, (run,) = state.read()
+    report.advance(
+        run.direction, supersteps=run.supersteps, frontier=frontier, edges=run.edges,
+        bytes=run.edges * edge_bytes + here.n * vertex_bytes, seconds=run.seconds,
+    )  # fmt: skip
+    return int(read["without"])
