@@ -104,6 +104,10 @@ async def _send_to_nobody():
     assert stream.waker.is_set()
     haste.send_with_next(stream, {"op": "four"})
     assert [message["op"] for message in stream.buffer] == ["one", "two", "three", "four"]
+    stream.send(*({"op": "compute-task", "key": key} for key in "abc"))
+    haste.take_back(stream, {"a": 1, "c": 1})
+    assert [message["key"] for message in stream.buffer if "key" in message] == ["b"]
+    assert len(stream.buffer) == 5
 
 
 @pytest.mark.parametrize(
