@@ -15,13 +15,11 @@ from functools import partial
 from typing import Any
 from weakref import WeakSet
 
-from dask.sizeof import sizeof
 from dask.utils import typename
 from distributed import Scheduler, SchedulerPlugin, Worker
 from distributed.protocol.pickle import dumps, loads
 from distributed.scheduler import TaskState
 from distributed.utils import sync
-from distributed.worker_state_machine import UpdateDataEvent
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task, this_worker
 from dask_graphgpu.cluster.haste import send_with_next, take_back
@@ -64,7 +62,6 @@ def hand_in(parts: list[Any]) -> list[Any] | Handed:
     kinds = {kind: (dumps(kind), typename(kind)) for kind in set(map(type, parts))}
     told = {
         key: {
-            "nbytes": sizeof(part),
             "type": kinds[type(part)][0],
             "typename": kinds[type(part)][1],
             "startstops": [{"action": "compute", "start": now, "stop": now}],
@@ -72,14 +69,17 @@ def hand_in(parts: list[Any]) -> list[Any] | Handed:
         }
         for key, part in made.items()
     }
-    worker.loop.add_callback(_hand_in, worker, run, made, dumps(told))
+    worker.loop.add_callback(_hand_in, worker, run, made, told)
     return Handed(parts)
 
 
-def _hand_in(worker: Worker, run: str, parts: dict[Any, Any], told: bytes) -> None:
+def _hand_in(
+    worker: Worker, run: str, parts: dict[Any, Any], told: dict[Any, dict[str, Any]]
+) -> None:
     """Keep the partitions and tell of them, on the event loop, before it learns that the task has ended."""
-    worker.handle_stimulus(UpdateDataEvent(data=parts, stimulus_id=_NAME))
-    send_with_next(worker.batched_stream, {"op": _NAME, "run": run, "told": told})
+    for key, size in worker.update_data(parts)["nbytes"].items():
+        told[key]["nbytes"] = size
+    send_with_next(worker.batched_stream, {"op": _NAME, "run": run, "told": dumps(told)})
 
 
 def listen(*, dask_scheduler: Scheduler) -> None:

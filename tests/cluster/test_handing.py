@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from distributed import Scheduler, Worker, wait
 from distributed.batched import BatchedSend
-from distributed.worker_state_machine import UpdateDataEvent
 from strategies import partitioned
 
 from dask_graphgpu.cluster import handing, haste
@@ -63,11 +62,10 @@ def in_hand(run, parts):
 
 def _for_another(run, parts):
     from distributed import get_worker
-    from distributed.protocol.pickle import dumps
 
     handing.hand_in([])
     worker, made = get_worker(), dict(zip(keys_of(run, len(parts)), parts, strict=True))
-    worker.loop.add_callback(handing._hand_in, worker, run, made, dumps({key: {} for key in made}))
+    worker.loop.add_callback(handing._hand_in, worker, run, made, {key: {} for key in made})
     return list(parts)
 
 
@@ -117,8 +115,7 @@ async def _send_to_nobody():
         (Scheduler.stimulus_task_finished, {"run_id", "metadata"}),
         (Scheduler.worker_send, {"worker", "msg"}),
         (Scheduler.run_function, {"function", "args"}),
-        (Worker.handle_stimulus, {"stims"}),
-        (UpdateDataEvent, {"data", "stimulus_id"}),
+        (Worker.update_data, {"data"}),
     ],
 )
 def test_what_dask_has_to_have(function, parameters):
