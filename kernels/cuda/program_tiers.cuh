@@ -50,6 +50,8 @@ struct Local {
     int64 active;  // vertices that send in the next one
     int64 settled; // there is none
     int64 rounds, edges;
+    int64 due, next; // edges of those that are active so far; of those that send in the next round
+    int64 barrier;
 };
 
 constexpr uint8 WAITS = 1, SENT = 2;
@@ -68,7 +70,7 @@ extern "C" __global__ void begin_rounds(Run run, Local *local) {
     RunControl *control = run.control;
     if (threadIdx.x == 0) {
         control->small = control->medium = control->chunks = 0;
-        local->active = local->settled = 0;
+        local->active = local->settled = local->due = local->next = 0;
     }
 }
 
@@ -107,18 +109,30 @@ extern "C" __global__ void __launch_bounds__(256)
     });
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    list_whole(Run run, Push push, const OFFSET *offsets, uint8 *active, const Local *local) {
-    if (run.control->done || local->settled)
-        return;
+// Lists the vertices of the part that send. What each sends along all its edges goes to `emitted`,
+// unless that is null.
+__device__ __forceinline__ void list_all_whole(const Run &run, const Push &push,
+                                               const OFFSET *offsets, uint8 *active,
+                                               MESSAGE *emitted) {
+    bool good = true;
     for_rows(run, push, offsets, [&](uint64 v, bool whole) {
         int64 length = 0;
         if (whole && active[v]) {
             length = row_end(push, v) - row_begin(push, v);
             active[v] = 0;
+            if (EMITS && emitted != nullptr)
+                good &= message(run, v, v, 0, emitted[v]);
         }
         sort_in(run.control, push, (ID)v, length);
     });
+    if (!good)
+        run.control->bad |= BAD_COMPUTE;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    list_whole(Run run, Push push, const OFFSET *offsets, uint8 *active, const Local *local) {
+    if (!run.control->done && !local->settled)
+        list_all_whole(run, push, offsets, active, nullptr);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -135,11 +149,11 @@ extern "C" __global__ void __launch_bounds__(256)
         run.control->bad |= BAD_COMPUTE;
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    apply_whole(Run run, Push push, const OFFSET *offsets, MESSAGE *messages, uint8 *received,
-                uint8 *reached, uint8 *active, Local *local) {
-    if (run.control->done || local->settled)
-        return;
+// The vertices of the part take what has been sent to them.
+__device__ __forceinline__ void apply_all_whole(const Run &run, const Push &push,
+                                                const OFFSET *offsets, MESSAGE *messages,
+                                                uint8 *received, uint8 *reached, uint8 *active,
+                                                Local *local) {
     Totals totals; // those that count are taken when all vertices apply
     NextTotals next;
     Applied applied = {0, 0, true};
@@ -153,18 +167,64 @@ extern "C" __global__ void __launch_bounds__(256)
     if (lane() == 0 && applied.active) {
         atomic_add(&local->active, applied.active);
         atomic_add(&local->edges, applied.edges);
+        atomic_add(&local->due, applied.edges);
     }
     if (!applied.good)
         atomicOr((uint64 *)&run.control->bad, (uint64)BAD_APPLY);
 }
 
+extern "C" __global__ void __launch_bounds__(256)
+    apply_whole(Run run, Push push, const OFFSET *offsets, MESSAGE *messages, uint8 *received,
+                uint8 *reached, uint8 *active, Local *local) {
+    if (!run.control->done && !local->settled)
+        apply_all_whole(run, push, offsets, messages, received, reached, active, local);
+}
+
+// By one thread.
+__device__ __forceinline__ void settle_round(const RunControl *control, Local *local) {
+    local->rounds += 1;
+    local->settled = local->active == 0 || control->bad != 0 || control->done != 0;
+    local->active = 0;
+    local->next = local->due;
+    local->due = 0;
+}
+
 // Ends a round. One thread.
 extern "C" __global__ void settle_part(Run run, Local *local) {
-    if (threadIdx.x > 0 || local->settled)
-        return;
-    local->rounds += 1;
-    local->settled = local->active == 0 || run.control->bad != 0 || run.control->done != 0;
-    local->active = 0;
+    if (threadIdx.x == 0 && !local->settled)
+        settle_round(run.control, local);
+}
+
+// Rounds that have at most `most_edges`, one after another: starting kernels would take longer than
+// their work. At most `most`, so that the run can be interrupted. Cooperative.
+extern "C" __global__ void __launch_bounds__(256)
+    small_rounds(Run run, Push push, const OFFSET *offsets, MESSAGE *emitted, MESSAGE *messages,
+                 uint8 *received, uint8 *reached, uint8 *active, Local *local, int64 emits,
+                 int64 most_edges, int64 most) {
+    RunControl *control = run.control;
+    GridBarrier *barrier = (GridBarrier *)&local->barrier;
+    bool leads = thread_rank() == 0;
+    for (int64 round = 0; round < most; round++) {
+        if (control->done || fresh(&local->settled) || fresh(&local->next) > most_edges)
+            return;       // all blocks: these change between two barriers that are behind
+        if (round == 0) { // what was listed last has been gone along
+            if (leads)
+                control->small = control->medium = control->chunks = 0;
+            grid_sync(barrier);
+        }
+        list_all_whole(run, push, offsets, active, emits ? emitted : nullptr);
+        grid_sync(barrier);
+        if (!for_edges(control, push, Send{run, emitted, messages, received}))
+            control->bad = BAD_COMPUTE;
+        grid_sync(barrier);
+        apply_all_whole(run, push, offsets, messages, received, reached, active, local);
+        grid_sync(barrier);
+        if (leads) {
+            control->small = control->medium = control->chunks = 0;
+            settle_round(control, local);
+        }
+        grid_sync(barrier);
+    }
 }
 
 // All take their messages but row `cut`, which has sent a part of what it has. Of programs without

@@ -46,6 +46,9 @@ struct Edges {
     uint64 n, resident;
 };
 
+// Levels of a launch at most: one of very many can be interrupted.
+constexpr uint64 MOST_CREPT = 65536;
+
 // A frontier that `creep` takes: vertices, their edges, and those of a row, which is a warp's.
 constexpr uint64 MOST_LISTED = 16384, MOST_EDGES = 65536, MOST_OF_ROW = 1024;
 
@@ -152,7 +155,8 @@ extern "C" __global__ void __launch_bounds__(256)
         Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
         uint64 size = fresh(&step->size);
         if (size == 0 || size > MOST_LISTED || fresh(&step->edges) > MOST_EDGES ||
-            fresh(&step->longest) > MOST_OF_ROW || depth >= last || !creeps)
+            fresh(&step->longest) > MOST_OF_ROW || depth >= last || depth - first >= MOST_CREPT ||
+            !creeps)
             break;
         if (leads)
             search->steps[(depth + 2) % 3] = Frontier{};

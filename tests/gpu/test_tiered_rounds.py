@@ -16,6 +16,7 @@ from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, hops, tiered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
@@ -34,6 +35,12 @@ MONOTONE = {
 }
 KINDS = ["auto", "asynchronous"]
 DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
+
+
+@pytest.fixture(autouse=True)
+def no_frontier_of_few_edges(monkeypatch):
+    """Graphs of tests have few edges; where a test asks for it, a frontier may."""
+    monkeypatch.setattr(tiered_rounds, "_FEW", -1)
 
 
 def limited(program, view, share, way, rounds="asynchronous", **arguments):
@@ -89,11 +96,14 @@ def test_shapes(shape, way):
 def test_small_graphs(way, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
     for seed in range(12):
+        # Small rounds in launches of several, some of them, and none.
+        monkeypatch.setattr(tiered_rounds, "_SMALL", (1 << 18, 20, -1)[seed % 3])
+        monkeypatch.setattr(tiered_rounds, "_FEW", (1 << 16, 30, -1, 5)[seed % 4])
         view = random_small(seed).view()
         for program, given in ((hops.PROGRAM, {"sources": [0]}), (CUSTOM["labels"][0], {})):
             expected = on(cpu, program, view, **given)
-            for share, rounds in itertools.product((0, 0.4), KINDS):
-                equal(ran(program, view, share, way, rounds, **given)[0], expected)
+            for share, kind in itertools.product((0, 0.4), KINDS):
+                equal(ran(program, view, share, way, kind, **given)[0], expected)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -128,6 +138,28 @@ def test_fewer_rounds_and_bytes():
         assert moved[0] < moved[1]
         local = next(a for a in free.advances if a.direction == "local")
         assert local.supersteps >= 10
+
+
+@pytest.mark.parametrize("way", ["auto", "zero-copy"])
+@pytest.mark.parametrize("name", MONOTONE)
+def test_frontiers_of_few_edges(name, way, monkeypatch):
+    program, given = MONOTONE[name]
+    view = graph(directed=False).view()
+    expected = on(cpu, program, view, **given)
+    for few in (100, 1 << 16):
+        monkeypatch.setattr(tiered_rounds, "_FEW", few)
+        for share in (0, 0.4):
+            equal(ran(program, view, share, way, "auto", **given)[0], expected)
+
+
+def test_a_road_network_is_left_to_the_device(monkeypatch):
+    monkeypatch.setattr(tiered_rounds, "_FEW", 1 << 16)
+    view = grid(40, weight=np.arange(2 * 40 * 39) % 7 + 1).view()
+    found, report = ran(SSSP, view, 0.4, "auto", "auto", sources=[0])
+    equal(found, on(cpu, SSSP, view, sources=[0]))
+    assert found.supersteps <= 2
+    assert list(report.moved) == ["zero-copy"]
+    assert sum(each.supersteps for each in report.advances if each.direction == "local") > 70
 
 
 @pytest.mark.parametrize("way", ["stream", "zero-copy"])

@@ -358,3 +358,4 @@ class HybridRounds(HybridSupersteps, ResidentFirst):
     """
 
     shares = False
+    creeps = False  # rounds are timed, to compare both sides

@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
@@ -21,10 +22,16 @@ from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
 # Words of struct Local in program_tiers.cuh.
-_LOCAL = ("active", "settled", "rounds", "edges")
+_LOCAL = ("active", "settled", "rounds", "edges", "due", "next", "barrier")
 
 # Local rounds that are queued between two looks at the device, at most.
 _MOST_AHEAD = 16
+
+# Edges of a local round that is left to one launch with others before and behind, and rounds of that.
+_SMALL, _MOST_SMALL = 1 << 18, 4096
+
+# Edges of a frontier that is gone on from where all edges lie, until a round has more.
+_FEW = 1 << 16
 
 
 class _Rounds(TieredSynchronous):
@@ -58,10 +65,12 @@ class _Rounds(TieredSynchronous):
         """Local rounds, as long as any vertex is active that has all its edges in the part."""
         self._apply(here, lists)
         self._launch("settle_part", 1, here, self._local)()
+        self._small_rounds(here, lists)
         ahead = 1
         while not self._settled():
             for _ in range(ahead):
                 self._round(here, lists)
+                self._small_rounds(here, lists)
             ahead = min(2 * ahead, _MOST_AHEAD)
 
     def _round(self, here: Any, lists: Any) -> None:
@@ -74,6 +83,15 @@ class _Rounds(TieredSynchronous):
         self._send(here, lists)
         self._apply(here, lists)
         self._launch("settle_part", 1, here, self._local)()
+
+    def _small_rounds(self, here: Any, lists: Any, local: Any = None, most: int = _SMALL) -> None:
+        """Those rounds that follow and have few edges, in one launch."""
+        arrays = self.arrays
+        given = here, lists, arrays.tier.offsets, self.emitted_or_none, self.messages, self.received
+        state = arrays.reached, arrays.active, self._local if local is None else local
+        limits = np.int64(self._emits), np.int64(most), np.int64(_MOST_SMALL)
+        kernel = arrays.module("program").kernel("small_rounds")
+        launch.cooperative(kernel, (*given, *state, *limits), threads=THREADS)
 
     def _emit(self, here: Any, lists: Any) -> None:
         if self._emits:
@@ -146,10 +164,62 @@ class ResidentFirst(_Rounds):
     once: the vertices of a part take what the parts before it have sent them, then send. A vertex
     that has more to send than went over the link waits for the next round. With rows by falling
     degree most values are final when they leave the hubs, so that fewer edges cross the link than
-    in supersteps.
+    in supersteps. From a frontier of few edges a kernel goes on by itself, which reads edges where
+    they lie, until there are more: the last rounds of most graphs, and all of a road network's.
+
+    Attributes
+    ----------
+    creeps : bool
+        Whether that is so.
     """
 
+    creeps = True
+
+    def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
+        super().__init__(arrays, report, transfer)
+        self._everywhere = cupy.zeros(len(_LOCAL), np.int64)  # of rounds over all edges
+        self._few_sent = 0  # edges of frontiers from which these went on
+
+    def _begin(self, limit: int | None) -> dict[str, int]:
+        control = super()._begin(limit)
+        self._frontier_edges = control["active_edges"]
+        return control
+
+    def _looked(self) -> dict[str, int]:
+        control = super()._looked()
+        self._frontier_edges = control["active_edges"]
+        return control
+
+    @property
+    def _has_few(self) -> bool:
+        """Whether the frontier is left to a kernel that reads edges where they lie."""
+        tier, may_read = self.arrays.tier, self.transfer.way in ("auto", "zero-copy")
+        rest = tier.cut.resident < tier.num_edges
+        return self.creeps and rest and may_read and self._frontier_edges <= _FEW
+
+    def _creep(self, run: Any) -> None:
+        """Rounds over all edges, on the host, as long as they have few."""
+        arrays, tier, local = self.arrays, self.arrays.tier, self._everywhere
+        given = self._columns, tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy"
+        here, lists = self._part(run, *given)
+        self._launch("begin_rounds", 1, here, local)()
+        self._send_waiting(here, lists)
+        into = (self.messages, self.received, arrays.reached, arrays.active, local)
+        self._launch("apply_whole", self._listing, here, lists, tier.offsets, *into)()
+        self._launch("settle_part", 1, here, local)()
+        self._small_rounds(here, lists, local, _FEW)
+        self._few_sent += self._frontier_edges
+
+    def _report(self, control: dict[str, int]) -> None:
+        words = dict(zip(_LOCAL, cupy.asnumpy(self._everywhere).tolist(), strict=True))
+        self.transfer.read((self._few_sent + words["edges"]) * self.transfer.tier.bytes_of_edge)
+        self._local += self._everywhere  # rounds and edges are all that is read of them now
+        super()._report(control)
+
     def _bring(self, run: Any, push: Go) -> None:
+        if self._has_few:
+            self._creep(run)
+            return
         arrays, tier = self.arrays, self.arrays.tier
         resident = tier.cut.resident
         if resident:

@@ -70,8 +70,7 @@ class TieredSynchronous(Synchronous):
         if self._emits:
             before.append(self._launch("emit", vertices, run, arrays.active, self._emitted, none))
         after = [self._apply_all(run), *self._ending(run, stops)]
-        columns = {m.what: m.name for m in self.glue.members if m.of == "column"}
-        push = partial(self._push, run, columns)
+        push = partial(self._push, run, self._columns)
 
         def step() -> None:
             for launched in before:
@@ -81,6 +80,11 @@ class TieredSynchronous(Synchronous):
                 launched()
 
         return step
+
+    @property
+    def _columns(self) -> dict[str, str]:
+        """The member of struct Run for each column of the edges."""
+        return {m.what: m.name for m in self.glue.members if m.of == "column"}
 
     @property
     def _applied(self) -> tuple[Any, ...]:
