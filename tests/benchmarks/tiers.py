@@ -22,8 +22,9 @@ geometric means of times over those of *auto*. The ways:
   as *auto* has; of monotone programs;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
 
-A run of more than ``--limit`` seconds is given up, and its line says in which superstep; in means it counts as long
-as that. One of more than two is not done again. Deep graphs have thousands of supersteps, in each of which PT streams all edges.
+A run of more than ``--limit`` seconds is given up, and its line says in which superstep; in means it counts as long as
+that. One of more than two is not done again. Deep graphs have thousands of supersteps, in each of which PT streams all
+edges.
 
 With ``--hybrid`` instead: the GPU alone (*auto* above), the CPU alone and both (``engine="hybrid"``), with
 the pages and edges of either side, seconds of the iteration in the middle, and hybrid's over the better

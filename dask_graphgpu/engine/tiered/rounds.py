@@ -180,8 +180,8 @@ class ResidentFirst(_Rounds):
         self._everywhere = cupy.zeros(len(_LOCAL), np.int64)  # of rounds over all edges
         self._few_sent = 0  # edges of frontiers from which these went on
 
-    def _begin(self, limit: int | None) -> dict[str, int]:
-        control = super()._begin(limit)
+    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
+        control = super()._begin(limit, before)
         self._frontier_edges = control["active_edges"]
         return control
 
