@@ -209,8 +209,10 @@ class Keeper:
         self._check("graph", "the edges or their weights", self._run["graph"])
         self._check("start", "the values that it starts from", self._run["start"])
         columns = self._read(len(next(iter(state.values()))))
-        self._last_superstep = int(found["superstep"])
-        return Kept(self._last_superstep, columns, dict(found["aggregates"]))
+        superstep = int(found["superstep"])
+        # A run in place, which keeps no frontier, counts its rounds anew.
+        self._last_superstep = superstep if "active" in columns else 0
+        return Kept(superstep, columns, dict(found["aggregates"]))
 
     def steps_left(self, superstep: int) -> int | None:
         """Supersteps after which it is due to write by their number; None: by the clock alone."""

@@ -58,10 +58,10 @@ def view():
     return View.of(rows, vertex_columns={"residual": np.full(N, 0.15 / N)})
 
 
-def kept_in(path, share=None, *, resume=False, n=N):
-    """A keeper for one rank, or for a share of the graph, that keeps after every superstep."""
+def kept_in(path, share=None, *, resume=False, n=N, every=1):
+    """A keeper for one rank, or for a share of the graph, that keeps after so many supersteps."""
     return Keeper(
-        Checkpoint(path, seconds=None, supersteps=1),
+        Checkpoint(path, seconds=None, supersteps=every),
         resume=resume,
         call="test",
         ids=SimpleNamespace(position=None),

@@ -154,7 +154,7 @@ def test_on_a_cluster(frame, ranks, processes):
     with (
         dask.config.set({"distributed.worker.daemon": False}),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -32,7 +32,7 @@ def hurry_client() -> None:
     with suppress(ValueError):
         client = Client.current()
         if client.scheduler_comm is not None:
-            hasten(client.scheduler_comm)
+            client.loop.add_callback(hasten, client.scheduler_comm)
 
 
 async def hurry_scheduler(worker: Worker, addresses: Collection[str]) -> None:
@@ -49,7 +49,7 @@ def hurry(addresses: Collection[str], *, dask_scheduler: Scheduler) -> None:
 
 
 def hasten(stream: BatchedSend) -> None:
-    """Have a stream send its next message without delay, and with it what waits."""
+    """Have a stream send its next message without delay, and with it what waits; on its event loop."""
     stream.next_deadline = None
 
 

@@ -69,7 +69,8 @@ def run_supersteps(
     superstep, stopped = 0, False
     if keeping is not None:
         superstep = keeping.resume(aggregates)
-    while engine.num_active and not stopped and superstep != limit:
+    # What was kept may be of a later superstep than the limit.
+    while engine.num_active and not stopped and (limit is None or superstep < limit):
         superstep += 1
         stopped = run_superstep(binding, engine, aggregates, superstep)
         if keeping is not None and not stopped:

@@ -41,9 +41,12 @@ _allowed = threading.local()
 
 @contextmanager
 def at_most(threads: int) -> Iterator[None]:
-    """Have what this thread calls use so many with itself: for work that is side by side with its kind."""
+    """Have what this thread calls use so many with itself: for work that is side by side with its kind.
+
+    Whoever shares out fewer than there are inside of another `at_most` asks `num_threads` there.
+    """
     before = getattr(_allowed, "threads", None)
-    _allowed.threads = threads if before is None else min(threads, before)
+    _allowed.threads = threads
     try:
         yield
     finally:
@@ -115,6 +118,8 @@ def even_blocks(n: int, *, multiple: int = 1, work: int = 1) -> NDArray[np.int64
         thread; no empty block unless `n` is 0.
     """
     blocks = _num_blocks(n * work)
+    if blocks == 1:
+        return np.array([0, n], np.int64)
     return _bounds(np.arange(1, blocks) * n // blocks, n, multiple)
 
 

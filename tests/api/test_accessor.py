@@ -553,7 +553,7 @@ def client():
     from distributed import Client
 
     with Client(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as client:
         yield client
 

@@ -124,7 +124,7 @@ def main() -> None:
             tempfile.TemporaryDirectory() as temporary,
             dask.config.set(settings),
             LocalCluster(
-                n_workers=options.workers, threads_per_worker=threads, dashboard_address=None
+                n_workers=options.workers, threads_per_worker=threads, dashboard_address=":0"
             ) as cluster,
             Client(cluster) as client,
         ):

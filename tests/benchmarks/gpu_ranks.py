@@ -154,7 +154,7 @@ def call_rows(scale: int, edge_factor: int, gpus: int, *, peer: bool) -> Iterato
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
-    with LocalCUDACluster(n_workers=gpus, dashboard_address=None) as made, Client(made) as client:
+    with LocalCUDACluster(n_workers=gpus, dashboard_address=":0") as made, Client(made) as client:
         frame, source = spread(client, scale, edge_factor)
         yield ["planned", *own_calls(frame, source, "auto")]
         if gpus > 1:

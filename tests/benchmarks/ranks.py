@@ -54,9 +54,9 @@ def cluster(ranks: int, options: argparse.Namespace) -> Iterator[None]:
     if options.engine == "gpu":
         from dask_cuda import LocalCUDACluster
 
-        made = LocalCUDACluster(n_workers=ranks, dashboard_address=None)
+        made = LocalCUDACluster(n_workers=ranks, dashboard_address=":0")
     else:
-        made = LocalCluster(n_workers=ranks, threads_per_worker=1, dashboard_address=None)
+        made = LocalCluster(n_workers=ranks, threads_per_worker=1, dashboard_address=":0")
     with made, Client(made):
         yield
 

@@ -448,7 +448,7 @@ def test_partitions_lie_on_the_workers_that_computed_them():
     from distributed import Client, wait
 
     frame = edges("skewed", n=3000, m=20_000)
-    cluster = LocalCUDACluster(n_workers=2, dashboard_address=None)
+    cluster = LocalCUDACluster(n_workers=2, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         given = dd.from_pandas(frame, npartitions=4).to_backend("cudf").persist()

@@ -20,7 +20,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, NotConverged
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.device import fingerprint as on_device
 
@@ -174,6 +174,13 @@ def test_methods_go_on(method, tmp_path, monkeypatch):
     found = getattr(graph, method)(**given, checkpoint=kept, resume=True)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_limit_that_was_passed_before_is_not_converged(tmp_path):
+    program, arguments = PROGRAMS["sums"]
+    assert begun(tmp_path / "kept", gpu, program, view(), 5, **arguments)
+    with pytest.raises(NotConverged, match="after 5 supersteps"):
+        gone_on(tmp_path / "kept", gpu, program, view(), **arguments, max_supersteps=3)
 
 
 def test_hybrid_has_none(tmp_path):

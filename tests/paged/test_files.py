@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
+from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged.files import Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
@@ -165,6 +166,34 @@ def test_an_error_of_the_work_ends_the_pass(tmp_path):
         assert window.each(spans[10:], lambda i, held: int(held["values"][100 * i + 1000])) == list(
             range(1000, 99_900, 100)
         )
+
+
+def test_an_error_of_a_reader_ends_the_pass(tmp_path):
+    """Also in a thread that waits for pages which are not asked for any more."""
+    array = written(SpillFolder([str(tmp_path)]), np.arange(100_000))
+    window = Window({"values": array})
+
+    def work(i, held):
+        if i == 0:  # the other thread goes on to where the ring is full
+            time.sleep(0.3)
+            array.folder.readers[0].shutdown()
+
+    spans = even_spans(np.arange(0, 100_001, 500))
+    with dask.config.set({"graphgpu.threads": 2}), pytest.raises(RuntimeError, match="shutdown"):
+        window.each(spans, work)
+
+
+@pytest.mark.parametrize(
+    ("threads", "spans", "each"), [(1, 9, 1), (2, 9, 1), (3, 9, 3), (8, 9, 4), (8, 1, 8), (3, 0, 3)]
+)
+def test_threads_are_shared_out(tmp_path, threads, spans, each):
+    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(10_000))})
+    with dask.config.set({"graphgpu.threads": threads}):
+        found = window.each(
+            even_spans(np.arange(0, 1000 * spans + 1, 1000)), lambda i, held: num_threads()
+        )
+        assert num_threads() == threads
+    assert found == [each] * spans
 
 
 def test_a_slow_span_keeps_its_memory(tmp_path):

@@ -386,7 +386,7 @@ def test_a_replaced_folder_stays_readable_for_who_has_it_open(tmp_path):
 @pytest.mark.cluster
 def test_on_a_cluster(tmp_path):
     with Client(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None
     ) as client:
         assert len(client.scheduler_info()["workers"]) == 2
         path = dd.from_pandas(REPEATED, npartitions=3).graph().save(tmp_path / "saved")

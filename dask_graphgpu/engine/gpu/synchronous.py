@@ -117,7 +117,7 @@ class Synchronous(Gathers):
             self.resume(kept.found.columns)
             self.arrays.set_aggregates(kept.found.aggregates)
         control = self._begin(limit, before)
-        if control["num_active"] and before != limit:
+        if control["num_active"] and (limit is None or before < limit):
             self._first()
             step = self._steps(self._stops_on_device)
             if kept is None:

@@ -76,16 +76,17 @@ class DeviceIds(VertexIds):
         from dask_graphgpu.partition.device.columns import series_of
 
         start, stop, _ = rows.indices(len(self))
-        if (start, stop) not in self._shown:
+        shown = self._shown.get((start, stop))
+        if shown is None:
             if len(self._shown) >= _MOST:
                 self._shown.clear()
-            self._shown[start, stop] = [
+            shown = self._shown[start, stop] = [
                 column.iloc[rows].reset_index(drop=True)
                 if hasattr(column, "iloc")
                 else series_of(column[rows])
                 for column in self.columns
             ]
-        return self._shown[start, stop]
+        return shown
 
     def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""

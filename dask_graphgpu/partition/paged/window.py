@@ -72,7 +72,8 @@ class Window:
         several threads, with a fair part of them to use.
         """
         threads = num_threads()
-        at_once = min(threads, AT_ONCE)
+        # All threads have as much to do, so that none is left over.
+        at_once = AT_ONCE if threads % AT_ONCE == 0 and len(spans) >= AT_ONCE else 1
 
         def one(i: int, _: int) -> Any:
             with at_most(threads // at_once), self._brought(i) as held:
@@ -95,9 +96,12 @@ class Window:
     def _brought(self, i: int) -> Iterator[dict[str, np.ndarray]]:
         try:
             yield {name: held.bring(i) for name, held in self._held.items()}
-        finally:
             for held in self._held.values():
                 held.leave(i)
+        except BaseException as error:  # others may wait for what is not read any more
+            for held in self._held.values():
+                held.fail(error)
+            raise
 
 
 class _Held:
@@ -115,6 +119,7 @@ class _Held:
         self._there: dict[int, Future[None]] = {}
         self._ring: np.ndarray | None = None
         self._moved = threading.Condition()
+        self._array_at: tuple[int, np.ndarray] | None = None
 
     def begin(self, spans: np.ndarray, at_once: int) -> None:
         """Read the first pages of a pass, of which so many spans are worked on at once."""
@@ -131,9 +136,12 @@ class _Held:
         stops = places + np.maximum(last - first + 1, 0)
         longest = max(int((stops - places).max(initial=0)), 1)
         self._first, self._stop = places.tolist(), stops.tolist()
-        self._slots = min(at_once * longest + self._ahead, max(len(self._queue), 1))
+        # Spans of more pages than one and a part are worked on one by one.
+        room = max(at_once * min(longest, 2), longest)
+        self._slots = min(room + self._ahead, max(len(self._queue), 1))
         self._asked = self._copied = self._lowest = 0
         self._left: set[int] = set()
+        self._error: BaseException | None = None
         self._ring = aligned((self._slots + longest - 1) * self._slot)
         self._ask()
 
@@ -143,8 +151,10 @@ class _Held:
         if stop == first:
             return self._shown(0, 0)
         with self._moved:
-            while self._asked < stop:
+            while self._asked < stop and self._error is None:
                 self._moved.wait()
+            if self._error is not None:
+                raise self._error
             reading = [self._there[at] for at in range(first, stop)]
         for page in reading:
             page.result()
@@ -166,12 +176,18 @@ class _Held:
             self._ask()
             self._moved.notify_all()
 
+    def fail(self, error: BaseException) -> None:
+        """Nothing is read any more: whoever waits gets the error."""
+        with self._moved:
+            self._error = error
+            self._moved.notify_all()
+
     def end(self) -> None:
         for reading in self._there.values():
             if not reading.cancel():
                 reading.exception()  # ends; what it met, if anything, was raised or is not asked for
         self._there.clear()
-        self._ring = None
+        self._ring = self._array_at = None
 
     def _ask(self) -> None:
         """Have pages read into the slots that are free."""
@@ -194,12 +210,15 @@ class _Held:
         """The whole array, as if it began so far before the ring that this page is in this slot."""
         ring, array = self._ring, self._array
         assert ring is not None
-        start = ring.ctypes.data + slot * self._slot - page * array.page_bytes
-        return np.asarray(_Placed(ring, start, array))
+        start = (slot - page) * self._slot  # the same until the ring's end
+        known = self._array_at
+        if known is None or known[0] != start:
+            known = self._array_at = start, np.asarray(_Placed(ring, start, array))
+        return known[1]
 
 
 class _Placed:
-    """Memory at an address, for NumPy; keeps the ring that it belongs to."""
+    """Memory at a distance from the ring's, for NumPy; keeps the ring."""
 
     def __init__(self, ring: np.ndarray, start: int, array: PagedArray) -> None:
         self._ring = ring
@@ -207,7 +226,7 @@ class _Placed:
             "version": 3,
             "shape": array.shape,
             "typestr": array.dtype.str,
-            "data": (start, False),
+            "data": (ring.ctypes.data + start, False),
         }
 
 

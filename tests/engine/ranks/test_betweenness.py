@@ -7,7 +7,7 @@ import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, rmat
+from made_graphs import SHAPES, path, rmat
 from small_graphs import small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -71,12 +71,16 @@ def test_any_owners(graph, size, endpoints, at_once, data):
         check(parts, np.array(sorted(sources)), weighted=weighted, endpoints=endpoints)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+# A path has a level for each vertex, and an exchange for each level.
+SHORTER = SHAPES | {"path": lambda **given: path(600, **given)}
+
+
+@pytest.mark.parametrize("shape", SHORTER)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_shapes(shape, directed, weighted):
-    weight = np.random.default_rng(2).integers(1, 5, len(SHAPES[shape]().source))
-    made = SHAPES[shape](weight=weight, directed=directed)
+    weight = np.random.default_rng(2).integers(1, 5, len(SHORTER[shape]().source))
+    made = SHORTER[shape](weight=weight, directed=directed)
     sources = np.random.default_rng(3).choice(made.n, 5, replace=False)
     view = merged(made.view(), weighted)
     for way in ("blocks", "random"):
