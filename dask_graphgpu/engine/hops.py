@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.program import Field, VertexProgram
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
 
 PROGRAM = VertexProgram(
     state={"level": Field(dtype="int32", initial=None, at_source=0)},
@@ -21,6 +28,27 @@ LEVELS = VertexProgram(
     compute=lambda superstep: superstep,
     combine="min",
 )
+
+
+def in_supersteps(
+    run: Callable[..., State],
+    program: VertexProgram,
+    view: View,
+    source: int,
+    cutoff: int | None,
+    report: Report,
+) -> np.ndarray:
+    """Hops as an engine's ``run`` of one of the programs gives them, at most ``cutoff`` supersteps."""
+    return levels(
+        run(
+            program,
+            view,
+            sources=source,
+            max_supersteps=cutoff,
+            exact_supersteps=cutoff is not None,
+            report=report,
+        )
+    )
 
 
 def levels(state: State) -> np.ndarray:

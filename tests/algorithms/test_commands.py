@@ -86,13 +86,13 @@ MORE = {
 }
 
 
-@on_one_cpu
-@pytest.mark.parametrize(("words", "arguments"), MORE.values(), ids=MORE)
-def test_result_is_that_of_the_method_on_one_cpu(folder, words, arguments):
-    test_result_is_that_of_the_method(folder, words, arguments)
-
-
-@pytest.mark.parametrize(("words", "arguments"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        *(pytest.param(*call, id=name) for name, call in CALLS.items()),
+        *(pytest.param(*call, id=name, marks=on_one_cpu) for name, call in MORE.items()),
+    ],
+)
 def test_result_is_that_of_the_method(folder, words, arguments):
     words = words.split() if isinstance(words, str) else words
     words = [words[0], "edges.parquet", *words[1:], "--vertices", "vertices.parquet"]

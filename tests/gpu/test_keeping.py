@@ -121,8 +121,7 @@ def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
 
 
 def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
-    keeper = kept_in(tmp_path / "kept")
-    assert checkpoints.Stretches(keeper, 8).after(5) == 1
+    by_number = checkpoints.Stretches(kept_in(tmp_path / "kept", every=3))
     by_clock = Keeper(
         dg.Checkpoint(tmp_path / "other"),
         resume=False,
@@ -132,11 +131,12 @@ def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
         num_owned=N,
     )
     stretches = checkpoints.Stretches(by_clock)
-    lengths = []
-    for _ in range(3):
-        lengths.append(stretches.after(0))
-        stretches.done()
-    assert lengths == [1, 2, 4]
+    for given, lengths in ((stretches, [1, 2, 4]), (by_number, [1, 2, 3])):
+        found = []
+        for _ in lengths:
+            found.append(given.after(0))
+            given.done()
+        assert found == lengths
 
 
 def test_nothing_is_kept_before_it_is_due(tmp_path):

@@ -83,8 +83,8 @@ def put(arrays: Arrays, columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
 class Stretches:
     """How far a run goes until its state may be due again."""
 
-    def __init__(self, keeper: Keeper, length: int = 1) -> None:
-        self._keeper, self._length = keeper, length
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper, self._length = keeper, 1
         self._began = time.monotonic()
 
     def after(self, superstep: int) -> int:

@@ -14,12 +14,4 @@ if TYPE_CHECKING:
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier."""
-    state = run(
-        hops.LEVELS,
-        view,
-        sources=source,
-        max_supersteps=cutoff,
-        exact_supersteps=cutoff is not None,
-        report=report,
-    )
-    return hops.levels(state)
+    return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)

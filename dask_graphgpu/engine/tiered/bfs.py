@@ -50,15 +50,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
         places = np.array([source])
         return hops.levels(run(hops.PROGRAM, view, sources=places, cutoff=cutoff, report=report))
     if limits.configured_rounds() == "asynchronous":
-        state = run(
-            hops.PROGRAM,
-            view,
-            sources=source,
-            max_supersteps=cutoff,
-            exact_supersteps=cutoff is not None,
-            report=report,
-        )
-        return hops.levels(state)
+        return hops.in_supersteps(run, hops.PROGRAM, view, source, cutoff, report)
     from dask_graphgpu.engine.tiered.rows import TieredRows
 
     check_settings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from graphs import BenchmarkGraph
 WEIGHTED = ("sssp", "sswp", "spanning forest")
 
 
-class Peer:
+class Peer(ABC):
     """One library on one graph; graphs in the library's form are built when first asked for.
 
     Attributes
@@ -30,9 +31,9 @@ class Peer:
     def __init__(self, graph: BenchmarkGraph) -> None:
         self.directed, self._graph = graph.directed, graph
 
+    @abstractmethod
     def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
         """The call alone, on a graph that is built here, before it."""
-        raise NotImplementedError
 
     @classmethod
     def end_to_end(
