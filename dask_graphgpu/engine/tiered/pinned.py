@@ -11,6 +11,10 @@ from dask_graphgpu.partition.device import memory
 
 REFUSED = 2  # cudaErrorMemoryAllocation
 
+# Bytes that a thread copies at once. It holds the GIL between two such copies: with 64 KiB each, 32
+# threads brought 67 MB into memory that nobody had touched in 29 ms, and one thread alone in 12.
+_LEAST = 1 << 20
+
 
 def empty(size: int, dtype: Any) -> np.ndarray:
     """An array of whole pages, at one and the same address for the host and the GPU.
@@ -61,10 +65,11 @@ def copied(array: np.ndarray) -> np.ndarray:
 
 
 def fill(into: np.ndarray, array: np.ndarray) -> None:
-    """Copy an array into another one, by all threads."""
-    from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+    """Copy an array into another one, by all threads that have enough to do."""
+    from dask_graphgpu.kernels.cpu.threads import BLOCKS_PER_THREAD, for_blocks, num_threads
 
     def copy(lo: int, hi: int) -> None:
         into[lo:hi] = array[lo:hi]  # NumPy releases the GIL
 
-    for_blocks(copy, even_blocks(len(array)))
+    blocks = min(num_threads() * BLOCKS_PER_THREAD, max(1, array.nbytes // _LEAST))
+    for_blocks(copy, np.arange(blocks + 1) * len(array) // blocks)
