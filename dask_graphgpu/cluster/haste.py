@@ -31,8 +31,10 @@ def hurry_client() -> None:
     """Have the client of this process, if there is one, send its next message at once."""
     with suppress(ValueError):
         client = Client.current()
-        if client.scheduler_comm is not None:
-            client.loop.add_callback(hasten, client.scheduler_comm)
+        stream = client.scheduler_comm
+        # Nothing was sent a moment ago where there is no deadline: it goes at once as it is.
+        if stream is not None and stream.next_deadline is not None:
+            client.loop.add_callback(hasten, stream)
 
 
 async def hurry_scheduler(worker: Worker, addresses: Collection[str]) -> None:

@@ -36,6 +36,7 @@ def missing() -> str | None:
     return None
 
 
+@cache  # a search along the whole path, which each call would make again
 def _installed(module: str) -> bool:
     try:
         return find_spec(module) is not None

@@ -13,8 +13,10 @@ that is a power of two, as many times the vertices.
 
 ``--calls``: graphs of Dask-cuDF frames on a `LocalCUDACluster`, a worker for each GPU. A cell is the
 median of a call until its result lies on the workers: as the plan has it, with ranks forced, and of
-`cugraph.dask` on the same workers and frame. Calls are 50 ms apart, so that none waits for Dask to
-send what the one before it has left behind: a client sends every 10 ms at most.
+`cugraph.dask` on the same workers and frame. On any number of GPUs the frame has as many partitions
+as the largest of ``--gpus``, for a result has as many, and each takes time. Calls are 50 ms apart, so
+that none waits for Dask to send what the one before it has left behind: a client sends every 10 ms
+at most.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
 
 ITERATIONS = 20
 REPEATS = 5
+CALLS = 15
 APART = 0.05  # seconds between calls on a cluster
 
 METHODS = ("bfs", "dobfs", "sssp", "components", "pagerank")
@@ -148,14 +151,16 @@ def median(call: Callable[..., Any], ranks: Any) -> float:
 # -- calls on a cluster ---------------------------------------------------------------------------
 
 
-def call_rows(scale: int, edge_factor: int, gpus: int, *, peer: bool) -> Iterator[list[str]]:
+def call_rows(
+    scale: int, edge_factor: int, gpus: int, partitions: int, *, peer: bool
+) -> Iterator[list[str]]:
     """The rows of a graph on a cluster: as planned, with a rank for each GPU, and of cuGraph."""
     import dask_cudf  # noqa: F401  of whose kind the frame is to be
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
     with LocalCUDACluster(n_workers=gpus, dashboard_address=":0") as made, Client(made) as client:
-        frame, source = spread(client, scale, edge_factor)
+        frame, source = spread(client, scale, edge_factor, partitions)
         yield ["planned", *own_calls(frame, source, "auto")]
         if gpus > 1:
             yield [str(gpus), *own_calls(frame, source, gpus)]
@@ -163,16 +168,18 @@ def call_rows(scale: int, edge_factor: int, gpus: int, *, peer: bool) -> Iterato
             yield ["cuGraph", *peer_calls(frame, source)]
 
 
-def spread(client: Any, scale: int, edge_factor: int) -> tuple[Any, int]:
-    """A frame with a partition on each worker, and the vertex with most edges in the first."""
+def spread(client: Any, scale: int, edge_factor: int, partitions: int) -> tuple[Any, int]:
+    """A frame whose partitions are dealt to the workers, and the vertex with most edges in the first."""
     import dask.dataframe as dd
     from distributed import wait
     from gpu_graphs import busiest, rmat_part
 
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     parts = [
-        client.submit(rmat_part, i, len(workers), scale, edge_factor, workers=[worker])
-        for i, worker in enumerate(workers)
+        client.submit(
+            rmat_part, i, partitions, scale, edge_factor, workers=[workers[i % len(workers)]]
+        )
+        for i in range(partitions)
     ]
     wait(parts)
     source = client.submit(busiest, parts[0]).result()
@@ -233,7 +240,7 @@ def cells(build: float, calls: dict[str, Callable[[], Any]]) -> list[str]:
             made.append("")
             continue
         times = []
-        for _ in range(REPEATS + 1):
+        for _ in range(CALLS + 1):
             time.sleep(APART)
             start = time.perf_counter()
             result = calls[name]().persist()
@@ -276,11 +283,12 @@ def main() -> None:
     options = parser.parse_args()
     show(HEAD)
     show(["---"] * len(HEAD))
+    partitions = max(options.gpus)
     for gpus in options.gpus:
         for scale, factor in graphs(options.rmat, gpus, weak=options.weak):
             name = [f"R-MAT {scale} x {factor}", str(gpus)]
             if options.calls:
-                for row in call_rows(scale, factor, gpus, peer=not options.no_peer):
+                for row in call_rows(scale, factor, gpus, partitions, peer=not options.no_peer):
                     show([*name, *row])
                 continue
             from gpu_graphs import busiest, rmat_part
