@@ -20,7 +20,7 @@ from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
-from dask_graphgpu.cluster.haste import hurried, hurry_client
+from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
@@ -181,14 +181,12 @@ def _execute_in_parts(
     *arguments: Any,
 ) -> list[Any] | Handed:
     """Run an algorithm; ``of`` frames, with as many rows of the result each."""
-    with hurried():
-        table, ids = execute(algorithm, partition, schema, *arguments)
-        total = len(next(iter(table.values())).data)
-        bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
-        made = _results(schema)
-        cuts = (slice(*each) for each in pairwise(bounds))
-        parts = [made.to_frame(table, columns, ids, schema, rows) for rows in cuts]
-        return hand_in(parts)
+    table, ids = execute(algorithm, partition, schema, *arguments)
+    total = len(next(iter(table.values())).data)
+    bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
+    made = _results(schema)
+    cuts = (slice(*each) for each in pairwise(bounds))
+    return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])
 
 
 def _results(schema: EdgeSchema) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from dask.base import is_dask_collection, persist
@@ -186,7 +187,7 @@ class _Kept:
     schema: EdgeSchema
     layout: Layout
 
-    @property
+    @cached_property
     def lazy(self) -> bool:
         return is_dask_collection(self.held)
 

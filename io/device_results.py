@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dask_graphgpu.io.results import ColumnType, Table, vertex_names
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.device.columns import series_of
+from dask_graphgpu.partition.device.columns import frame_of, series_of
 from dask_graphgpu.partition.device.ids import DeviceIds
 
 
@@ -46,7 +46,7 @@ def to_frame(
         for column, dtype, series in zip(names, schema.ids, found, strict=True):
             wanted = _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
-    return cudf.DataFrame(out)
+    return frame_of(out)
 
 
 def assemble(
@@ -70,7 +70,7 @@ def assemble(
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
             series, wanted = _series(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
-    return cudf.DataFrame(out)
+    return frame_of(out)
 
 
 def series_of_ids(ids: list[pa.Array]) -> list[Any]:

@@ -22,7 +22,7 @@ from distributed.scheduler import TaskState
 from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task, this_worker
-from dask_graphgpu.cluster.haste import send_with_next, take_back
+from dask_graphgpu.cluster.haste import hasten, send_with_next, take_back
 from dask_graphgpu.io.lazy_frames import keys_of
 
 _NAME = "dask-graphgpu-handed-in"
@@ -43,8 +43,8 @@ class Handed:
 def hand_in(parts: list[Any]) -> list[Any] | Handed:
     """Make the partitions of the result of the task that calls those of its frame, when it has ended.
 
-    They lie on this worker. Those that nobody waits for are dropped. Outside of a cluster's tasks
-    nothing is done.
+    They lie on this worker. Those that nobody waits for are dropped. That the task has ended is told
+    at once. Outside of a cluster's tasks nothing is done.
 
     Returns
     -------
@@ -80,6 +80,7 @@ def _hand_in(
     for key, size in worker.update_data(parts)["nbytes"].items():
         told[key]["nbytes"] = size
     send_with_next(worker.batched_stream, {"op": _NAME, "run": run, "told": dumps(told)})
+    hasten(worker.batched_stream)
 
 
 def listen(*, dask_scheduler: Scheduler) -> None:

@@ -52,12 +52,13 @@ class DeviceIds(VertexIds):
     def take(self, dense: Any, valid: Any = None, rows: slice = slice(None)) -> list[Any]:
         """The user's ids of ``dense[rows]``, a cuDF series an id column; null where not ``valid[rows]``.
 
-        Of `in_user_order` the ids are not looked up: they are as they are kept.
+        Of `in_user_order` the ids are not looked up: they are the series that are kept, which nobody
+        writes to.
         """
         from dask_graphgpu.partition.device.columns import series_of, taken
 
         if dense is self._user_order and valid is None:
-            return [column.copy(deep=False) for column in self._shown_in(rows)]
+            return self._shown_in(rows)
         dense, valid = dense[rows], None if valid is None else valid[rows]
         places = _module(self.columns).asarray(dense)
         places = places if self.rank is None else self.rank[places]
@@ -69,7 +70,7 @@ class DeviceIds(VertexIds):
         ]
 
     def _shown_in(self, rows: slice) -> list[Any]:
-        """Some rows of the columns as cuDF series in their memory, of which results get copies on write.
+        """Some rows of the columns as cuDF series in their memory; frames of them copy on write.
 
         Kept, for those of a result's partitions are the same in each call.
         """
