@@ -18,7 +18,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
-from dask_graphgpu.engine.gpu.synchronous import DIRECTIONS, Synchronous
+from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
