@@ -76,11 +76,12 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
             value[j] = __shfl_sync(FULL_WARP, row.value, owner);
             edge[j] = __shfl_sync(FULL_WARP, origin, owner) + x;
             wanted[j] = x < total;
-            to[j] = wanted[j] ? beside(lists, from[j], __ldcs(lists.neighbours + edge[j])) : 0;
+            to[j] = wanted[j] ? beside(lists, from[j], neighbour(lists, edge[j])) : 0;
         }
 #pragma unroll
         for (int j = 0; j < UNROLL; ++j) {
-            if (wanted[j] && !message_from(run, value[j], from[j], to[j], edge[j], message[j])) {
+            if (wanted[j] &&
+                !message_along(run, lists, value[j], from[j], to[j], edge[j], message[j])) {
                 stage.failed = 1;
                 wanted[j] = false;
             }
@@ -152,7 +153,7 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
     uint64 share = of_items ? 1 : (count + team.warps - 1) / team.warps;
     const uint32 rows = share < 1 ? 1 : share > WARP ? WARP : (uint32)share;
     const uint64 groups = (count + rows - 1) / rows;
-    uint64 edges = 0;
+    uint64 edges = 0, there = 0;
     int64 least = MOST;
 
     uint64 next = team.warp;
@@ -184,6 +185,7 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
                     end = lists.offsets[(uint64)row_of(lists, u) + 1];
                     OFFSET size = end - row.begin;
                     edges += size;
+                    there += edges_there(lists, row.begin, end);
                     is_long = size >= PIECE;
                     row.size = is_long ? 0 : (uint32)size;
                 }
@@ -195,10 +197,14 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
         next = __shfl_sync(FULL_WARP, next, 0);
     }
     edges = warp_sum(edges);
+    if (TIERED)
+        there = warp_sum(there);
     least = warp_min(least);
     if (lane() == 0) {
         if (edges)
             atomicAdd(&stage.edges, edges);
+        if (there)
+            atomicAdd(&stage.there, there);
         if (least != MOST)
             atomicMin(&stage.least, least);
     }
@@ -397,7 +403,7 @@ extern "C" __global__ void near_far_width(Run run, Lists lists, uint64 num_edges
         uint64 rows = COLUMNS ? lists.n >> lists.column_bits : lists.n;
         ID u = (ID)(upper_bound(lists.offsets, rows + 1, e) - 1);
         MESSAGE message;
-        if (message_from(run, sent, u, lists.neighbours[e], e, message)) {
+        if (message_along(run, lists, sent, u, neighbour(lists, e), e, message)) {
             p = (double)priority_of(run, message);
             found = p - p == 0; // finite
         }

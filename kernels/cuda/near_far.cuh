@@ -71,6 +71,7 @@ struct Control {
     int64 least_arrival;
     uint64 came;    // those of them that were not in the far set
     PRIORITY until; // the limit goes no further; what lies beyond stays in the far set
+    uint64 there;   // edges that were read in host memory
 };
 constexpr uint32 CONTROL_WORDS = sizeof(Control) / 8;
 
@@ -99,7 +100,49 @@ struct Lists {
     uint64 alone_edges;
     uint64 goes_on;     // where an integer has overflowed: what is sent may be far from final
     uint64 column_bits; // of the columns of a row
+#if TIERED
+    // Edges from this one on are in host memory: where edge 0 would be, and the edge columns.
+    uint64 resident;
+    const ID *neighbours_there;
+    Run there;
+#endif
 };
+
+__device__ __forceinline__ bool is_there(const Lists &lists, OFFSET edge) {
+#if TIERED
+    return edge >= (OFFSET)lists.resident;
+#else
+    return false;
+#endif
+}
+
+// How many edges of a row are.
+__device__ __forceinline__ uint64 edges_there(const Lists &lists, OFFSET begin, OFFSET end) {
+#if TIERED
+    OFFSET first = (OFFSET)lists.resident;
+    return end <= first ? 0 : end - (begin < first ? first : begin);
+#else
+    return 0;
+#endif
+}
+
+__device__ __forceinline__ ID neighbour(const Lists &lists, OFFSET edge) {
+    const ID *neighbours = lists.neighbours;
+#if TIERED
+    if (is_there(lists, edge))
+        neighbours = lists.neighbours_there;
+#endif
+    return __ldcs(neighbours + edge);
+}
+
+__device__ __forceinline__ bool message_along(const Run &run, const Lists &lists, VALUE value, ID u,
+                                              ID v, OFFSET edge, MESSAGE &message) {
+#if TIERED
+    if (is_there(lists, edge))
+        return message_from(lists.there, value, u, v, edge, message);
+#endif
+    return message_from(run, value, u, v, edge, message);
+}
 
 // The row of a vertex, and the vertex in the same column of another row.
 __device__ __forceinline__ ID row_of(const Lists &lists, ID v) {
@@ -156,6 +199,7 @@ struct Stage {
     uint32 failed;
     uint64 far_counted;
     uint64 edges;
+    uint64 there; // of them in host memory
     uint64 unsettled;
     int64 least;
     uint64 near_place; // for a flush
@@ -165,7 +209,7 @@ struct Stage {
 __device__ __forceinline__ void clear(Stage &stage) {
     if (threadIdx.x == 0) {
         stage.near_size = stage.far_size = stage.far_full = stage.failed = 0;
-        stage.far_counted = stage.edges = stage.unsettled = 0;
+        stage.far_counted = stage.edges = stage.there = stage.unsettled = 0;
         stage.least = MOST;
     }
 }
@@ -242,6 +286,8 @@ __device__ __forceinline__ void flush(Stage &stage, ID *near, ID *far, uint64 ca
         stage.far_place = added ? atomicAdd(far_counter, added) : 0;
         if (stage.edges)
             atomicAdd(&control->edges, stage.edges);
+        if (stage.there)
+            atomicAdd(&control->there, stage.there);
         if (stage.unsettled)
             atomicAdd(&control->unsettled, stage.unsettled);
         if (stage.least != MOST)

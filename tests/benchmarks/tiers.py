@@ -16,8 +16,10 @@ geometric means of times over those of *auto*. The ways:
 - Subway-async: the same in asynchronous rounds, the first of them over the whole graph; of programs
   whose answers do not depend on the order;
 - zero-copy: all edges in host memory, read by kernels;
-- auto: the engine's own choice of way and of rounds, and as the methods do it: BFS in levels,
-  components linked in one pass, path counts after BFS;
+- auto: the engine's own choice of way, in rounds that begin with the edges on the device where a
+  program may have them, and as the methods do it: BFS in levels, components linked in one pass, path
+  counts after BFS; of monotone programs also near-far, the edges read where they lie, and what the engine
+  chooses of both;
 - layered: edges by layers from vertex 0, sweeps over them until quiet, with as many bytes on the device
   as *auto* has; of monotone programs;
 - in memory: the GPU engine without a limit, in its own directions and order of work.
@@ -59,8 +61,8 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs as hybrid
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
-from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits, link, rows
+from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.engine.tiered import limits, link, near_far, rows
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
@@ -135,8 +137,25 @@ class Case:
         state = made.run(
             self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
         )
-        report.limit = state.supersteps
-        return report
+        return answered(state, self.program, report)
+
+    def near_far(self, share: float) -> Report:
+        """Run it in near-far order, with this share of the edges' bytes on the device."""
+        binding = Binding(self.program, self.view, {})
+        edge, number = bytes_of_edge(binding), binding.send.num_edges
+        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        report = Report("near-far")
+        run = near_far.prepared(binding, self.given.get("sources"), None, None, report, None)
+        return answered(run(cut), self.program, report)
+
+    def chosen(self, share: float) -> Report:
+        """Run it in the order that the engine chooses."""
+        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        edge, number = bytes_of_edge(binding), binding.send.num_edges
+        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        if self.rounds("auto") is ResidentFirst and near_far.pays(binding, cut):
+            return self.near_far(share)
+        return self.tiered("auto", share, Limited)
 
     def layered(self, share: float) -> Report:
         """Run it over edges by layers; the first one builds these, and prints what that takes."""
@@ -146,8 +165,7 @@ class Case:
         room = int(share * edges.num_edges * bytes_of_edge(binding))
         cut = Cut.of(edges.num_edges, size, 0, room, "the program")
         arrays = LayeredArrays(binding, sources)
-        report.limit = Sweeps(arrays, cut, sources, None, report).run().supersteps
-        return report
+        return answered(Sweeps(arrays, cut, sources, None, report).run(), self.program, report)
 
     @cached_property
     def layers(self) -> View:
@@ -196,8 +214,16 @@ class Case:
     def in_memory(self) -> Report:
         """Run it with all edges on the device."""
         report = Report("in memory")
-        gpu.run(self.program, self.view, report=report, **self.given)
+        state = gpu.run(self.program, self.view, report=report, **self.given)
+        _ = state[self.program.first]
         return report
+
+
+def answered(state: State, program: VertexProgram, report: Report) -> Report:
+    """Bring the answer to the host, which fields are when they are asked for."""
+    _ = state[program.first]
+    report.limit = state.supersteps
+    return report
 
 
 @dataclass
@@ -448,6 +474,9 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=20.0, help="seconds of a run of a way")
     parser.add_argument("--programs", nargs="*", default=None)
     parser.add_argument(
+        "--ways", nargs="*", help="of PT to Subway-async above, beside auto; default: all"
+    )
+    parser.add_argument(
         "--layered", action="store_true", help="layers too, which take a while to build"
     )
     parser.add_argument("--hybrid", action="store_true", help="the GPU, the CPU and both instead")
@@ -489,14 +518,19 @@ def main() -> None:
             ("auto", "auto", Limited),
         ):
             run = partial(case.tiered, way, given.share, kind)
-            seconds[label] = row(name, label, run, given.limit)
-        if case.free is not None:
+            if not given.ways or label in (*given.ways, "auto"):
+                seconds[label] = row(name, label, run, given.limit)
+        if case.free is not None and (not given.ways or "Subway-async" in given.ways):
             seconds["Subway-async"] = row(
                 name,
                 "Subway-async",
                 partial(case.tiered, "compact", given.share, Limited, asynchronous=True),
                 given.limit,
             )
+        if case.program.in_place and "max_supersteps" not in case.given:
+            row(name, "near-far", partial(case.near_far, given.share), given.limit)
+            label = "auto, as chosen"
+            seconds["auto"] = row(name, label, partial(case.chosen, given.share), given.limit)
         if name == "components":
             seconds["auto"] = row(name, "auto, linked", partial(linked, case.view, given.share))
         if name == "bfs":
@@ -504,6 +538,7 @@ def main() -> None:
         if given.layered and case.program.in_place and "max_supersteps" not in case.given:
             case.layered(given.share)  # builds the layers
             seconds["layered"] = row(name, "layered", partial(case.layered, given.share))
+        _ = DeviceView.of(case.view).out  # else its first run brings the edges over, and is long
         memory = row(name, "in memory", case.in_memory)
         bound = max(memory, case.least(given.share, rates.copies))
         least.append(f"{name} {bound:.4f} ({seconds['auto'] / bound:.2f})")

@@ -102,14 +102,16 @@ def test_another_engine_goes_on(name, order, tmp_path, monkeypatch):
     np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-9)
 
 
-@pytest.mark.parametrize("rounds", ["auto", "synchronous", "asynchronous"])
+@pytest.mark.parametrize("rounds", limits.ROUNDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
     monkeypatch.setattr(tiered_rounds, "_FEW", -1)  # else one launch has all rounds of so few edges
     program, arguments = PROGRAMS[name]
     binding = Binding(program, view(), arguments.get("constants", {}))
-    if rounds == "asynchronous" and not (program.in_place or program.accumulative):
+    in_place = program.in_place and "max_supersteps" not in arguments
+    of_some = {"asynchronous": in_place or program.accumulative, "resident-first": in_place}
+    if not of_some.get(rounds, rounds != "near-far" or in_place):
         return  # refused, with or without a checkpoint
     room = limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
     limit = {"device-memory-limit": bytes_of_vertices(binding) + room, "rounds": rounds}

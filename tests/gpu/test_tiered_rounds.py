@@ -1,4 +1,4 @@
-"""Asynchronous rounds over edges of which only some fit the limit of device memory."""
+"""Rounds and near-far order over edges of which only some fit the limit of device memory."""
 
 import itertools
 
@@ -14,8 +14,10 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, hops, tiered
+from dask_graphgpu.engine.gpu import near_far as gpu_near_far
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered import near_far as tiered_near_far
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
@@ -33,7 +35,8 @@ MONOTONE = {
     "hops checked": (CUSTOM["hops checked"][0], {"sources": [3]}),
     "labels": (CUSTOM["labels"][0], {}),
 }
-KINDS = ["auto", "asynchronous"]
+KINDS = ["resident-first", "asynchronous"]
+READS = ["auto", "zero-copy"]
 DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
 
 
@@ -140,7 +143,79 @@ def test_fewer_rounds_and_bytes():
         assert local.supersteps >= 10
 
 
-@pytest.mark.parametrize("way", ["auto", "zero-copy"])
+@pytest.mark.parametrize("way", READS)
+@pytest.mark.parametrize("name", MONOTONE)
+def test_near_far_order(name, way):
+    program, given = MONOTONE[name]
+    for directed in (True, False):
+        view = graph(directed=directed).view()
+        if directed and program.edges == "both":
+            continue
+        expected = on(cpu, program, view, **given)
+        for share in SHARES:
+            found, report = ran(program, view, share, way, "near-far", **given)
+            equal(found, expected)
+            assert report.moved.keys() == (set() if share == 1 else {"zero-copy"})
+
+
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("weight", ["uint8", "int64", "float32", "float64"])
+def test_near_far_order_of_all_widths(weight, ids):
+    view = graph(weight=weight, ids=ids).view()
+    expected = on(cpu, SSSP, view, sources=[0])
+    for share in (0, 0.4):
+        equal(ran(SSSP, view, share, "auto", "near-far", sources=[0])[0], expected)
+
+
+def test_near_far_order_of_small_graphs(monkeypatch):
+    """Rows are cut where the resident edges end, and long ones into pieces."""
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    monkeypatch.setattr(gpu_near_far, "PIECE", 8)
+    for seed in range(24):
+        view = random_small(seed).view()
+        for program, given in ((hops.PROGRAM, {"sources": [0]}), (CUSTOM["labels"][0], {})):
+            expected = on(cpu, program, view, **given)
+            for share in (0, 0.4):
+                equal(ran(program, view, share, "auto", "near-far", **given)[0], expected)
+
+
+def test_what_near_far_order_reads():
+    """Each row once where weights are equal, but for what is on the device; and nothing beyond a cutoff."""
+    view = grid(40, weight=np.ones(2 * 40 * 39, np.int64)).view()
+    given = {"sources": [0]}
+    found, report = ran(SSSP, view, 0.4, "auto", "near-far", **given)
+    assert report.moved["zero-copy"]["bytes"] <= 2 * view.num_edges * bytes_of_edge(
+        Binding(SSSP, view, {})
+    )
+    assert found.supersteps == report.moved["zero-copy"]["supersteps"]
+    near, less = ran(SSSP, view, 0.4, "auto", "near-far", cutoff=9, **given)
+    equal(near, on(cpu, SSSP, view, cutoff=9, **given))
+    assert less.moved["zero-copy"]["bytes"] < report.moved["zero-copy"]["bytes"] / 4
+
+
+def test_which_order_is_chosen():
+    """Few bytes, or no hubs on the device: near-far. Otherwise rounds, and where edges are not to be read."""
+    binding = Binding(SSSP, grid(40, weight=np.ones(2 * 40 * 39, np.int32)).view(), {})
+    number = binding.send.num_edges
+    assert tiered_near_far.pays(binding, limits.Cut(number // 4, 256, number))
+    view = rmat(12, weight=np.ones(16 << 12, np.int32)).view()
+    binding, number = Binding(SSSP, view, {}), view.num_edges
+    cut = limits.Cut(number // 4 // limits.BLOCK * limits.BLOCK, 256, number)
+    assert tiered_near_far.pays(binding, cut)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tiered_near_far, "_ROUNDS", 0)
+        assert not tiered_near_far.pays(binding, cut)
+        assert tiered_near_far.pays(binding, limits.Cut(0, 256, number))
+        patched.setattr(tiered_near_far, "_HUBS", 1)
+        for way, directions in (("auto", {"push", "local"}), ("stream", {"push", "local"})):
+            _, report = ran(SSSP, view, 0.4, way, "auto", sources=[0])
+            assert {each.direction for each in report.advances} == directions
+    for way, directions in (("auto", {"near-far"}), ("stream", {"push", "local"})):
+        _, report = ran(SSSP, view, 0.4, way, "auto", sources=[0])
+        assert {each.direction for each in report.advances} == directions
+
+
+@pytest.mark.parametrize("way", READS)
 @pytest.mark.parametrize("name", MONOTONE)
 def test_frontiers_of_few_edges(name, way, monkeypatch):
     program, given = MONOTONE[name]
@@ -149,13 +224,13 @@ def test_frontiers_of_few_edges(name, way, monkeypatch):
     for few in (100, 1 << 16):
         monkeypatch.setattr(tiered_rounds, "_FEW", few)
         for share in (0, 0.4):
-            equal(ran(program, view, share, way, "auto", **given)[0], expected)
+            equal(ran(program, view, share, way, "resident-first", **given)[0], expected)
 
 
 def test_a_road_network_is_left_to_the_device(monkeypatch):
     monkeypatch.setattr(tiered_rounds, "_FEW", 1 << 16)
     view = grid(40, weight=np.arange(2 * 40 * 39) % 7 + 1).view()
-    found, report = ran(SSSP, view, 0.4, "auto", "auto", sources=[0])
+    found, report = ran(SSSP, view, 0.4, "auto", "resident-first", sources=[0])
     equal(found, on(cpu, SSSP, view, sources=[0]))
     assert found.supersteps <= 2
     assert list(report.moved) == ["zero-copy"]
@@ -168,12 +243,12 @@ def test_resident_edges_first_moves_less(way):
     weight = np.random.default_rng(3).integers(1, 64, 16 << 10)
     view = rmat(10, weight=weight).view()
     expected, moved = on(cpu, SSSP, view, sources=[0]), {}
-    for rounds in ("auto", "synchronous"):
+    for rounds in ("resident-first", "synchronous"):
         found, report = ran(SSSP, view, 0.4, way, rounds, sources=[0])
         equal(found, expected)
         moved[rounds] = report.moved[way]["bytes"], found.supersteps
-    assert moved["auto"][0] < moved["synchronous"][0]
-    assert moved["auto"][1] < moved["synchronous"][1]
+    assert moved["resident-first"][0] < moved["synchronous"][0]
+    assert moved["resident-first"][1] < moved["synchronous"][1]
 
 
 @pytest.mark.parametrize("rounds", ["auto", "synchronous"])
@@ -210,6 +285,11 @@ def test_what_is_refused():
     ):
         with pytest.raises(InvalidArgument, match=reason):
             ran(program, view, 0.4, "auto", **given)
+    for rounds in ("near-far", "resident-first"):
+        with pytest.raises(InvalidArgument, match=f"{rounds}.*monotone programs"):
+            ran(power, view, 0.4, "auto", rounds, max_supersteps=3)
+    with pytest.raises(InvalidArgument, match=r"near-far.*use 'zero-copy'"):
+        ran(SSSP, view, 0.4, "stream", "near-far", sources=[0])
     with limited(hops.PROGRAM, view, 0.4, "auto"), pytest.raises(InvalidArgument, match="a number"):
         tiered.bfs(view, 0, cutoff=2, targets=None, report=Report("test"))
     with pytest.raises(InvalidArgument, match="rounds is 'some'"):

@@ -187,7 +187,14 @@ def test_what_cannot_be_is_told():
     view = graph().view()
     power = BUILT_IN["pagerank float64 plain"][0]
     for settings, program, given, error, reason in (
-        ({}, SSSP, {"sources": [0], "cutoff": 5}, EngineUnavailable, "cutoff="),
+        (
+            {"rounds": "synchronous"},
+            SSSP,
+            {"sources": [0], "cutoff": 5},
+            EngineUnavailable,
+            "cutoff=",
+        ),
+        ({"transfer": "stream"}, SSSP, {"sources": [0], "cutoff": 5}, EngineUnavailable, "cutoff="),
         ({"direction": "pull"}, power, {"max_supersteps": 2}, EngineUnavailable, "is 'pull'"),
         ({"filter": "jit"}, SSSP, {"sources": [0]}, InvalidArgument, "graphgpu.filter"),
         ({"transfer": "fly"}, SSSP, {"sources": [0]}, InvalidArgument, "transfer is 'fly'"),
@@ -247,6 +254,7 @@ def test_methods_of_a_frame():
     limit = {"graphgpu.device-memory-limit": 750_000}
     for name, given in (
         ("sssp", {"source": 0}),
+        ("sssp", {"source": 0, "cutoff": 5}),
         ("sswp", {"source": 0}),
         ("bfs", {"source": 3, "cutoff": 2}),
         ("pagerank", {"tolerance": 1e-12}),
@@ -263,5 +271,3 @@ def test_methods_of_a_frame():
         for name, given in (("core_number", {}), ("sssp", {"source": 0, "predecessor": True})):
             with pytest.raises(EngineUnavailable, match=r"device-memory-limit.*pagerank"):
                 getattr(edges.graph(engine="gpu"), name)(**given)
-        with pytest.raises(EngineUnavailable, match="cutoff"):
-            edges.graph(engine="gpu").sssp(0, cutoff=5)

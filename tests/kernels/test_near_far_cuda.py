@@ -72,3 +72,12 @@ def test_several_values_a_vertex(case):
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS | {"COLUMNS": "1"}
     assert cuda_cubin("near_far", ARCHITECTURES[0], **given)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
+@pytest.mark.parametrize("case", ["narrow", "int64", "float64", "labels"])
+def test_edges_in_host_memory(architecture, case):
+    program, weight, ids, offsets, narrow = CASES[case]
+    given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
+    given["defines"] |= MACROS | {"TIERED": "1"}
+    assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"

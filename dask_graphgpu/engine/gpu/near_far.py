@@ -68,7 +68,7 @@ _CONTROL = {
     "least": "i8", "unsettled": "u8", "rounds": "u8", "all_edges": "u8", "bucket_rounds": "u8",
     "bucket_edges": "u8", "last_edges": "u8", "splits": "u8", "scans": "u8", "lone_steps": "u8",
     "steps": "u8", "arrivals": "u8", "least_arrival": "i8",
-    "came": "u8", "until": "priority",
+    "came": "u8", "until": "priority", "there": "u8",
 }  # fmt: skip
 _LISTS = {
     "offsets": "u8", "neighbours": "u8", "near_0": "u8", "near_1": "u8", "far_0": "u8",
@@ -87,6 +87,7 @@ def run(
     ends: np.ndarray | None,
     report: Report,
     keeper: Keeper | None = None,
+    kind: type[NearFar] | None = None,
 ) -> State:
     """Run a monotone program until no value improves; as `engine.cpu.in_place`.
 
@@ -104,13 +105,15 @@ def run(
         Gets one row, of each stretch after which the state may be kept.
     keeper : Keeper, optional
         Has it kept.
+    kind : class, optional
+        Of the lists; default: `NearFar`.
 
     Raises
     ------
     IntegerOverflow
         A message does not fit.
     """
-    return arrays.result(improved(arrays, places, cutoff, ends, report, keeper))
+    return arrays.result(improved(arrays, places, cutoff, ends, report, keeper, kind))
 
 
 def improved(
@@ -120,6 +123,7 @@ def improved(
     ends: np.ndarray | None,
     report: Report,
     keeper: Keeper | None = None,
+    kind: type[NearFar] | None = None,
 ) -> int:
     """Improve the state as `run` does; return how many rounds it took."""
     binding, n = arrays.binding, arrays.n
@@ -130,7 +134,8 @@ def improved(
     none = arrays.lowered.glue.identity(binding.message)
     rounds = 0
     if size:
-        lists = NearFar(arrays, cutoff, ends if ordered else None, ordered=ordered, report=report)
+        made = NearFar if kind is None else kind
+        lists = made(arrays, cutoff, ends if ordered else None, ordered=ordered, report=report)
         lists.start(places)
         if ordered:
             lists.measure(places)
@@ -171,19 +176,19 @@ class NearFar:
         most_edges = edges.num_edges << arrays.column_bits
         self._held = {
             "offsets": edges.offsets,
-            "neighbours": edges.neighbours,
+            "neighbours": self._neighbours(),
             "near": cupy.empty((2, n), ids),
             "far": self._far,
             "near_set": self._sets[:2],
             "far_set": self._sets[2],
             "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
             "late": arrays.reached,
-            "items": cupy.empty((2 * most_edges // PIECE + 1) * item, np.uint8),
+            "items": cupy.empty(self._most_items(most_edges) * item, np.uint8),
             "targets": cupy.asarray([] if ends is None else ends, ids),
             "control": self._state,
             "barrier": cupy.zeros(2, np.uint32),
         }
-        lists = self._lists = np.zeros(1, _struct(_LISTS, kind))
+        lists = self._lists = np.zeros(1, self._layout(_struct(_LISTS, kind)))
         for name, array in self._held.items():
             if array.ndim == 2:
                 lists[f"{name}_0"], lists[f"{name}_1"] = array[0].data.ptr, array[1].data.ptr
@@ -199,6 +204,18 @@ class NearFar:
         self._module = arrays.module("near_far", defines(values.dtype) | columns)
         self._kernel = self._module.kernel("near_far")
         self._run = arrays.run("send")
+
+    def _layout(self, lists: np.dtype[Any]) -> np.dtype[Any]:
+        """Of struct Lists."""
+        return lists
+
+    def _neighbours(self) -> Any:
+        """Those of the edges that lie on the device."""
+        return self._edges.neighbours
+
+    def _most_items(self, num_edges: int) -> int:
+        """Pieces of long rows in a round, at most."""
+        return 2 * num_edges // PIECE + 1
 
     def _control_at_start(self) -> Any:
         """The control block before any vertex is to send."""

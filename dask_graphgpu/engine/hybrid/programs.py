@@ -65,12 +65,14 @@ def run(
     places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
     check_pushed(binding, cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'")
     way, rounds = dispatch.configured(), limits.configured_rounds()
-    if rounds == "asynchronous":
+    if rounds in ("asynchronous", "near-far"):
         raise InvalidArgument(
-            "graphgpu.rounds is 'asynchronous', and with engine='hybrid' both sides see what the last "
+            f"graphgpu.rounds is {rounds!r}, and with engine='hybrid' both sides see what the last "
             "superstep has made: use 'auto' or 'synchronous', or engine='gpu'"
         )
-    in_rounds = program.in_place and max_supersteps is None and (rounds, way) == ("auto", "auto")
+    in_rounds = (
+        program.in_place and max_supersteps is None and way == "auto" and rounds != "synchronous"
+    )
     cut = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way)
 
     def attempt(cut: Cut) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered.copies import to_host
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.store import HostTier
 from dask_graphgpu.partition.csr import Adjacency
@@ -40,6 +42,10 @@ class TieredArrays(Arrays):
     def edges(self, kind: str) -> Adjacency:
         """Rows by source, without columns: where these are is different from part to part."""
         return Adjacency(self.tier.offsets, self.binding.send.neighbours)
+
+    def _to_caller(self) -> Callable[[Any], Any]:
+        kept, on_device = self.tier.kept, self.binding.view.on_device
+        return lambda array: array if on_device else to_host(array, kept)
 
     @cached_property
     def degree(self) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
 
 WAYS = ("auto", "stream", "zero-copy", "compact")
-ROUNDS = ("auto", "synchronous", "asynchronous")
+ROUNDS = ("auto", "synchronous", "asynchronous", "resident-first", "near-far")
 
 # Edges that are not divided: what is at hand begins and ends at a multiple, so that arrays of edges
 # and of what they carry all begin at whole lines of the link to the host.

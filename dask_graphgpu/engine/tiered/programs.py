@@ -28,17 +28,17 @@ def run(
 ) -> State:
     """Run a vertex program, compiled; as `engine.gpu.run`, always pushed.
 
-    ``targets`` do not end a run earlier. Where there are rounds (``graphgpu.rounds``), these are
-    counted and not supersteps: monotone programs without ``max_supersteps``, which update in place
-    elsewhere, have them unless "synchronous" is asked for.
+    Where there are rounds (``graphgpu.rounds``), these are counted and not supersteps: monotone
+    programs without ``max_supersteps``, which update in place elsewhere, have them unless
+    "synchronous" is asked for. ``targets`` end a run earlier in near-far order alone.
 
     Raises
     ------
     InvalidArgument
-        Asynchronous rounds of a program that is neither monotone nor accumulative, or an exact
-        number of them.
+        Rounds that the program cannot have, or with a number of supersteps; near-far order where
+        edges are not to be read where they lie.
     EngineUnavailable
-        ``cutoff``, a direction other than "push", or sums of integers that are checked.
+        ``cutoff`` but in near-far order, a direction other than "push", or sums of integers that are checked.
     LimitTooSmall
         What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
@@ -47,7 +47,7 @@ def run(
     from dask_graphgpu.engine.gpu.checkpoints import Beginning
     from dask_graphgpu.engine.keeping import Keeping
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered import limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
     from dask_graphgpu.engine.tiered.shrinking import shrinking
@@ -56,18 +56,25 @@ def run(
     from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
-    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     if view.levels is not None and program.in_place and max_supersteps is None:
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
+    way, limit = limits.configured_transfer(), limits.configured()
+    rounds, in_place = limits.configured_rounds(), program.in_place and max_supersteps is None
+    by_priority = in_place and _may_be_near_far(rounds, way)
     check_pushed(
         binding,
-        cutoff,
+        None if by_priority else cutoff,
         "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in supersteps",
         "raise the limit",
     )
-    rounds = limits.configured_rounds()
+    if rounds in ("resident-first", "near-far") and not in_place:
+        raise InvalidArgument(
+            f"graphgpu.rounds is {rounds!r}, which is of monotone programs without max_supersteps: "
+            "use 'auto' or 'synchronous'"
+        )
     asynchronous = rounds == "asynchronous"
     if asynchronous and not (program.in_place or program.accumulative):
         raise InvalidArgument(
@@ -79,12 +86,15 @@ def run(
             "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
             "such rounds do not have: use 'synchronous'"
         )
-    way, limit = limits.configured_transfer(), limits.configured()
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
+    if by_priority and (rounds == "near-far" or cutoff is not None or near_far.pays(binding, cut)):
+        return shrinking(
+            cut, report, near_far.prepared(binding, places, cutoff, ends, report, keeper)
+        )
     kind = Asynchronous if asynchronous else TieredSynchronous
-    if rounds == "auto" and program.in_place and max_supersteps is None:
+    if rounds in ("auto", "resident-first") and in_place:
         kind = ResidentFirst
 
     # In rounds a superstep is the first state that is complete, as in supersteps.
@@ -99,6 +109,19 @@ def run(
         return engine.run(max_supersteps, exact_supersteps, keeping)
 
     return shrinking(cut, report, attempt)
+
+
+def _may_be_near_far(rounds: str, way: str) -> bool:
+    """Whether the settings leave it to kernels to read edges where they lie, in any order."""
+    from dask_graphgpu.errors import InvalidArgument
+
+    reads = way in ("auto", "zero-copy")
+    if rounds == "near-far" and not reads:
+        raise InvalidArgument(
+            f"graphgpu.rounds is 'near-far', which reads edges where they lie, and graphgpu.transfer "
+            f"is {way!r}: use 'zero-copy' or 'auto'"
+        )
+    return reads and rounds in ("auto", "near-far")
 
 
 def check_pushed(binding: Binding, cutoff: Any, why: str, instead: str) -> None:

@@ -69,6 +69,8 @@ class Transfer:
             self._ring = Ring(tier)
             self._subgraph = Subgraph(tier, defines)
             self._lengths = np.diff(tier.bounds)
+            if way == "auto":
+                self._rates.mend()
 
     @property
     def nbytes(self) -> int:
@@ -149,10 +151,7 @@ class Transfer:
 
     def tell(self, report: Report) -> None:
         """Add what each way has done to a report."""
-        for way, moved in sorted(self.moved.items()):
-            told = report.moved.setdefault(way, {})
-            for name, number in asdict(moved).items():
-                told[name] = told.get(name, 0) + number
+        tell(self.moved, report)
 
     def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
         """The parts of a superstep, by the way of each segment of those from first to last."""
@@ -207,6 +206,14 @@ class Transfer:
         moved = self.moved.setdefault(way, Moved())
         moved.parts += parts
         moved.bytes += size
+
+
+def tell(done: Mapping[str, Moved], report: Report) -> None:
+    """Add what each way has done to a report."""
+    for way, moved in sorted(done.items()):
+        told = report.moved.setdefault(way, {})
+        for name, number in asdict(moved).items():
+            told[name] = told.get(name, 0) + number
 
 
 def runs(chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
