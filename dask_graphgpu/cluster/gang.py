@@ -36,6 +36,7 @@ from dask_graphgpu.cluster.rank import (
     abort_rank,
     lost_rank,
     open_rank,
+    returns,
     run_rank,
     tell_of_loss,
     wanted,
@@ -62,7 +63,6 @@ def lead(
     function: Callable[..., Any],
     arguments: Callable[[tuple[str, ...]], Sequence[tuple[Any, ...]]],
     timeouts: tuple[float, float],
-    finish: Callable[[tuple[str, ...]], tuple[Any, ...]] | None = None,
     needs: Name | None = None,
     again: bool = False,
 ) -> tuple[tuple[str, ...], list[Any]]:
@@ -81,9 +81,6 @@ def lead(
         Is given the addresses, and gives the arguments of each rank.
     timeouts : pair of float
         Seconds that the ranks have to come together, and that one may be silent.
-    finish : function, optional
-        Is given the addresses, and gives a function and its arguments; it is called on the
-        scheduler when all ranks are done, before the workers are given back.
     needs : name, optional
         Of what each worker holds for the task ``needs[1]``. Where one does not, or is gone, that
         task is run again, and then this one.
@@ -109,7 +106,7 @@ def lead(
     client = get_client()
     secede()
     leader = _Leader(worker, client, name, timeouts, needs, again)
-    results: list[Any] = client.sync(leader.run, workers, function, arguments, finish)
+    results: list[Any] = client.sync(leader.run, workers, function, arguments)
     return leader.addresses, results
 
 
@@ -141,10 +138,8 @@ class _Leader:
         workers: Sequence[str] | int | None,
         function: Callable[..., Any],
         arguments: Callable[..., Sequence[tuple[Any, ...]]],
-        finish: Callable[..., tuple[Any, ...]] | None,
     ) -> list[Any]:
         self.addresses = await self._choose(workers)
-        after = () if finish is None else finish(self.addresses)
         try:
             await self._take()
             meeting = await self._open()
@@ -153,7 +148,7 @@ class _Leader:
             with suppress(Exception):  # the scheduler is gone, and with it the locks
                 await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
             raise
-        await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock, *after)
+        await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
         return results
 
     # -- steps of a run --------------------------------------------------------------------------
@@ -260,7 +255,14 @@ class _Leader:
             )
             for rank, address in enumerate(self.addresses)
         ]
-        ends = [asyncio.ensure_future(_end(future)) for future in futures]
+        with returns(meeting.run, len(futures)) as told:
+            return await self._end(meeting, futures, told)
+
+    async def _end(
+        self, meeting: Meeting, futures: Sequence[Any], told: Sequence[asyncio.Future[Any]]
+    ) -> list[Any]:
+        """What the ranks return; raises when one does, or nobody wants the run."""
+        ends = [asyncio.ensure_future(_first(*each)) for each in zip(futures, told, strict=True)]
         try:
             await self._watch(ends)
             return [end.result() for end in ends]
@@ -373,8 +375,19 @@ class _Leader:
         return lost_rank(rank, self.addresses, why)
 
 
-async def _end(future: Any) -> Any:
-    """What a rank returned or raised."""
+async def _first(future: Any, told: asyncio.Future[Any]) -> Any:
+    """What a rank returned, as it tells or as its task does; what that raised."""
+    task = asyncio.ensure_future(_result(future))
+    try:
+        await asyncio.wait({task, told}, return_when=asyncio.FIRST_COMPLETED)
+        return told.result() if told.done() else task.result()
+    finally:
+        task.cancel()
+        if task.done() and not task.cancelled():
+            task.exception()  # has been seen: asyncio warns of others
+
+
+async def _result(future: Any) -> Any:
     return await future
 
 

@@ -1,28 +1,28 @@
-"""The partitions of a result, handed in by the task that has made them all.
+"""The partitions of a result, handed in by the task that has made them all, or by the ranks that have.
 
-Each is the result of a task of its own, which has nothing to do then. To run these on the worker
-takes as long as a small run; so the scheduler is told of their results as soon as that has ended.
-What is told goes with the message that it has, so that nobody waits for an answer.
+Each is the result of a task of its own, which has nothing to do then. To run these on the workers
+takes as long as a small run; so the scheduler is told of their results, and takes them as done as
+soon as the run has ended. Nobody waits for an answer.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 from dask.utils import typename
-from distributed import Scheduler, SchedulerPlugin, Worker
+from distributed import Scheduler, SchedulerPlugin, Worker, get_worker
 from distributed.protocol.pickle import dumps, loads
 from distributed.scheduler import TaskState
 from distributed.utils import sync
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_task, this_worker
-from dask_graphgpu.cluster.haste import hasten, send_with_next, take_back
+from dask_graphgpu.cluster.haste import hasten, send_at_once, send_with_next, take_back
 from dask_graphgpu.io.lazy_frames import keys_of
 
 _NAME = "dask-graphgpu-handed-in"
@@ -54,12 +54,26 @@ def hand_in(parts: list[Any]) -> list[Any] | Handed:
     worker = this_worker()
     if worker is None:
         return parts
+    run = this_task(worker)
+    _hand_over(worker, run, worker.address, dict(zip(keys_of(run, len(parts)), parts, strict=True)))
+    return Handed(parts)
+
+
+def hand_in_some(run: str, led_from: str, parts: Mapping[int, Any], of: int) -> None:
+    """Make some partitions of the result of a run, which a task leads from another worker, or this.
+
+    As `hand_in`; called in the task of a rank, which has made them.
+    """
+    worker, keys = get_worker(), keys_of(run, of)
+    _hand_over(worker, run, led_from, {keys[i]: part for i, part in parts.items()})
+
+
+def _hand_over(worker: Worker, run: str, led_from: str, made: dict[Any, Any]) -> None:
     if worker not in _introduced:
         sync(worker.loop, ask_scheduler, worker, listen)
         _introduced.add(worker)
-    run, now, thread = this_task(worker), time.time(), threading.get_ident()
-    made = dict(zip(keys_of(run, len(parts)), parts, strict=True))
-    kinds = {kind: (dumps(kind), typename(kind)) for kind in set(map(type, parts))}
+    now, thread = time.time(), threading.get_ident()
+    kinds = {kind: (dumps(kind), typename(kind)) for kind in set(map(type, made.values()))}
     told = {
         key: {
             "type": kinds[type(part)][0],
@@ -69,18 +83,28 @@ def hand_in(parts: list[Any]) -> list[Any] | Handed:
         }
         for key, part in made.items()
     }
-    worker.loop.add_callback(_hand_in, worker, run, made, told)
-    return Handed(parts)
+    worker.loop.add_callback(_hand_in, worker, run, led_from, made, told)
 
 
 def _hand_in(
-    worker: Worker, run: str, parts: dict[Any, Any], told: dict[Any, dict[str, Any]]
+    worker: Worker,
+    run: str,
+    led_from: str,
+    parts: dict[Any, Any],
+    told: dict[Any, dict[str, Any]],
 ) -> None:
-    """Keep the partitions and tell of them, on the event loop, before it learns that the task has ended."""
+    """Keep the partitions and tell of them, on the event loop, before it learns that the task has ended.
+
+    With the end of a run that is led from here; of another, which may end sooner than this task, now.
+    """
     for key, size in worker.update_data(parts)["nbytes"].items():
         told[key]["nbytes"] = size
-    send_with_next(worker.batched_stream, {"op": _NAME, "run": run, "told": dumps(told)})
-    hasten(worker.batched_stream)
+    message = {"op": _NAME, "run": run, "led_from": led_from, "told": dumps(told)}
+    send_with_next(worker.batched_stream, message)
+    if led_from == worker.address:
+        hasten(worker.batched_stream)
+    else:
+        send_at_once(worker.batched_stream)
 
 
 def listen(*, dask_scheduler: Scheduler) -> None:
@@ -88,10 +112,10 @@ def listen(*, dask_scheduler: Scheduler) -> None:
     dask_scheduler.stream_handlers[_NAME] = partial(_expect, dask_scheduler)
 
 
-def _expect(scheduler: Scheduler, *, run: str, worker: str, told: bytes) -> None:
-    """Wait for the end of a task that runs on a worker; where it does not, drop what it handed in."""
+def _expect(scheduler: Scheduler, *, run: str, led_from: str, worker: str, told: bytes) -> None:
+    """Wait for the end of a task that runs on a worker; where it does not, drop what was handed in."""
     expected = _Expected(scheduler, run, worker, loads(told))
-    if _runs_on(scheduler.tasks.get(run), worker):
+    if _runs_on(scheduler.tasks.get(run), led_from):
         expected.place()
         scheduler.add_plugin(expected, name=expected.name)
     else:
@@ -105,7 +129,7 @@ def _runs_on(task: TaskState | None, address: str) -> bool:
 
 
 class _Expected(SchedulerPlugin):
-    """Values on a worker that become the results of tasks when another task has ended there.
+    """Values on a worker that become the results of tasks when another task has ended.
 
     Parameters
     ----------
@@ -116,7 +140,7 @@ class _Expected(SchedulerPlugin):
     def __init__(
         self, scheduler: Scheduler, run: str, address: str, told: dict[Any, dict[str, Any]]
     ) -> None:
-        self.name = f"{_NAME}-{run}"
+        self.name = f"{_NAME}-{run}-{address}"
         self._scheduler, self._run, self._address, self._told = scheduler, run, address, told
 
     def transition(self, key: Any, *args: Any, **kwargs: Any) -> None:

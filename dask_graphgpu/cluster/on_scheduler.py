@@ -13,7 +13,6 @@ from typing import Any
 from distributed import Scheduler
 from distributed.core import error_message
 
-from dask_graphgpu.cluster.haste import hurry
 from dask_graphgpu.cluster.holdings import TO_RUN
 from dask_graphgpu.errors import RankLost
 
@@ -38,12 +37,8 @@ def free_locks(*, dask_scheduler: Scheduler) -> None:
             free_lock(name, dask_scheduler=dask_scheduler)
 
 
-def free_lock(
-    name: str, then: Callable[..., Any] | None = None, *arguments: Any, dask_scheduler: Scheduler
-) -> None:
-    """Give back what a run has taken or still waits for, after calling a function here."""
-    if then is not None:
-        then(*arguments, dask_scheduler=dask_scheduler)
+def free_lock(name: str, *, dask_scheduler: Scheduler) -> None:
+    """Give back what a run has taken or still waits for."""
     locks = dask_scheduler.extensions["multi_locks"]
     if name not in locks.requests:
         return  # so somebody else has done
@@ -52,24 +47,6 @@ def free_lock(
         locks.requests_left[name] = 0
         locks.events[name].set()
         dask_scheduler.loop.call_later(1, locks.requests_left.pop, name, None)
-
-
-def place(
-    key: str, function: Callable[..., Any], addresses: list[str], *, dask_scheduler: Scheduler
-) -> None:
-    """Have tasks that take one partition of a result run where that is.
-
-    They depend on the task ``key`` and call ``function(result, i)``. Where the worker is gone they
-    may run anywhere, so as not to wait for ever.
-    """
-    leading = dask_scheduler.tasks.get(key)
-    for task in leading.dependents if leading is not None else ():
-        spec: Any = task.run_spec
-        if getattr(spec, "func", None) is not function or task.worker_restrictions:
-            continue
-        task.worker_restrictions = {addresses[spec.args[1]]}
-        task.loose_restrictions = True
-    hurry(addresses, dask_scheduler=dask_scheduler)
 
 
 def lose(key: str, *, dask_scheduler: Scheduler) -> None:

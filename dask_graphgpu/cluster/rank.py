@@ -29,6 +29,8 @@ _HANGS = 1.0  # seconds in which a worker that only seems lost answers
 
 _freeing: set[asyncio.Future[None]] = set()  # which asyncio itself would forget
 
+_led: dict[str, list[asyncio.Future[Any]]] = {}  # what ranks of runs that are led from here return
+
 # States of a task on its worker while somebody wants it.
 WANTED = ("executing", "long-running")
 
@@ -137,6 +139,41 @@ def abort_rank(run: str, reason: str, *, dask_worker: Worker) -> None:
         holdings(dask_worker).get(("rank", run)).aborted.set(reason)
 
 
+@contextmanager
+def returns(run: str, size: int) -> Iterator[list[asyncio.Future[Any]]]:
+    """What each rank of a run returns, as soon as it tells; on the event loop of its leader."""
+    made = [asyncio.get_running_loop().create_future() for _ in range(size)]
+    _led[run] = made
+    try:
+        yield made
+    finally:
+        del _led[run]
+        for each in made:
+            each.cancel()
+
+
+def returned(run: str, rank: int, result: Any, *, dask_worker: Worker) -> None:
+    """Hear what a rank returns, if anybody still waits for it."""
+
+    def hear(waiting: asyncio.Future[Any]) -> None:
+        if not waiting.done():
+            waiting.set_result(result)
+
+    if run in _led:
+        waiting = _led[run][rank]
+        waiting.get_loop().call_soon_threadsafe(hear, waiting)  # which need not be the worker's
+
+
+async def _tell(worker: Worker, meeting: Meeting, rank: int, result: Any) -> None:
+    """Tell who leads a run what a rank returns: to ask Dask for it takes as long as a small run."""
+    told = meeting.run, rank, result
+    if worker.address == meeting.led_from:
+        returned(*told, dask_worker=worker)
+        return
+    with suppress(Exception):  # the result of the task says it too
+        await ask(worker, meeting.led_from, returned, *told)
+
+
 def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """The task of a rank: ``function(ranks, *arguments)``.
 
@@ -174,7 +211,9 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
                 aborted=opened.aborted,
             ) as ranks,
         ):
-            return function(ranks, *arguments)
+            result = function(ranks, *arguments)
+        worker.loop.add_callback(_tell, worker, meeting, rank, result)
+        return result
     finally:
         with suppress(KeyError):
             held.pop(("rank", meeting.run))

@@ -18,10 +18,9 @@ from distributed.utils import sync
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.calls import ask, this_task, this_worker
 from dask_graphgpu.cluster.gang import lead, losses
-from dask_graphgpu.cluster.handing import Handed
+from dask_graphgpu.cluster.handing import Handed, hand_in_some
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.holdings import RUN, holdings
-from dask_graphgpu.cluster.on_scheduler import place
 from dask_graphgpu.cluster.parcels import collect, deal, deal_placed
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.cluster.work import (
@@ -165,11 +164,7 @@ def run_graph(
 
     def arguments(workers: tuple[str, ...]) -> list[tuple[Any, ...]]:
         dealt = _deal_frames(frames, workers)
-        return [(key, held.name, job, each) for each in dealt]
-
-    def finish(workers: tuple[str, ...]) -> tuple[Any, ...]:
-        of = job.npartitions
-        return place, key, take, [workers[rank_of(i, of, len(workers))] for i in range(of)]
+        return [(key, worker.address, held.name, job, each) for each in dealt]
 
     worker = get_worker()
     key = this_task(worker)
@@ -182,7 +177,6 @@ def run_graph(
             _run_rank,
             arguments,
             spread.timeouts,
-            finish,
             ("share", held.name),
             again=job.keeping is not None,
         )
@@ -223,9 +217,17 @@ def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> 
 
 
 def _run_rank(
-    ranks: Ranks, key: str, graph: str, job: Job, frames: Mapping[str, Sequence[tuple[int, Any]]]
+    ranks: Ranks,
+    key: str,
+    led_from: str,
+    graph: str,
+    job: Job,
+    frames: Mapping[str, Sequence[tuple[int, Any]]],
 ) -> Report | None:
-    """Run on a share that the worker holds, and leave the partitions of the result there."""
+    """Run on a share that the worker holds, and hand in the partitions of the result.
+
+    They are held as well, for tasks that Dask has run elsewhere.
+    """
     worker = get_worker()
     held = holdings(worker)
     share: Share = held.get(("share", graph))
@@ -235,6 +237,7 @@ def _run_rank(
     held.drop("rows", key)
     for i, frame in made.items():
         held.put(("rows", key, str(i)), frame, key, RUN)
+    hand_in_some(key, led_from, made, job.npartitions)
     return report.bare() if ranks.rank == 0 else None
 
 

@@ -48,6 +48,23 @@ def test_on_all_workers_or_so_many(client, workers):
     assert workers[2] in dict(found).values(), "the task that leads was on another worker"
 
 
+def hush(quiet):
+    """Have ranks not tell who leads what they return, or tell it again."""
+    from dask_graphgpu.cluster import rank
+
+    tell = rank.__dict__.setdefault("_of_tests", rank._tell)
+    rank._tell = (lambda *_: None) if quiet else tell
+
+
+def test_a_rank_that_is_not_heard(client, workers):
+    # Its connection may break just then: Dask says what it returned.
+    client.run(hush, True)
+    try:
+        assert run(client, workers, cases.where).result(30) == list(enumerate(workers))
+    finally:
+        client.run(hush, False)
+
+
 def test_more_ranks_than_workers(client):
     with pytest.raises(errors.InvalidArgument, match=r"ranks=4, and the cluster has 3 workers"):
         run(client, 4, cases.where).result(30)

@@ -34,18 +34,25 @@ def wait_until(condition, what):
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("partitions", [1, 2, 5])
-def test_what_is_handed_in_is_not_run(client, partitions):
+def test_what_is_handed_in_is_not_run(client, partitions, ranks):
     """Fails where Dask has changed so that partitions take a way through the worker again."""
-    graph = partitioned(frame(), partitions).graph().persist()
+    graph = partitioned(frame(), partitions).graph(ranks=ranks).persist()
     wait(graph._input.held)
-    (home,) = client.who_has(graph._input.held)[graph._input.held.key]
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    if ranks == 1:
+        (home,) = client.who_has(graph._input.held)[graph._input.held.key]
+        homes = dict.fromkeys(range(partitions), home)
+    else:
+        homes = {i: workers[i * ranks // partitions] for i in range(partitions)}
     for _ in range(3):
         result = graph.weakly_connected_components().persist()
         wait(result)
         where = client.who_has(result)
-        assert len(where) == partitions
-        assert set(where.values()) == {(home,)}
+        assert {i: holders for (_, i), holders in where.items()} == {
+            i: (home,) for i, home in homes.items()
+        }
         for key in where:
             found = [state for each in client.run(states, key).values() for state in each]
             assert "memory" in found
@@ -65,7 +72,9 @@ def _for_another(run, parts):
 
     handing.hand_in([])
     worker, made = get_worker(), dict(zip(keys_of(run, len(parts)), parts, strict=True))
-    worker.loop.add_callback(handing._hand_in, worker, run, made, {key: {} for key in made})
+    worker.loop.add_callback(
+        handing._hand_in, worker, run, worker.address, made, {k: {} for k in made}
+    )
     return list(parts)
 
 
