@@ -156,22 +156,65 @@ def partial_dtype(binding: Binding) -> np.dtype[Any]:
 
 def write_push(writer: Writer) -> None:
     """``push``: the rows of a list of active vertices, combined at the other end by atomics."""
-    binding, combine = writer.binding, writer.program.combine
-    meet = {
-        "min": "atomic_min(messages, v, m)",
-        "max": "atomic_max(messages, v, m)",
-        "sum": "atomic_add(messages, v, m)",
-        "any": "messages[v] = m",
-    }[combine]
-    lines = ["v = neighbours[e]"]
-    lines += [
-        f"m = {writer.from_store('emitted[u]')}"
-        if binding.source_only
-        else writer.message("u", "v", "e", "bad = 1")
-    ]
-    lines += [meet] + (["received[v] = 1"] if binding.needs_received else [])
     fixed = "lo, hi, frontier, ends, offsets, neighbours, emitted, messages, received"
+    lines = [*_pushed(writer), _MEET[writer.program.combine], *_noted(writer)]
     writer.kernel("push", fixed, over_frontier("\n".join(lines)))
+
+
+def write_push_rows(writer: Writer) -> None:
+    """``push_rows``: the active ones among some rows, part by part of their edges.
+
+    Sums over the first vertices, which the hubs are among where rows are by falling degree, are of
+    each part its own, ``own[part]``: threads that add to a hub at a time wait for each other. Gives
+    overflow and how many edges active vertices have there.
+    """
+    combine = writer.program.combine
+    meet = _MEET[combine]
+    if combine == "sum":
+        meet = f"if v < np.uint64(mine.size):\n    mine[v] += m\nelse:\n    {meet}"
+    lines = "\n".join([*_pushed(writer), meet, *_noted(writer)])
+    fixed = "lo, hi, cuts, offsets, neighbours, active, emitted, own, messages, received"
+    writer.kernel(
+        "push_rows",
+        fixed,
+        f"""\
+bad = 0
+read = np.uint64(0)
+for part in range(lo, hi):
+    mine = own[part]
+    place = np.uint64(cuts[part])
+    end = np.uint64(cuts[part + 1])
+    u = np.uint64(np.searchsorted(offsets, place, side="right")) - ONE
+    while place < end:
+        stop = min(offsets[u + ONE], end)
+        if active[u] != 0:
+            read += stop - place
+            for e in range(place, stop):
+{indented(lines, 16)}
+        place = stop
+        u += ONE
+return bad, read""",
+    )
+
+
+_MEET = {
+    "min": "atomic_min(messages, v, m)",
+    "max": "atomic_max(messages, v, m)",
+    "sum": "atomic_add(messages, v, m)",
+    "any": "messages[v] = m",
+}
+
+
+def _pushed(writer: Writer) -> list[str]:
+    """Lines that set ``v`` to where edge ``e`` of ``u`` goes, and ``m`` to what is sent there."""
+    if writer.binding.source_only:
+        return ["v = neighbours[e]", f"m = {writer.from_store('emitted[u]')}"]
+    return ["v = neighbours[e]", writer.message("u", "v", "e", "bad = 1")]
+
+
+def _noted(writer: Writer) -> list[str]:
+    """Lines that note who gets a message; read first, so that threads do not fetch a line from each other."""
+    return ["if received[v] == 0: received[v] = 1"] if writer.binding.needs_received else []
 
 
 def over_frontier(lines: str) -> str:

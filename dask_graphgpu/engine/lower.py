@@ -17,7 +17,12 @@ from typing import Any
 import numba
 
 from dask_graphgpu.engine import module_cache
-from dask_graphgpu.engine.edge_kernels import write_fold, write_gather, write_push
+from dask_graphgpu.engine.edge_kernels import (
+    write_fold,
+    write_gather,
+    write_push,
+    write_push_rows,
+)
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.in_place_kernels import (
     write_asked,
@@ -131,6 +136,7 @@ def _write(writer: Writer) -> None:
     write_gather(writer, "gather_some", some=True)
     write_fold(writer)
     write_push(writer)
+    write_push_rows(writer)
     write_apply(writer)
     for name in program.aggregates:
         write_aggregate(writer, name)

@@ -28,9 +28,10 @@ A run of more than ``--limit`` seconds is given up, and its line says in which s
 that. One of more than two is not done again. Deep graphs have thousands of supersteps, in each of which PT streams all
 edges.
 
-With ``--hybrid`` instead: the GPU alone (*auto* above), the CPU alone and both (``engine="hybrid"``), with
+With ``--hybrid`` instead: the GPU alone (as its engine chooses), the CPU alone and both (``engine="hybrid"``), with
 the pages and edges of either side, seconds of the iteration in the middle, and hybrid's over the better
-of the others', in all and, where these have the same supersteps, the worst of all iterations.
+of the others', in all and, where these have the same supersteps, the worst of all iterations. *bfs method*
+and *components method* are what the methods do, not the programs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ import argparse
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -56,10 +58,10 @@ from gpu import timed
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
-from dask_graphgpu.engine import cpu, gpu, hops, tiered
+from dask_graphgpu.engine import cpu, gpu, hops, hybrid, tiered
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.hops import LEVELS as BFS
-from dask_graphgpu.engine.hybrid import programs as hybrid
+from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import limits, link, near_far, rows
@@ -192,18 +194,14 @@ class Case:
         size = binding.send.num_edges * bytes_of_edge(binding)
         return (1 - share) * size * self.given.get("max_supersteps", 1) / rate
 
-    def shared(self, share: float) -> Report:
-        """Run it on both sides, with as much on the device as `tiered`."""
+    def by(self, engine: Any, share: float) -> Report:
+        """Run it as an engine does, with as much on the device as `tiered`."""
+        report = Report("program")
+        with on_device(share):
+            state = engine.run(self.program, self.view, report=report, **self.given)
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
-        edge, number = bytes_of_edge(binding), binding.send.num_edges
-        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
-        report, sources = Report("hybrid"), self.given.get("sources")
-        in_rounds = self.rounds("auto") is ResidentFirst
-        run = hybrid.prepared(binding, sources, cut, report, in_rounds=in_rounds)
-        exact = self.given.get("exact_supersteps", False)
-        report.limit = run.run(self.given.get("max_supersteps"), exact).supersteps
-        self.speeds = run.speeds
-        return report
+        self.speeds = programs.speeds_of(binding)
+        return answered(state, self.program, report)
 
     def on_host(self) -> Report:
         """Run it on the CPU engine."""
@@ -235,7 +233,7 @@ class Paths(Case):
     ) -> Report:
         """As of `Case`."""
         if way == "auto":
-            report = searched(self.view, share)
+            report = searched(tiered, self.view, share)
         else:
             report = super().tiered(way, share, kind)
         size = int(share * self.view.num_edges * self.view.out.neighbours.itemsize)
@@ -272,27 +270,47 @@ class Paths(Case):
         return report
 
 
-def linked(view: View, share: float) -> Report:
-    """Components by the engine's own method, which links trees in one pass over the edges."""
-    rows, report = view.out, Report("linked")
-    vertices = (view.num_vertices + 1) * (
-        3 * np.dtype(DeviceView.of(view).offset_dtype).itemsize + 9
-    )
-    limit = vertices + int(share * rows.num_edges * rows.neighbours.itemsize)
-    with dask.config.set({"graphgpu.device-memory-limit": limit}):
-        tiered.components(view, report=report)
+@dataclass
+class Method(Case):
+    """What methods do in another way than by the program: ``own`` takes an engine, a view and a share."""
+
+    own: Callable[[Any, View, float], Report] | None = None
+
+    def by(self, engine: Any, share: float) -> Report:
+        """As of `Case`."""
+        assert self.own is not None
+        return self.own(engine, self.view, share)
+
+    def on_host(self) -> Report:
+        """As of `Case`."""
+        return self.by(cpu, 1.0)
+
+
+@contextmanager
+def on_device(share: float) -> Iterator[None]:
+    """Have this share of the edges' bytes on the device, whatever of vertices is there beside them."""
+
+    def cut(num_edges: int, edge: int, vertices: int, limit: int, what: str) -> Cut:
+        return _cut(num_edges, edge, 0, int(share * num_edges * edge), what)
+
+    limit = dask.config.set({"graphgpu.device-memory-limit": "1TB"})
+    with limit, patch.object(Cut, "of", cut):
+        yield
+
+
+def linked(engine: Any, view: View, share: float) -> Report:
+    """Components by an engine's own method, which links trees in one pass over the edges."""
+    report = Report("linked")
+    with on_device(share):
+        engine.components(view, report=report)
     return report
 
 
-def searched(view: View, share: float) -> Report:
-    """Levels by the engine's own method, which brings the rows of either side of a level."""
-    rows, report = view.out, Report("searched")
-    vertices = (view.num_vertices + 1) * (
-        3 * np.dtype(DeviceView.of(view).offset_dtype).itemsize + rows.neighbours.itemsize + 5
-    )
-    limit = vertices + int(share * rows.num_edges * rows.neighbours.itemsize)
-    with dask.config.set({"graphgpu.device-memory-limit": limit}):
-        tiered.bfs(view, 0, cutoff=None, targets=None, report=report)
+def searched(engine: Any, view: View, share: float) -> Report:
+    """Levels by an engine's own method, which takes the rows of either side of a level."""
+    report = Report("searched")
+    with on_device(share):
+        engine.bfs(view, 0, cutoff=None, targets=None, report=report)
     return report
 
 
@@ -418,8 +436,8 @@ def compare_hybrid(cases: dict[str, Case], share: float) -> None:
     worst: list[str] = []
     for name, case in cases.items():
         runs = {
-            "GPU": partial(case.tiered, "auto", share, Transfer),
-            "hybrid": partial(case.shared, share),
+            "GPU": partial(case.by, tiered, share),
+            "hybrid": partial(case.by, hybrid, share),
             "CPU": case.on_host,
         }
         reported: dict[str, list[Report]] = {label: [] for label in runs}
@@ -441,7 +459,7 @@ def compare_hybrid(cases: dict[str, Case], share: float) -> None:
                 for side in ("gpu", "cpu")
             ]
             number = sum(a.supersteps for a in reports[-1].advances)
-            middle = statistics.median(steps[label])
+            middle = statistics.median(steps[label] or [math.nan])
             print(
                 f"| {name} | {label} | {seconds[label]:.4f} | {number} | {shares[0]} | {shares[1]} | "
                 f"{middle:.5f} |",
@@ -449,12 +467,13 @@ def compare_hybrid(cases: dict[str, Case], share: float) -> None:
             )
         over = f"{name} {seconds['hybrid'] / min(seconds['GPU'], seconds['CPU']):.3f}"
         lengths = {len(some) for some in steps.values()}
-        if len(lengths) == 1:
+        if len(lengths) == 1 and steps["GPU"]:
             better = map(min, steps["GPU"], steps["CPU"])
             ratios = [a / b for a, b in zip(steps["hybrid"], better, strict=True) if b > 1e-4]
             over += f" (an iteration at most {max(ratios, default=0.0):.3f})"
         worst.append(over)
-        assert case.speeds is not None
+        if case.speeds is None:
+            continue
         rates = {each: getattr(case.speeds, each) / 1e9 for each in ("pull", "push", "gpu")}
         beside = case.speeds.cpu_beside * 1e3, case.speeds.gpu_beside * 1e3
         print(
@@ -498,6 +517,9 @@ def main() -> None:
         chosen = cases(plain, weighted)
         again = chosen["pagerank"].given | {"max_supersteps": 100}
         chosen["pagerank 100"] = replace(chosen["pagerank"], given=again)
+        for name, own in (("bfs", searched), ("components", linked)):
+            case = chosen[name]
+            chosen[f"{name} method"] = Method(case.program, case.view, {}, None, own=own)
         names = given.programs or [name for name in chosen if name != "paths"]
         with dask.config.set({"graphgpu.dispatch": given.dispatch}):
             compare_hybrid({name: chosen[name] for name in names}, given.share)
@@ -532,9 +554,13 @@ def main() -> None:
             label = "auto, as chosen"
             seconds["auto"] = row(name, label, partial(case.chosen, given.share), given.limit)
         if name == "components":
-            seconds["auto"] = row(name, "auto, linked", partial(linked, case.view, given.share))
+            seconds["auto"] = row(
+                name, "auto, linked", partial(linked, tiered, case.view, given.share)
+            )
         if name == "bfs":
-            seconds["auto"] = row(name, "auto, search", partial(searched, case.view, given.share))
+            seconds["auto"] = row(
+                name, "auto, search", partial(searched, tiered, case.view, given.share)
+            )
         if given.layered and case.program.in_place and "max_supersteps" not in case.given:
             case.layered(given.share)  # builds the layers
             seconds["layered"] = row(name, "layered", partial(case.layered, given.share))

@@ -183,6 +183,32 @@ def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
         assert report.sides["cpu"]["alone"] == 0 or works
 
 
+@pytest.mark.parametrize("rounds", ["auto", "synchronous"])
+def test_what_the_cpu_could_not_shorten_is_the_gpus_own_way(rounds, monkeypatch):
+    slow = Speeds(pull=1.0, push=1.0, gpu=1e9, cpu_beside=1.0, gpu_beside=0.0)
+    monkeypatch.setattr(programs, "_speeds", lambda *given: slow)
+    monkeypatch.setattr(programs, "_beside", lambda *given: (1.0, 1.0))
+    shared = []
+    monkeypatch.setattr(HybridSupersteps, "run", lambda *given, **named: shared.append(given))
+    view = graph(directed=False).view()
+    for call in (
+        lambda of, report: of.bfs(view, 3, cutoff=None, targets=None, report=report),
+        lambda of, report: of.components(view, report),
+        lambda of, report: of.run(SSSP, view, sources=[0], report=report)["distance"],
+        lambda of, report: of.run(
+            SSSP, view, sources=[0], max_supersteps=300, report=report
+        )["distance"],
+    ):  # fmt: skip
+        report = Report("test")
+        with dask.config.set({"graphgpu.device-memory-limit": "1MB", "graphgpu.rounds": rounds}):
+            found = call(hybrid, report)
+        np.testing.assert_array_equal(found, call(cpu, Report("test")))
+        gpu, host = report.sides["gpu"], report.sides["cpu"]
+        assert host == dict.fromkeys(gpu, 0)
+        assert gpu["supersteps"] == gpu["alone"] > 0 < gpu["edges"]
+    assert not shared
+
+
 def test_a_cpu_that_is_faster_runs_whole_supersteps(monkeypatch):
     program, arguments, _ = BUILT_IN["delta"]
     view = columned(graph(directed=False).view())

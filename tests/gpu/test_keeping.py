@@ -106,7 +106,7 @@ def test_another_engine_goes_on(name, order, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
-    monkeypatch.setattr(tiered_rounds, "_FEW", -1)  # else one launch has all rounds of so few edges
+    monkeypatch.setattr(tiered_rounds, "FEW", -1)  # else one launch has all rounds of so few edges
     program, arguments = PROGRAMS[name]
     binding = Binding(program, view(), arguments.get("constants", {}))
     in_place = program.in_place and "max_supersteps" not in arguments

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine import hops
-from dask_graphgpu.engine.hybrid.programs import run
+from dask_graphgpu.engine import hops, tiered
+from dask_graphgpu.engine.hybrid import programs
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -13,5 +13,12 @@ if TYPE_CHECKING:
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
-    """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier."""
-    return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)
+    """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier.
+
+    Where the CPU could not shorten a level it is the GPU engine's search, see `engine.tiered.bfs`.
+    """
+    if not programs.is_gpus(hops.LEVELS, view):
+        return hops.in_supersteps(programs.run, hops.LEVELS, view, source, cutoff, report)
+    found = tiered.bfs(view, source, cutoff=cutoff, targets=targets, report=report)
+    programs.gpu_alone(report)
+    return found

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dask_graphgpu import config
+from dask_graphgpu.engine.tiered.link import LINE, Rates
 from dask_graphgpu.errors import InvalidArgument
 
 WAYS = ("auto", "gpu", "cpu", "alternate", "supersteps")
@@ -80,6 +81,28 @@ def alpha(f: float, rho: float, pull: float, gpu: float, beside: float = 0.0) ->
         Seconds of the GPU for the superstep.
     """
     return (beside + work("notify-pull", f, rho) * pull) / gpu
+
+
+def streams(
+    edges: float, rows: float, rest: int, edge: int, arrays: int, rates: Rates, gpu: float
+) -> float:
+    """Streamed edges that take as long as what a superstep has to get over the link.
+
+    As of `link.choose`, where the edges of few rows are read in place.
+
+    Parameters
+    ----------
+    edges, rows : float
+        Active ones that are not on the device.
+    rest : int
+        Edges that are not.
+    edge, arrays : int
+        Bytes of one, and arrays that it is spread over.
+    gpu : float
+        Edges that are streamed in a second.
+    """
+    read = (edges * edge + rows * arrays * LINE) / rates.reads
+    return float(min(rest, read * gpu))
 
 
 @dataclass

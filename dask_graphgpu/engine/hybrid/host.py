@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import cupy
@@ -21,8 +22,12 @@ from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import bring, copy
 from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.report import Report
+
+# Vertices of which each thread has sums of its own: the hubs are among them where rows are by
+# falling degree, and these sums fit into its cache.
+_OWN = 1 << 18
 
 
 class HostArrays(Arrays):
@@ -76,7 +81,7 @@ class HostSide(Synchronous):
             self._bring_field(name, device, stream)
         stream.synchronize()
         if binding.source_only or not binding.program.aggregates:  # else it takes their values
-            self._push_along(np.empty(0, np.int64), np.empty(0, np.int64), 0)  # loads the code
+            self._push_along(0, 0)  # loads the code
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         return self.arrays.pinned(size, dtype)
@@ -114,8 +119,8 @@ class HostSide(Synchronous):
         bad : bool
             Whether a message does not fit its type.
         """
-        began, arrays, edges = time.perf_counter(), self.arrays, self.binding.send
-        offsets = edges.offsets
+        began, arrays = time.perf_counter(), self.arrays
+        offsets = self.binding.send.offsets
         first = int(np.searchsorted(offsets, page.lo, side="right")) - 1
         last = int(np.searchsorted(offsets, page.hi, side="left"))
         self._bring(device.active[first:last], arrays.active[first:last], stream)
@@ -124,26 +129,38 @@ class HostSide(Synchronous):
                 sent = device.wide(emitted[first:last], self.binding.message)
                 self._bring(sent, self.emitted[first:last], stream)
         stream.synchronize()
-        active = first + np.flatnonzero(arrays.active[first:last].view(bool))
-        total, bad = 0, False
-        if len(active):
-            # The first row may begin before the page and the last one end behind it. The kernel
-            # counts back from the end of a row, and is told how many edges come before that.
-            begins = np.maximum(offsets[active], page.lo)
-            ends = np.cumsum(offsets[active + 1] - begins)
-            total = int(ends[-1]) - max(int(offsets[active[-1] + 1]) - page.hi, 0)
-            bad = self._push_along(active, ends, total)
+        total, bad = self._push_along(page.lo, page.hi)
         speeds.page_of_cpu(total, time.perf_counter() - began)
         return total, bad
 
-    def _push_along(self, active: np.ndarray, ends: np.ndarray, total: int) -> bool:
-        """Push along ``total`` edges of some rows; whether a message does not fit its type."""
+    def _push_along(self, lo: int, hi: int) -> tuple[int, bool]:
+        """Push along the active ones of some edges: how many, and whether a message does not fit its type."""
         edges = self.binding.send
-        return any(self.arrays.run(
-            "push", even_blocks(total), edges, active.astype(edges.neighbours.dtype),
-            ends.view(np.uint64), edges.offsets.view(np.uint64), edges.neighbours, self.emitted,
-            self.messages, self.received,
-        ))  # fmt: skip
+        parts = self._own.shape[0] if self._own.size else len(even_blocks(hi - lo)) - 1
+        cuts = np.linspace(lo, hi, parts + 1).astype(np.int64)
+        found = self.arrays.run(
+            "push_rows", np.arange(parts + 1), edges, cuts, edges.offsets.view(np.uint64),
+            edges.neighbours, self.arrays.active, self.emitted, self._own, self.messages,
+            self.received,
+        )  # fmt: skip
+        return sum(int(read) for _, read in found), any(bad for bad, _ in found)
+
+    @cached_property
+    def _own(self) -> np.ndarray:
+        """Sums over the first vertices, of each thread."""
+        most = min(self.arrays.n, _OWN) if self.program.combine == "sum" else 0
+        return np.full((num_threads(), most), self.identity)
+
+    def end_pages(self) -> None:
+        """Put the sums of all threads together, and have these be none again."""
+        own, messages = self._own, self.messages
+
+        def fold(lo: int, hi: int) -> None:
+            messages[lo:hi] += own[:, lo:hi].sum(axis=0, dtype=messages.dtype)
+            own[:, lo:hi] = self.identity
+
+        if own.size:
+            for_blocks(fold, even_blocks(own.shape[1], work=len(own)))
 
     def send(self, messages: Any, received: Any, stream: Any) -> None:
         """Copy the messages of all pages to the device."""

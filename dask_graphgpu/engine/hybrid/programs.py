@@ -9,14 +9,15 @@ if TYPE_CHECKING:
     from dask_graphgpu.engine.hybrid.dispatch import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
     from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.limits import Cut
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
 
 # What a thread of the CPU is taken for at first: edges a second in a pull and pushed, seconds of a
-# vertex, bytes a second that it writes one after the other.
-_PULL, _PUSH, _VERTEX, _CLEARS = 2e8, 6e7, 2e-8, 4e9
+# vertex.
+_PULL, _PUSH, _VERTEX = 2e8, 6e7, 2e-8
 
 
 def run(
@@ -33,9 +34,10 @@ def run(
 ) -> State:
     """Run a vertex program, compiled for both; as `engine.cpu.run`, in supersteps.
 
-    ``targets`` do not end a run earlier. Monotone programs without ``max_supersteps`` run in the
-    rounds of `engine.tiered.run` where no ``graphgpu.dispatch`` is asked for: these are counted, and
-    have no pages for the CPU.
+    ``targets`` do not end a run earlier. Where the CPU could not shorten any superstep, by the rates
+    that are known at the start, and no ``graphgpu.dispatch`` is asked for, it is `engine.tiered.run`
+    that runs. Monotone programs without ``max_supersteps`` have its rounds also where both sides
+    work: these are counted, and have no pages for the CPU.
 
     Raises
     ------
@@ -52,11 +54,12 @@ def run(
        balanced replication. USENIX ATC 2017.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine import tiered
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
-    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
     from dask_graphgpu.engine.tiered.programs import check_pushed
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
@@ -74,35 +77,118 @@ def run(
         program.in_place and max_supersteps is None and way == "auto" and rounds != "synchronous"
     )
     cut = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way)
+    if _is_gpus(binding, cut.resident, in_rounds=in_rounds):
+        state = tiered.run(
+            program, view, sources=sources, constants=constants, cutoff=cutoff, targets=targets,
+            max_supersteps=max_supersteps, exact_supersteps=exact_supersteps, report=report,
+        )  # fmt: skip
+        gpu_alone(report)
+        return state
 
     def attempt(cut: Cut) -> State:
-        made = prepared(binding, places, cut, report, in_rounds=in_rounds)
+        made = prepared(TieredArrays(binding, places, cut), report, in_rounds=in_rounds)
         return made.run(max_supersteps, exact_supersteps)
 
     return shrinking(cut, report, attempt)
 
 
-def prepared(
-    binding: Binding, places: Any, cut: Cut, report: Report, *, in_rounds: bool
-) -> HybridSupersteps:
-    """A run that is about to begin, with its edges where ``cut`` says."""
+def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
+    """A run of both sides that is about to begin."""
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.hybrid.supersteps import HybridRounds, HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
     from dask_graphgpu.engine.tiered import limits
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays
 
-    arrays, way = TieredArrays(binding, places, cut), dispatch.configured()
-    tier, view = arrays.tier, arrays.edge_view
-    speeds: Speeds = view.made(
-        ("speeds of both sides", binding.program),
-        lambda: _speeds(binding, tier.bytes_of_edge),
-    )
-    transfer = SharedTransfer(
-        tier, limits.configured_transfer(), view.defines, speeds, way, *_beside(binding)
-    )
+    way, binding, view = dispatch.configured(), arrays.binding, arrays.edge_view
+    speeds, transfer = speeds_of(binding), limits.configured_transfer()
+    shared = SharedTransfer(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
     kind = HybridRounds if in_rounds else HybridSupersteps
-    return kind(arrays, report, transfer, speeds, way)
+    return kind(arrays, report, shared, speeds, way)
+
+
+def _is_gpus(binding: Binding, resident: int, *, in_rounds: bool) -> bool:
+    """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
+    from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine.tiered import limits
+
+    if dispatch.configured() != "auto" or limits.configured() is None:
+        return False
+    return not may_pay(binding, resident, speeds_of(binding), in_rounds=in_rounds)
+
+
+def may_pay(binding: Binding, resident: int, speeds: Speeds, *, in_rounds: bool) -> bool:
+    """Whether the CPU could shorten any superstep of a run, by the rates that are known.
+
+    Parameters
+    ----------
+    binding : Binding
+    resident : int
+        Edges that are on the device.
+    speeds : Speeds
+    in_rounds : bool
+        Whether all pages are the GPU's, and it goes on from few edges by itself.
+    """
+    import cupy
+
+    from dask_graphgpu.engine.cuda.outline import columns
+    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, alpha, streams
+    from dask_graphgpu.engine.tiered import link
+    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.engine.tiered.rounds import FEW
+
+    edges, rest = binding.send.num_edges, binding.send.num_edges - resident
+    if not rest:
+        return False
+    if not in_rounds:
+        pages = Pages([Page(resident, edges, rest)], speeds, "auto", *_beside(binding))
+        if pages.worth:
+            return True
+    rates, gpu = link.rates(cupy.cuda.Device().id), speeds.gpu
+    edge, arrays = bytes_of_edge(binding), 1 + len(columns(binding))
+    share, least = 1.0, FEW if in_rounds else 1
+    while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
+        rows = share * binding.view.num_vertices * rest / edges
+        size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
+        seconds = speeds.gpu_beside + size / gpu
+        if alpha(share, 1.0, edges / speeds.pull, seconds, speeds.cpu_beside) < 1:
+            return True
+        share /= 2
+    return False
+
+
+def is_gpus(program: VertexProgram, view: View) -> bool:
+    """Whether a method may leave what this program does to the GPU engine's own way of doing it.
+
+    So it is where edges are in host memory, nothing is asked for, and the CPU could not shorten a
+    superstep.
+    """
+    from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.errors import LimitTooSmall
+
+    if limits.configured_rounds() != "auto" or limits.configured() is None:
+        return False
+    binding, way = Binding(program, view, {}), dispatch.configured()
+    try:
+        resident = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way).resident
+    except LimitTooSmall:  # of the program; what a method keeps of vertices may be less
+        resident = 0
+    return _is_gpus(binding, resident, in_rounds=program.in_place)
+
+
+def gpu_alone(report: Report) -> None:
+    """Note that the GPU has done all that a report tells of."""
+    told = [each for each in report.advances if each.direction != "local"]  # in those of others
+    supersteps = sum(each.supersteps for each in told)
+    nothing = dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
+    of_gpu = {
+        "supersteps": supersteps, "alone": supersteps,
+        "pages": sum(way["parts"] for way in report.moved.values()),
+        "edges": sum(each.edges for each in told),
+    }  # fmt: skip
+    report.sides = {"gpu": of_gpu, "cpu": nothing}
 
 
 def bytes_of_vertices(binding: Binding) -> int:
@@ -126,6 +212,18 @@ def _cut(binding: Binding, edge: int, vertices: int, way: str) -> Cut:
     if way not in ("cpu", "alternate"):
         return cut
     return limits.Cut(0, cut.segment or limits.BLOCK, number)
+
+
+def speeds_of(binding: Binding) -> Speeds:
+    """What is known of either side: of the rows, from run to run."""
+    from dask_graphgpu.engine.gpu.device import DeviceView
+    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+
+    view = DeviceView.of(binding.mirror if binding.mirrored else binding.view)
+    made: Speeds = view.made(
+        ("speeds of both sides", binding.program), lambda: _speeds(binding, bytes_of_edge(binding))
+    )
+    return made
 
 
 def _speeds(binding: Binding, edge: int) -> Speeds:

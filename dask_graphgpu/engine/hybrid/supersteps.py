@@ -20,7 +20,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha
+from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha, streams
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
 from dask_graphgpu.engine.keeping import Keeping
@@ -31,6 +31,7 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.rounds import ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go
+from dask_graphgpu.kernels.cpu.threads import at_most, num_threads
 from dask_graphgpu.report import Report
 
 _BAD_COMPUTE = 1  # of program.cuh
@@ -85,6 +86,7 @@ class HybridSupersteps(TieredSynchronous):
         self.speeds, self.dispatch = speeds, dispatch
         self._sides = Sides()
         self._device = cupy.cuda.Device().id
+        self._threads = max(num_threads() - 1, 1)  # of the helper: this one keeps the GPU at work
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._known = cupy.cuda.Event(disable_timing=True)
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
@@ -128,18 +130,23 @@ class HybridSupersteps(TieredSynchronous):
             control = self._control
             if control["done"] or control["stopped"]:
                 return control
-            began = time.perf_counter()
+            timed, began = self._is_timed, time.perf_counter()
             step()
             self._control = self._looked()
-            self._note_together(control, time.perf_counter() - began)
+            self._note_together(control, time.perf_counter() - began if timed else None)
             if self._control["bad"]:
                 return self._control
             self._control["stopped"] |= stop_says(self._control)
             if self._control["stopped"] or self._control["done"]:
                 return self._control
 
-    def _note_together(self, before: dict[str, int], seconds: float) -> None:
-        """Count a superstep that the GPU was in."""
+    @property
+    def _is_timed(self) -> bool:
+        """Whether the time of the next superstep says something of others."""
+        return True
+
+    def _note_together(self, before: dict[str, int], seconds: float | None) -> None:
+        """Count a superstep that the GPU was in; ``seconds`` is None where they say nothing."""
         pushed, edges = self._pushed, before["active_edges"]
         gpu, cpu = self._done["gpu"], self._done["cpu"]
         mine = edges if pushed is None else max(edges - pushed.edges, 0)
@@ -152,9 +159,11 @@ class HybridSupersteps(TieredSynchronous):
             cpu["alone"] += not mine
             cpu["pages"] += pushed.pages
             cpu["edges"] += pushed.edges
-            if pushed.measured:
+            if pushed.measured and seconds is not None:
                 self.speeds.step_of_both(seconds, self._streams(before))
-        elif before["completed"]:  # before the first there was code to be loaded
+        elif (
+            before["completed"] and seconds is not None
+        ):  # before the first there was code to be loaded
             self.speeds.step_of_gpu(seconds, self._streams(before))
 
     # -- whole supersteps of the CPU -------------------------------------------------------------
@@ -175,11 +184,9 @@ class HybridSupersteps(TieredSynchronous):
         tier = self.transfer.tier
         rest = tier.num_edges - tier.cut.resident
         share = rest / max(tier.num_edges, 1)
-        edges, rows = control["active_edges"] * share, control["num_active"] * share
-        # As of `link.choose`, where the edges of few rows are read in place.
-        size = edges * tier.bytes_of_edge + rows * len(tier.arrays) * link.LINE
-        read = size / link.rates(self._device).reads
-        return float(min(rest, read * self.speeds.gpu))
+        active = control["active_edges"] * share, control["num_active"] * share
+        rates = link.rates(self._device)
+        return streams(*active, rest, tier.bytes_of_edge, len(tier.arrays), rates, self.speeds.gpu)
 
     @property
     def _moving(self) -> float:
@@ -280,7 +287,7 @@ class HybridSupersteps(TieredSynchronous):
     def _push_pages(self, host: HostSide, pages: Pages) -> _Pushed:
         """In a thread of its own: the CPU's pages."""
         number, edges, bad, measured = 0, 0, False, self.speeds.measured
-        with cupy.cuda.Device(self._device), self._stream:
+        with cupy.cuda.Device(self._device), self._stream, at_most(self._threads):
             stream, arrays = self._after(), self.arrays
             emitted = self.emitted if self.binding.source_only else None
             while (page := pages.for_cpu()) is not None:
@@ -289,6 +296,8 @@ class HybridSupersteps(TieredSynchronous):
                     host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
                 found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
                 number, edges, bad = number + 1, edges + found, bad or wrong
+            if number:
+                host.end_pages()
         return _Pushed(number, edges, bad, measured)
 
     def _take(self, run: Any, pushed: _Pushed) -> None:
@@ -322,7 +331,7 @@ class HybridSupersteps(TieredSynchronous):
         return self._making
 
     def _make(self) -> HostSide:
-        with cupy.cuda.Device(self._device), self._after():
+        with cupy.cuda.Device(self._device), self._after(), at_most(self._threads):
             return HostSide(self.binding, self.report, self.arrays.tier.kept, self.arrays)
 
     @cached_property
@@ -359,4 +368,15 @@ class HybridRounds(HybridSupersteps, ResidentFirst):
     """
 
     shares = False
-    creeps = False  # rounds are timed, to compare both sides
+
+    def _is_alone(self) -> bool:
+        creeps = self._has_few and not self._sides.on_host
+        return not creeps and super()._is_alone()
+
+    @property
+    def _is_timed(self) -> bool:
+        return not self._has_few
+
+    def _run_alone(self) -> None:
+        super()._run_alone()
+        self._frontier_edges = self._control["active_edges"]

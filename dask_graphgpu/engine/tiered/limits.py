@@ -68,11 +68,11 @@ def exceeds(view: View) -> bool:
         return False
     given = view.given()
     edge = given.neighbours.itemsize + sum(column.itemsize for column in given.columns.values())
-    return _about(view.num_vertices) + view.num_edges * edge > limit
+    return bytes_of_vertices(view.num_vertices) + view.num_edges * edge > limit
 
 
-def _about(num_vertices: int) -> int:
-    """Bytes of vertices."""
+def bytes_of_vertices(num_vertices: int) -> int:
+    """Bytes that vertices take where all is on the device, about."""
     return num_vertices * _VERTEX
 
 
@@ -116,7 +116,7 @@ class Tiers:
         if limit is None:
             return None
         transfer, rounds = configured_transfer(), configured_rounds()
-        what, vertices = f"a graph of {num_vertices:,} vertices", _about(num_vertices)
+        what, vertices = f"a graph of {num_vertices:,} vertices", bytes_of_vertices(num_vertices)
         cut = Cut.of(num_edges, edge, vertices, limit, what)
         rest = num_edges - cut.resident
         device = vertices + (cut.resident + BUFFERS * cut.segment) * edge

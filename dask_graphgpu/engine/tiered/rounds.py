@@ -31,7 +31,7 @@ _MOST_AHEAD = 16
 _SMALL, _MOST_SMALL = 1 << 18, 4096
 
 # Edges of a frontier that is gone on from where all edges lie, until a round has more.
-_FEW = 1 << 16
+FEW = 1 << 16
 
 
 class _Rounds(TieredSynchronous):
@@ -166,14 +166,7 @@ class ResidentFirst(_Rounds):
     degree most values are final when they leave the hubs, so that fewer edges cross the link than
     in supersteps. From a frontier of few edges a kernel goes on by itself, which reads edges where
     they lie, until there are more: the last rounds of most graphs, and all of a road network's.
-
-    Attributes
-    ----------
-    creeps : bool
-        Whether that is so.
     """
-
-    creeps = True
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
@@ -195,7 +188,7 @@ class ResidentFirst(_Rounds):
         """Whether the frontier is left to a kernel that reads edges where they lie."""
         tier, may_read = self.arrays.tier, self.transfer.way in ("auto", "zero-copy")
         rest = tier.cut.resident < tier.num_edges
-        return self.creeps and rest and may_read and self._frontier_edges <= _FEW
+        return rest and may_read and self._frontier_edges <= FEW
 
     def _creep(self, run: Any) -> None:
         """Rounds over all edges, on the host, as long as they have few."""
@@ -207,7 +200,7 @@ class ResidentFirst(_Rounds):
         into = (self.messages, self.received, arrays.reached, arrays.active, local)
         self._launch("apply_whole", self._listing, here, lists, tier.offsets, *into)()
         self._launch("settle_part", 1, here, local)()
-        self._small_rounds(here, lists, local, _FEW)
+        self._small_rounds(here, lists, local, FEW)
         self._few_sent += self._frontier_edges
 
     def _report(self, control: dict[str, int]) -> None:
