@@ -49,8 +49,8 @@ struct Edges {
 // Levels of a launch at most: one of very many can be interrupted.
 constexpr uint64 MOST_CREPT = 65536;
 
-// A frontier that `creep` takes: vertices, their edges, and those of a row, which is a warp's.
-constexpr uint64 MOST_LISTED = 16384, MOST_EDGES = 65536, MOST_OF_ROW = 1024;
+// A frontier that `creep` takes: vertices, and edges of a row, which is a warp's.
+constexpr uint64 MOST_LISTED = 65536, MOST_OF_ROW = 4096;
 
 // Bytes over the link that a row's first and last line have beside it, about, and edges on the
 // device that take as long as a byte.
@@ -144,19 +144,17 @@ extern "C" __global__ void __launch_bounds__(256)
         atomicMax(&step->longest, longest);
 }
 
-// Level after level, as long as these have few edges and (`creeps`) any may be gone over, up to
-// level `last`. Cooperative.
+// Level after level up to `last`, as long as these have fewer than `few` edges. Cooperative.
 extern "C" __global__ void __launch_bounds__(256)
-    creep(Edges edges, int32 *level, Search *search, ID *lists, uint64 last, uint32 creeps) {
+    creep(Edges edges, int32 *level, Search *search, ID *lists, uint64 last, uint64 few) {
     GridBarrier *barrier = (GridBarrier *)&search->barrier;
     bool leads = thread_rank() == 0;
     uint64 first = fresh(&search->depth), depth = first, walked = 0, behind = 0, passed = 0;
     for (;; ++depth) {
         Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
         uint64 size = fresh(&step->size);
-        if (size == 0 || size > MOST_LISTED || fresh(&step->edges) > MOST_EDGES ||
-            fresh(&step->longest) > MOST_OF_ROW || depth >= last || depth - first >= MOST_CREPT ||
-            !creeps)
+        if (size == 0 || size > MOST_LISTED || fresh(&step->edges) >= few ||
+            fresh(&step->longest) > MOST_OF_ROW || depth >= last || depth - first >= MOST_CREPT)
             break;
         if (leads)
             search->steps[(depth + 2) % 3] = Frontier{};

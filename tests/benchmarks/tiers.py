@@ -232,8 +232,10 @@ class Paths(Case):
         self, way: str, share: float, kind: type[Transfer], *, asynchronous: bool = False
     ) -> Report:
         """As of `Case`."""
+        level = self.level
         if way == "auto":
-            report = searched(tiered, self.view, share)
+            report = Report("searched")
+            level = search(tiered, self.view, share, report)
         else:
             report = super().tiered(way, share, kind)
         size = int(share * self.view.num_edges * self.view.out.neighbours.itemsize)
@@ -249,7 +251,7 @@ class Paths(Case):
             patch.object(Cut, "of", cut),
             patch.object(rows, "Transfer", kind),
         ):
-            tiered.path_counts(self.view, 0, self.level, dtype="float64", report=report)
+            tiered.path_counts(self.view, 0, level, dtype="float64", report=report)
         return report
 
     @cached_property
@@ -309,9 +311,14 @@ def linked(engine: Any, view: View, share: float) -> Report:
 def searched(engine: Any, view: View, share: float) -> Report:
     """Levels by an engine's own method, which takes the rows of either side of a level."""
     report = Report("searched")
-    with on_device(share):
-        engine.bfs(view, 0, cutoff=None, targets=None, report=report)
+    search(engine, view, share, report)
     return report
+
+
+def search(engine: Any, view: View, share: float, report: Report) -> Any:
+    """The levels from vertex 0."""
+    with on_device(share):
+        return engine.bfs(view, 0, cutoff=None, targets=None, report=report)
 
 
 def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:

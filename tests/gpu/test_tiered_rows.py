@@ -1,6 +1,7 @@
 """Searches, components and path counts over edges of which only some fit the limit of device memory."""
 
 import itertools
+from importlib import import_module
 
 import cupy
 import dask
@@ -10,7 +11,7 @@ import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
 
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import copies, limits
+from dask_graphgpu.engine.tiered import copies, limits, pinned
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall
@@ -18,6 +19,9 @@ from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
 
+tiered_bfs = import_module(
+    "dask_graphgpu.engine.tiered.bfs"
+)  # the package has a function of this name
 WAYS = ["auto", "stream", "zero-copy", "compact"]
 SHARES = [0, 0.4, 1]
 
@@ -106,6 +110,7 @@ def test_looks_take_every_edge_once_and_no_part_of_a_segment(resident):
 def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
     for seed in range(24):
+        monkeypatch.setattr(tiered_bfs, "_FEW", (1 << 18, 8, 0)[seed % 3])
         graph = random_small(seed)
         source = seed % graph.n
         found, report = limited(
@@ -131,8 +136,9 @@ def test_searches_of_shapes(shape, way, direction, limited):
             assert {each.direction for each in report.advances} <= {"push"}
 
 
-def test_vertices_without_a_level_look_for_one_where_they_are_few(limited):
+def test_vertices_without_a_level_look_for_one_where_they_are_few(limited, monkeypatch):
     """Of a graph of small diameter: what the last levels would send is not sent."""
+    monkeypatch.setattr(tiered_bfs, "_FEW", 1 << 16)
     view = rmat(13).view()
     given = {"cutoff": None, "targets": None}
     for way in ("auto", "zero-copy", "compact"):
@@ -159,7 +165,25 @@ def test_arrays_go_by_way_of_pinned_buffers(size, monkeypatch):
     kept, array = Kept(), np.arange(size, dtype=np.int32)
     on_device = copies.to_device(array, kept)
     np.testing.assert_array_equal(cupy.asnumpy(on_device), array)
-    np.testing.assert_array_equal(copies.to_host(on_device * 2, kept), array * 2)
+    answers = [copies.to_host(on_device * k, kept) for k in range(8)]  # more than are lent
+    for k, answer in enumerate(answers):
+        np.testing.assert_array_equal(answer, array * k)
+        np.testing.assert_array_equal(cupy.asnumpy(copies.to_device(answer, kept)), array * k)
+
+
+def test_the_memory_of_answers_comes_back():
+    kept, on_device = Kept(), cupy.asarray(np.arange(1000, dtype=np.int32))
+    first, other = copies.to_host(on_device, kept), copies.to_host(on_device, kept)
+    place, part = first.ctypes.data, first[500:]
+    del first
+    third = copies.to_host(on_device, kept)
+    assert third.ctypes.data != place  # a part of it is in use
+    del part
+    assert copies.to_host(on_device, kept).ctypes.data == place
+    assert all(pinned.is_lent(array) for array in (other, other.view(np.uint8)[::2]))
+    held = [copies.to_host(on_device * k, kept) for k in range(9)]
+    assert sum(pinned.is_lent(array) for array in [*held, other, third]) == 4
+    assert [array[2] for array in held] == [2 * k for k in range(9)]
 
 
 def levels(view, source, **given):

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 # Of tier_bfs.cu: ids of a list, bytes of struct Search, and its first words.
-_LISTED, _SEARCH_BYTES = 16384, 512
+_LISTED, _SEARCH_BYTES = 65536, 512
 _NO_LIST = np.uint64(0)
 _WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
+
+# Edges of a level that is left to the device: of as many, at most some 0.2 ms of the link, which is
+# what a look of the host takes.
+_FEW = 1 << 18
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
@@ -78,7 +82,7 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
     edges = struct([tier.offsets, *map(address, places), rows.n, tier.cut.resident])
     pulls = np.uint32(not view.directed and configured_direction() == "auto")
-    creeps = np.uint32(rows.transfer.way in ("auto", "zero-copy"))
+    few = np.uint64(_FEW if rows.transfer.way in ("auto", "zero-copy") else 0)
     last = np.uint64(2**64 - 1 if cutoff is None else cutoff)
     behind = np.uint64(view.num_edges - tier.cut.resident)
     go, stream = rows.along("level_part", level, search), cupy.cuda.get_current_stream()
@@ -87,7 +91,7 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     before, began = dict.fromkeys(_WORDS, 0), time.perf_counter()
     try:
         while True:
-            rows.together("creep", edges, level, search, lists, last, creeps)
+            rows.together("creep", edges, level, search, lists, last, few)
             rows.over_vertices("survey", edges, level, search, _NO_LIST, shared=True)
             given = n, behind, pulls, level, search, rows.active
             rows.over_vertices("choose_rows", *given, shared=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,8 @@ from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.partition.device import memory
 
-# Pinned buffers that are kept, at most.
-_MOST_SPARE = 16
+# Pinned buffers that are kept, at most, and answers that are in pinned memory while callers have them.
+_MOST_SPARE, _MOST_LENT = 16, 4
 
 
 class Kept:
@@ -30,6 +31,9 @@ class Kept:
         self._edges = 0
         self._resident: dict[str, tuple[np.ndarray, Any]] = {}
         self._spare: list[np.ndarray] = []
+        # What was lent comes back whenever its array goes, also while this thread has the lock.
+        self._back: deque[np.ndarray] = deque()
+        self._lent = 0
         self._pinned: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the first
         memory.keep(self)
 
@@ -67,10 +71,36 @@ class Kept:
     def take(self, size: int, dtype: Any) -> np.ndarray:
         """A pinned array of its own: what another one has given back, or a new one."""
         with self._lock:
+            self._take_back()
             for i, each in enumerate(self._spare):
                 if each.dtype == dtype and size <= len(each) <= 2 * size:
                     return self._spare.pop(i)
         return pinned.empty(size, dtype)
+
+    def lend(self, size: int, dtype: Any) -> np.ndarray | None:
+        """A pinned array for a caller, which comes back by itself once nobody has it; None: there are enough.
+
+        New memory that an answer is written to costs the system a fault for each of its pages, which
+        takes several times as long as the copy from the device.
+        """
+        with self._lock:
+            self._take_back()
+            if not size or self._lent == _MOST_LENT:
+                return None
+            self._lent += 1
+        try:
+            whole = self.take(size, dtype)
+        except BaseException:
+            with self._lock:
+                self._lent -= 1
+            raise
+        return np.asarray(pinned.Lent(whole, self._back.append))[:size]
+
+    def _take_back(self) -> None:
+        while self._back:
+            self._spare.append(self._back.popleft())
+            self._lent -= 1
+        del self._spare[:-_MOST_SPARE]
 
     def give_back(self, array: np.ndarray) -> None:
         """Leave an array, to or from which nothing is copied any more, to other runs."""
@@ -81,6 +111,7 @@ class Kept:
     def drop(self) -> bool:
         """Let go of all but pinned copies; whether there was any."""
         with self._lock:
+            self._take_back()
             dropped = bool(self._resident or self._spare)
             self._edges, self._resident, self._spare = 0, {}, []
         return dropped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,25 @@ def _asked(num_bytes: int) -> Any:
         if error.status != REFUSED:
             raise
         return None
+
+
+class Lent:
+    """The memory of an array that is lent: it goes ``back`` when the last array over it goes."""
+
+    def __init__(self, whole: np.ndarray, back: Callable[[np.ndarray], None]) -> None:
+        self._whole, self._back = whole, back
+        self.__array_interface__ = whole.__array_interface__
+
+    def __del__(self) -> None:
+        self._back(self._whole)
+
+
+def is_lent(array: np.ndarray) -> bool:
+    """Whether it is over memory that is lent, which is pinned."""
+    base = array.base
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, Lent)
 
 
 def copied(array: np.ndarray) -> np.ndarray:
