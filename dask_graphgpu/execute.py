@@ -57,11 +57,6 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     held = graph.on_ranks(needs, engine)
     if held is not None:
         _check_place(algorithm, "ranks")
-        if keeping is not None and engine == "gpu":
-            raise InvalidArgument(
-                "checkpoint= is of one GPU, and this graph is on several ranks: leave it out, give "
-                "ranks=1, or use engine='cpu'"
-            )
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
         return lazy.run(*held, job, given)
     if graph.limits(needs) is not None:
@@ -154,8 +149,8 @@ def _check_keeping(algorithm: Algorithm, engine: str) -> None:
         )
     if engine in ("hybrid", "interpreted"):
         raise InvalidArgument(
-            f"checkpoint= is of engine='cpu' and, on one GPU, engine='gpu'; this graph's is "
-            f"{engine!r}: leave it out, or use one of these"
+            f"checkpoint= is of engine='cpu' and engine='gpu'; this graph's is {engine!r}: leave it "
+            "out, or use one of these"
         )
 
 

@@ -83,6 +83,10 @@ class Cut:
         back[self.numbers] = np.arange(self.n)
         return back[numbers]
 
+    def local(self, ids):
+        """The local ids of dense ids at their owners."""
+        return self._local[ids]
+
     def _remote(self, rank):
         """Remote neighbours of what a rank owns, by owner, then as the owner has them."""
         ends = [

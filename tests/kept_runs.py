@@ -27,9 +27,22 @@ HOPS = VertexProgram(  # with apply, so that it runs in supersteps and not in pl
     combine="min",
     apply=lambda hops, message: min(hops, message),
 )
+SOME = VertexProgram(  # values are handed on up to a number alone
+    state={"hops": Field("int64", initial=1000, at_source=0)},
+    compute=lambda source_hops: source_hops + 1,
+    combine="min",
+    active=lambda hops, new_hops: new_hops < hops and new_hops < 30,
+)
+ANY = VertexProgram(  # as it has values from the start, it does not say who has none
+    state={"hops": Field("int64", initial=1000, at_source=0)},
+    compute=lambda source_hops: source_hops + 1,
+    combine="min",
+)
 PROGRAMS = {
     "in place, by priority": (SSSP, {"sources": np.array([0])}),
     "in place, by rounds": (LABELS, {}),
+    "in place, by rounds, with values": (ANY, {"sources": np.array([0])}),
+    "values of some": (SOME, {"sources": np.array([0])}),
     "supersteps from a source": (HOPS, {"sources": np.array([0])}),
     "sums": (
         power_program("float64", weighted=False, personal=False),
@@ -58,13 +71,13 @@ def view():
     return View.of(rows, vertex_columns={"residual": np.full(N, 0.15 / N)})
 
 
-def kept_in(path, share=None, *, resume=False, n=N, every=1):
+def kept_in(path, share=None, *, resume=False, n=N, every=1, ids=None):
     """A keeper for one rank, or for a share of the graph, that keeps after so many supersteps."""
     return Keeper(
         Checkpoint(path, seconds=None, supersteps=every),
         resume=resume,
         call="test",
-        ids=SimpleNamespace(position=None),
+        ids=SimpleNamespace(position=None) if ids is None else ids,
         numbers=None if share is None else share.numbers,
         num_owned=n if share is None else share.num_owned,
         ranks=None if share is None else share.ranks,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.program import VertexProgram
 
@@ -63,6 +64,26 @@ def begun(
     if binding.has_gather:
         return keeper.begin(token, binding.gather, "destination", state)
     return keeper.begin(token, binding.send, "source", state)
+
+
+def keeps_senders(program: VertexProgram, keeper: Keeper | None, cutoff: Any) -> bool:
+    """Whether a run goes in supersteps because what is kept has to say who is to send.
+
+    Of a run in place all vertices with a value send again, as that does no harm; but some of them must
+    not where the program has ``active``.
+
+    Raises
+    ------
+    InvalidArgument
+        There is a cutoff, which supersteps do not have.
+    """
+    if keeper is None or program.active is None:
+        return False
+    if cutoff is not None:
+        raise InvalidArgument(
+            "checkpoint= of a program with active= is of runs without a cutoff: leave one of them out"
+        )
+    return True
 
 
 class Keepable(Protocol):

@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(256)
 // Those of the superstep that begins, where the host has looked between the two.
 extern "C" __global__ void __launch_bounds__(256)
     hear_next(Run run, const Description *descriptions, const Told *every, int64 size) {
-    if (!run.control->done && run.control->superstep > 1)
+    if (!run.control->done && run.control->completed > 0)
         hear_aggregates(run, descriptions, WHEN_NEXT, every, size);
 }
 

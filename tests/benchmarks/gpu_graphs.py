@@ -28,10 +28,7 @@ class DeviceGraph:
 
     def sources(self, number: int) -> list[int]:
         """Ids of vertices with edges, drawn at random."""
-        cp.random.seed(7)
-        drawn = cp.random.randint(len(self.edges), size=4 * number)
-        ids = cp.unique(cp.asarray(self.edges["src"])[drawn])
-        return cp.random.permutation(ids)[:number].tolist()
+        return drawn(self.edges, number)
 
     def pairs(self, number: int = 1_000_000) -> Any:
         """Different vertices with edges, ordered by both."""
@@ -88,6 +85,14 @@ def rmat_part(part: int, parts: int, scale: int, edge_factor: int = 16) -> Any:
         kept.append(keys[mine % np.uint64(parts) == part])
     del order
     return _frame(_distinct(cp.concatenate(kept)))
+
+
+def drawn(edges: Any, number: int) -> list[int]:
+    """Sources of edges, drawn at random."""
+    cp.random.seed(7)
+    some = cp.random.randint(len(edges), size=4 * number)
+    ids = cp.unique(cp.asarray(edges["src"])[some])
+    return cp.random.permutation(ids)[:number].tolist()
 
 
 def busiest(edges: Any) -> int:

@@ -7,7 +7,8 @@ Prints a Markdown table, a row for each graph and number of ranks.
 
 Without ``--calls`` it is the engine alone: ranks are threads of this process with a GPU each, and a
 cell is the median of the milliseconds from its call to its last superstep, on the slowest rank; of
-PageRank, float32 and without weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns.
+PageRank, float32 and without weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns;
+``betweenness`` is from four sources, without weights. ``--methods`` names those to measure.
 ``--weak`` makes the graph grow with the GPUs: as many times the edges of each vertex, and, where
 that is a power of two, as many times the vertices.
 
@@ -25,7 +26,7 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -41,19 +42,22 @@ REPEATS = 5
 CALLS = 15
 APART = 0.05  # seconds between calls on a cluster
 
-METHODS = ("bfs", "dobfs", "sssp", "components", "pagerank")
-HEAD = ["graph", "GPUs", "ranks", "build s", *(f"{name} ms" for name in METHODS)]
+SOURCES = 4  # of betweenness
+
+METHODS = ("bfs", "dobfs", "sssp", "components", "pagerank", "betweenness")
 
 
 # -- the engine alone -----------------------------------------------------------------------------
 
 
-def engine_row(frame: Any, source: int, size: int) -> list[str]:
+def engine_row(frame: Any, size: int, methods: Sequence[str]) -> list[str]:
     """The cells of a frame of edges on ``size`` ranks, each a thread with a GPU."""
     import cupy
+    from gpu_graphs import busiest, drawn
 
     from dask_graphgpu.exchange.local import run_local
 
+    sources = [busiest(frame), *drawn(frame, SOURCES)]
     start = time.perf_counter()
     held = on_one(frame) if size == 1 else shares(frame, size)
     build = time.perf_counter() - start
@@ -62,14 +66,14 @@ def engine_row(frame: Any, source: int, size: int) -> list[str]:
         from dask_graphgpu.engine import device_ranks, gpu
 
         if size == 1:
-            return measured(gpu, held.view, int(held.ids.find([source])[0]), ranks)
+            return measured(gpu, held.view, held.ids.find(sources), ranks, methods)
         share = held[ranks.rank]
         with cupy.cuda.Device(ranks.rank), share.over(ranks) as partition:
-            number = int(partition.ids.find([source])[0])
-            return measured(device_ranks, partition.view, number, ranks)
+            numbers = partition.ids.find(sources)
+            return measured(device_ranks, partition.view, numbers, ranks, methods)
 
     times = run_local(size, work)
-    slowest = [max(each[name] for each in times) for name in METHODS]
+    slowest = [max(each[name] for each in times) for name in methods]
     return [f"{build:.2f}", *(f"{1e3 * seconds:.2f}" for seconds in slowest)]
 
 
@@ -97,14 +101,18 @@ def shares(frame: Any, size: int) -> list[Any]:
     return run_local(size, work)
 
 
-def measured(engine: Any, view: Callable[..., Any], source: int, ranks: Any) -> dict[str, float]:
-    """Seconds of each method on this rank."""
+def measured(
+    engine: Any, view: Callable[..., Any], sources: Any, ranks: Any, methods: Sequence[str]
+) -> dict[str, float]:
+    """Seconds of each method on this rank, from the first of the sources, betweenness from the others."""
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.algorithms.sssp import PROGRAM
 
     plain, weighted = view("one", False), view("min")
     power = power_program("float32", weighted=False, personal=False)
+    source = int(sources[0])
     search = {"cutoff": None, "targets": None}
+    through = {"weighted": False, "endpoints": False, "edges": False}
     iterate = {"constants": {"tolerance": 0.0}, "max_supersteps": ITERATIONS}
     calls = {
         "bfs": partial(engine.bfs, plain, source, **search),
@@ -112,11 +120,12 @@ def measured(engine: Any, view: Callable[..., Any], source: int, ranks: Any) -> 
         "sssp": partial(engine.run, PROGRAM, weighted, sources=[source]),
         "components": partial(engine.components, plain),
         "pagerank": partial(engine.run, power, plain, **iterate, exact_supersteps=True),
+        "betweenness": partial(engine.betweenness, plain, sources[1:], **through),
     }
     found = {}
-    for name, call in calls.items():
+    for name in methods:
         with direction("push" if name == "bfs" else "auto", ranks):
-            found[name] = median(call, ranks) / (ITERATIONS if name == "pagerank" else 1)
+            found[name] = median(calls[name], ranks) / (ITERATIONS if name == "pagerank" else 1)
     return found
 
 
@@ -152,7 +161,7 @@ def median(call: Callable[..., Any], ranks: Any) -> float:
 
 
 def call_rows(
-    scale: int, edge_factor: int, gpus: int, partitions: int, *, peer: bool
+    scale: int, edge_factor: int, gpus: int, partitions: int, methods: Sequence[str], *, peer: bool
 ) -> Iterator[list[str]]:
     """The rows of a graph on a cluster: as planned, with a rank for each GPU, and of cuGraph."""
     import dask_cudf  # noqa: F401  of whose kind the frame is to be
@@ -161,11 +170,11 @@ def call_rows(
 
     with LocalCUDACluster(n_workers=gpus, dashboard_address=":0") as made, Client(made) as client:
         frame, source = spread(client, scale, edge_factor, partitions)
-        yield ["planned", *own_calls(frame, source, "auto")]
+        yield ["planned", *own_calls(frame, source, "auto", methods)]
         if gpus > 1:
-            yield [str(gpus), *own_calls(frame, source, gpus)]
+            yield [str(gpus), *own_calls(frame, source, gpus, methods)]
         if peer:
-            yield ["cuGraph", *peer_calls(frame, source)]
+            yield ["cuGraph", *peer_calls(frame, source, methods)]
 
 
 def spread(client: Any, scale: int, edge_factor: int, partitions: int) -> tuple[Any, int]:
@@ -187,7 +196,7 @@ def spread(client: Any, scale: int, edge_factor: int, partitions: int) -> tuple[
     return dd.from_delayed(parts, meta=meta, verify_meta=False), source
 
 
-def own_calls(frame: Any, source: int, ranks: int | str) -> list[str]:
+def own_calls(frame: Any, source: int, ranks: int | str, methods: Sequence[str]) -> list[str]:
     from distributed import wait
 
     start = time.perf_counter()
@@ -201,10 +210,10 @@ def own_calls(frame: Any, source: int, ranks: int | str) -> list[str]:
         "components": lambda: graph.weakly_connected_components(),
         "pagerank": lambda: graph.pagerank(weighted=False, **iterate),
     }
-    return cells(build, calls)
+    return cells(build, calls, methods)
 
 
-def peer_calls(frame: Any, source: int) -> list[str]:
+def peer_calls(frame: Any, source: int, methods: Sequence[str]) -> list[str]:
     import cugraph
     import cugraph.dask as dcg
     from cugraph.dask.comms import comms
@@ -225,17 +234,17 @@ def peer_calls(frame: Any, source: int) -> list[str]:
             "components": lambda: dcg.weakly_connected_components(plain),
             "pagerank": lambda: dcg.pagerank(plain, **iterate)[0],
         }
-        return cells(build, calls)
+        return cells(build, calls, methods)
     finally:
         comms.destroy()
 
 
-def cells(build: float, calls: dict[str, Callable[[], Any]]) -> list[str]:
+def cells(build: float, calls: dict[str, Callable[[], Any]], methods: Sequence[str]) -> list[str]:
     """Medians of the milliseconds of calls; what there is no call for stays empty."""
     from distributed import futures_of, wait
 
     made = [f"{build:.2f}"]
-    for name in METHODS:
+    for name in methods:
         if name not in calls:
             made.append("")
             continue
@@ -277,24 +286,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rmat", nargs="+", default=["24x16"], help="scale x edge factor")
     parser.add_argument("--gpus", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--weak", action="store_true")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--no-peer", action="store_true")
     options = parser.parse_args()
-    show(HEAD)
-    show(["---"] * len(HEAD))
+    head = ["graph", "GPUs", "ranks", "build s", *(f"{name} ms" for name in options.methods)]
+    show(head)
+    show(["---"] * len(head))
     partitions = max(options.gpus)
     for gpus in options.gpus:
         for scale, factor in graphs(options.rmat, gpus, weak=options.weak):
             name = [f"R-MAT {scale} x {factor}", str(gpus)]
             if options.calls:
-                for row in call_rows(scale, factor, gpus, partitions, peer=not options.no_peer):
+                given = scale, factor, gpus, partitions, options.methods
+                for row in call_rows(*given, peer=not options.no_peer):
                     show([*name, *row])
                 continue
-            from gpu_graphs import busiest, rmat_part
+            from gpu_graphs import rmat_part
 
             frame = rmat_part(0, 1, scale, factor)
-            show([*name, str(gpus), *engine_row(frame, busiest(frame), gpus)])
+            show([*name, str(gpus), *engine_row(frame, gpus, options.methods)])
 
 
 if __name__ == "__main__":

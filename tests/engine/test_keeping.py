@@ -16,12 +16,12 @@ def test_one_rank_goes_on(tmp_path, monkeypatch, name, after):
     wanted, _ = run(cpu, view(), name)
     try:
         run(cpu, view(), name, keeper=cut_short(kept_in(tmp_path / "kept"), after))
-        assert name == "in place, by rounds"  # which comes to its end within one call
+        assert "by rounds" in name  # which comes to its end within one call
     except Cut:
         pass
     keeper = kept_in(tmp_path / "kept", resume=True)
     superstep = keeper._found["superstep"]
-    assert superstep >= after or name == "in place, by rounds"
+    assert superstep >= after or "by rounds" in name
     found, report = run(cpu, view(), name, keeper=keeper)
     check(name, found, wanted)
     if "sums" in name:  # to the last bit, and none of the work is done again

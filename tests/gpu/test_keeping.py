@@ -187,7 +187,7 @@ def test_a_limit_that_was_passed_before_is_not_converged(tmp_path):
 
 def test_hybrid_has_none(tmp_path):
     frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
-    with pytest.raises(InvalidArgument, match="checkpoint= is of engine='cpu' and, on one GPU"):
+    with pytest.raises(InvalidArgument, match="checkpoint= is of engine='cpu' and engine='gpu'"):
         frame.graph(engine="hybrid").pagerank(checkpoint=tmp_path / "kept")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cut_graphs import cut
+from device_rank_runs import SEVERAL, SIZES, marks, on_gpus, on_ranks
 from made_graphs import edgeless, grid, path, random_small, rmat, star
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
 from rank_runs import made_view, on_one, put_together, same
@@ -30,28 +31,7 @@ from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
-SEVERAL = SIZES[1:]
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not SEVERAL, reason="there is one GPU")]
-
-
-def on_gpus(parts, function):
-    """What ``function(share)`` gives on each rank, a GPU each."""
-
-    def work(share):
-        with cupy.cuda.Device(share.ranks.rank):
-            return function(share)
-
-    return parts.run(work)
-
-
-def on_ranks(program, parts, **arguments):
-    """The state of the whole graph, put together of all ranks'."""
-    report = Report("test")
-    states = on_gpus(
-        parts, lambda share: device_ranks.run(program, share, report=report, **arguments)
-    )
-    return put_together(parts, states)
+pytestmark = marks
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -82,7 +82,7 @@ def run(
     from dask_graphgpu.engine.cpu.layered import Sweeps
     from dask_graphgpu.engine.cpu.synchronous import Synchronous
     from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.keeping import Keeping, begun
+    from dask_graphgpu.engine.keeping import Keeping, begun, keeps_senders
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.state import Binding
@@ -91,9 +91,8 @@ def run(
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     arrays = Arrays(binding, lower(binding), places)
     report.limit = max_supersteps if exact_supersteps else None
-    in_steps = max_supersteps is not None or (
-        cutoff is None and configured_direction() in ("pull", "notify-pull")
-    )
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    in_steps = in_steps or (cutoff is None and configured_direction() in ("pull", "notify-pull"))
     in_place = program.in_place and not in_steps
     kept = None
     if keeper is not None:

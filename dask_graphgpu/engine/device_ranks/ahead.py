@@ -15,7 +15,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 
 # Multiprocessors that are left to NCCL while the border travels: its kernels do not fit beside blocks
 # that take all the shared memory of one, and would begin when these have ended.
-SPARE = 16
+SPARE = 32
 
 
 def overlaps() -> bool:

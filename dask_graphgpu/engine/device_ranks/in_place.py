@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 import cupy
@@ -16,6 +17,9 @@ from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu.checkpoints import Stretches as Lengths
+from dask_graphgpu.engine.gpu.checkpoints import in_place_kept, put
+from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.report import Report
@@ -76,9 +80,7 @@ class RankInPlace:
     def again(self, binding: Binding, places: np.ndarray | None, report: Report) -> None:
         """Get ready for another run, which differs from the last one in sources alone."""
         self.arrays.restart(binding, places)
-        owned = binding.view.num_owned
-        self._told[...] = self._values[owned:]
-        self._told_late[...] = self.arrays.reached[owned:]
+        self._hear()
         self._lists.restart(report)
 
     def forget(self) -> None:
@@ -86,11 +88,41 @@ class RankInPlace:
         self._recorded.forget()
         del self._recorded  # it holds this
 
+    def _hear(self) -> None:
+        """What ghosts have is what their owners have told."""
+        owned = self.arrays.binding.view.num_owned
+        self._told[...] = self._values[owned:]
+        self._told_late[...] = self.arrays.reached[owned:]
+
+    # -- checkpoints -----------------------------------------------------------------------------
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """What to keep so that `resume` can go on from here."""
+        return in_place_kept(self.arrays)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Take what was kept for the state at the start, at ghosts too; collective."""
+        arrays = self.arrays
+        arrays.sources = put(arrays, columns)
+        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        self._border.refresh(self._travelling)
+        self._border.link.settle()
+        self._ranks.barrier()
+        if arrays.program.has_reached:
+            arrays.active[...] = arrays.reached
+            arrays.sources = np.flatnonzero(cupy.asnumpy(arrays.active))
+        self._hear()
+
     # -- a run -----------------------------------------------------------------------------------
 
-    def run(self) -> State:
-        """Run until no value improves on any rank."""
+    def run(self, kept: Keeping | None = None) -> State:
+        """Run until no value improves on any rank.
+
+        ``kept`` has the state kept whenever that is due, and may have one to go on from.
+        """
         arrays, lists = self.arrays, self._lists
+        if kept is not None and kept.found is not None:
+            self.resume(kept.found.columns)
         if arrays.program.active is None:  # else it is not known who sends in the end
             lists.forgive()
         self._stretches.begin(arrays.sources)
@@ -98,7 +130,7 @@ class RankInPlace:
         # Nobody goes on before all are here: to allocate waits for devices, and a peer's may wait for
         # this one.
         if self._ranks.sum(int(lists.control["far"][0])):
-            exchanges = self._improve()
+            exchanges = self._improve() if kept is None else self._improve_and_keep(kept)
         if self._ranks.max(int(lists.control["failed"][0])):
             lists.check()
         if arrays.program.has_reached:
@@ -128,6 +160,27 @@ class RankInPlace:
             if agreed["over"]:
                 link.settle()  # what is queued waits for the peers too
                 return int(agreed["exchanges"])
+
+    def _improve_and_keep(self, kept: Keeping) -> int:
+        """The same, with looks at whether the state is due: nothing is queued behind these."""
+        link, lengths, done = (
+            self._border.link,
+            Lengths(kept.keeper, self._ranks.max),
+            0,
+        )
+        while True:
+            began = time.perf_counter()
+            for _ in range(lengths.after(done)):
+                self._lists.go_on()
+                self._recorded()
+            self._stretches.look(self._rooms[0])
+            link.settle()
+            agreed = self._seen(self._rooms[0], time.perf_counter() - began)
+            lengths.done()
+            done = int(agreed["exchanges"])
+            if agreed["over"]:
+                return done
+            kept.after(done, {})
 
     def _exchange(self) -> None:
         """Queue what comes between two stretches."""

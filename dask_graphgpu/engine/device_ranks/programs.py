@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dask_graphgpu import config
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
@@ -26,6 +27,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program on all ranks, each on its own GPU; collective.
 
@@ -48,7 +50,9 @@ def run(
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.device_ranks.view import argsort
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu import checkpoints
     from dask_graphgpu.engine.gpu.asked import every_sends
+    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
     from dask_graphgpu.engine.schedule import is_forced
@@ -69,7 +73,8 @@ def run(
     if starts is not None:
         whole.know_order(argsort)
         places = whole.places(starts)[0]
-    in_steps = max_supersteps is not None or (
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    in_steps = in_steps or (
         cutoff is None and (configured_direction() != "auto" or not converges_locally())
     )
     in_place = program.in_place and not in_steps
@@ -87,9 +92,13 @@ def run(
             engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
         engine.arrays.stays = view.stays
         try:
+            keeping = None
+            if keeper is not None:
+                kept = checkpoints.begun(keeper, program, engine.arrays, in_place, cutoff)
+                keeping = Keeping(engine, keeper, kept)
             if isinstance(engine, RankInPlace):
-                return engine.run()
-            return engine.run(max_supersteps, exact_supersteps)
+                return engine.run(keeping)
+            return engine.run(max_supersteps, exact_supersteps, keeping)
         finally:
             if engine.lasts:
                 engine.release()

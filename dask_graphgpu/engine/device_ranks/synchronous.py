@@ -15,7 +15,9 @@ from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
+from dask_graphgpu.engine.gpu.checkpoints import Stretches
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
@@ -164,6 +166,22 @@ class RankSynchronous(Synchronous):
     def _looked(self) -> dict[str, int]:
         self._link.settle()
         return super()._looked()
+
+    # -- checkpoints -----------------------------------------------------------------------------
+
+    def _stretches(self, keeper: Keeper) -> Stretches:
+        return Stretches(keeper, self._ranks.max)
+
+    def _go_on(self, control: dict[str, int], until: int) -> None:
+        super()._go_on(control, until)
+        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+
+    def _tell_ghosts(self) -> None:
+        self._border.make_room(self._travelling)
+        self._ranks.barrier()  # likewise
+        self._refresh()
+        self._link.settle()
+        self._ranks.barrier()
 
     # -- kernels ---------------------------------------------------------------------------------
 

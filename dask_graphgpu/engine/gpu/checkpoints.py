@@ -11,17 +11,24 @@ import numpy as np
 from dask_graphgpu.engine import keeping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.keeping import Keeper, Kept
+    from dask_graphgpu.program import VertexProgram
 
 # Seconds between two looks at the clock, about: whether the state is due is asked of the host.
 _STRETCH = 0.1
 
 
+def begun(keeper: Keeper, program: VertexProgram, arrays: Arrays, *arguments: Any) -> Kept | None:
+    """As `keeping.begun`, of values at the start that are on the device."""
+    state = {name: _wide(arrays, name) for name in arrays.state}
+    return keeping.begun(keeper, program, arrays.binding, state, *arguments)
+
+
 class Beginning:
-    """As `keeping.begun`, of values at the start that are on the device.
+    """`begun`, once.
 
     Called at the start of each attempt at a run, of which there are several where memory is short:
     what was kept is asked for in the first, and is the same in the others.
@@ -33,11 +40,8 @@ class Beginning:
 
     def __call__(self, arrays: Arrays) -> Kept | None:
         if not self._found:
-            binding, keeper = arrays.binding, self._keeper
-            state = {name: _wide(arrays, name) for name in arrays.state}
-            self._found.append(
-                keeping.begun(keeper, binding.program, binding, state, *self._arguments)
-            )
+            program = arrays.binding.program
+            self._found.append(begun(self._keeper, program, arrays, *self._arguments))
         return self._found[0]
 
     def places(self, arrays: Arrays, places: np.ndarray | None) -> np.ndarray | None:
@@ -62,29 +66,40 @@ def in_place_kept(arrays: Arrays) -> dict[str, np.ndarray]:
 
 
 def put(arrays: Arrays, columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Kept columns become the state; of a run in place, who has to send again, None: all.
+    """Kept columns become the state of own vertices; of a run in place, who has to send again, None: all.
 
     Values only improve, so it does no harm that those send again that have sent before.
     """
+    own = arrays.binding.view.num_owned
     for name in arrays.program.changing:
         if f"state {name}" in columns:
-            _narrow(arrays, name, columns[f"state {name}"])
+            _narrow(arrays, name, columns[f"state {name}"][:own])
     if "active" in columns:
-        arrays.active[:] = cupy.asarray(columns["active"])
+        arrays.active[:own] = cupy.asarray(columns["active"][:own])
     if not arrays.program.has_reached:
+        if "active" not in columns:
+            arrays.active[:] = 1
         return None
-    reached = cupy.asarray(columns["reached"]).astype(np.uint8)
-    arrays.reached[:] = reached
+    reached = columns["reached"][:own]
+    arrays.reached[:own] = cupy.asarray(reached).astype(np.uint8)
     if "active" not in columns:
-        arrays.active[:] = reached
-    return np.flatnonzero(columns["reached"])
+        arrays.active[:own] = arrays.reached[:own]
+    return np.flatnonzero(reached)
 
 
 class Stretches:
-    """How far a run goes until its state may be due again."""
+    """How far a run goes until its state may be due again.
 
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper, self._length = keeper, 1
+    Parameters
+    ----------
+    keeper : Keeper
+    slowest : function
+        Of the seconds that a stretch has taken here, those on the slowest rank; collective. So all
+        ranks go equally far.
+    """
+
+    def __init__(self, keeper: Keeper, slowest: Callable[[float], float] = float) -> None:
+        self._keeper, self._slowest, self._length = keeper, slowest, 1
         self._began = time.monotonic()
 
     def after(self, superstep: int) -> int:
@@ -95,7 +110,7 @@ class Stretches:
 
     def done(self) -> None:
         """The stretch is: later ones are longer or shorter, as the time says that it took."""
-        seconds = time.monotonic() - self._began
+        seconds = self._slowest(time.monotonic() - self._began)
         if 2 * seconds < _STRETCH:
             self._length *= 2
         elif seconds > 2 * _STRETCH:
@@ -110,10 +125,10 @@ def _wide(arrays: Arrays, name: str) -> np.ndarray:
 
 
 def _narrow(arrays: Arrays, name: str, values: np.ndarray) -> None:
-    """Put such values where the field is."""
+    """Put such values where the field of own vertices is."""
     dtype = arrays.binding.dtypes[name]
     given = values.view(np.uint8) if dtype.kind == "b" else values
-    arrays.state[name][:] = arrays.stored(cupy.asarray(given), dtype)
+    arrays.state[name][: len(given)] = arrays.stored(cupy.asarray(given), dtype)
 
 
 def _with_values(arrays: Arrays) -> np.ndarray:

@@ -39,14 +39,15 @@ def run(
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.synchronous import Synchronous
-    from dask_graphgpu.engine.keeping import Keeping
+    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
     from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
-    in_steps = max_supersteps is not None or (
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    in_steps = in_steps or (
         cutoff is None and (configured_direction() in ("pull", "notify-pull") or is_forced())
     )
     in_place = program.in_place and not in_steps

@@ -16,7 +16,7 @@ from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import forced
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS, LOG_WORDS, Superstep
-from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.keeping import Keeper, Keeping
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import configured_allocation
 from dask_graphgpu.engine.state import State
@@ -86,7 +86,7 @@ class Synchronous(Superstep):
         self, step: Callable[[], None], control: dict[str, int], limit: int | None, kept: Keeping
     ) -> dict[str, int]:
         """The same to the end, with looks at whether the state is due."""
-        stretches, done = checkpoints.Stretches(kept.keeper), control["superstep"] - 1
+        stretches, done = self._stretches(kept.keeper), control["superstep"] - 1
         while True:
             until = done + stretches.after(done)
             until = until if limit is None else min(until, limit)
@@ -103,6 +103,9 @@ class Synchronous(Superstep):
             kept.after(done, self.arrays.last_aggregates())
             if not control["num_active"] or done == limit:
                 return control
+
+    def _stretches(self, keeper: Keeper) -> checkpoints.Stretches:
+        return checkpoints.Stretches(keeper)
 
     def _go_on(self, control: dict[str, int], until: int) -> None:
         """Have the device go on to a superstep, from the one where it has stopped, if it has."""
@@ -124,10 +127,14 @@ class Synchronous(Superstep):
         """Take what was kept for the state at the start."""
         arrays = self.arrays
         checkpoints.put(arrays, columns)
+        self._tell_ghosts()
         arrays.sources = None if self.every else np.flatnonzero(cupy.asnumpy(arrays.active))
         if self.stages.alone_after:
             for name, column in arrays.new.items():
                 column[:] = arrays.state[name]
+
+    def _tell_ghosts(self) -> None:
+        """Have values at ghosts that own vertices have elsewhere: here are none."""
 
     def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
         arrays = self.arrays

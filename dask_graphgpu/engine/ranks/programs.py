@@ -52,7 +52,7 @@ def run(
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
     from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.keeping import Keeping, begun
+    from dask_graphgpu.engine.keeping import Keeping, begun, keeps_senders
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.ranks.in_place import RankInPlace, resumed
@@ -68,9 +68,8 @@ def run(
     places = None if starts is None else whole.places(starts)[0]
     arrays = Arrays(binding, lowered, places)
     report.limit = max_supersteps if exact_supersteps else None
-    in_steps = max_supersteps is not None or (
-        cutoff is None and configured_direction() in ("pull", "notify-pull")
-    )
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    in_steps = in_steps or (cutoff is None and configured_direction() in ("pull", "notify-pull"))
     in_place = program.in_place and not in_steps
     kept = None
     if keeper is not None:

@@ -45,7 +45,7 @@ def run(
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.gpu.checkpoints import Beginning
-    from dask_graphgpu.engine.keeping import Keeping
+    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
@@ -57,13 +57,14 @@ def run(
 
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
-    if view.levels is not None and program.in_place and max_supersteps is None:
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    if view.levels is not None and program.in_place and not in_steps:
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
     way, limit = limits.configured_transfer(), limits.configured()
     rounds, in_place = limits.configured_rounds(), program.in_place and max_supersteps is None
-    by_priority = in_place and _may_be_near_far(rounds, way)
+    by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
     check_pushed(
         binding,
         None if by_priority else cutoff,
