@@ -1,4 +1,5 @@
-// ranks.cu: values of own vertices that other ranks hold as ghosts, packed to be sent.
+// ranks.cu: values of own vertices that other ranks hold as ghosts, packed to be sent, and put
+// where the ghosts are.
 //
 // Macros    ID: of a vertex. VALUE: bytes of a value as an unsigned integer.
 
@@ -8,4 +9,10 @@ extern "C" __global__ void pack(const ID *vertices, uint64 number, const VALUE *
                                 VALUE *packed) {
     for (uint64 i = thread_rank(); i < number; i += num_threads())
         packed[i] = values[vertices[i]];
+}
+
+extern "C" __global__ void unpack(const ID *vertices, uint64 number, VALUE *values,
+                                  const VALUE *packed) {
+    for (uint64 i = thread_rank(); i < number; i += num_threads())
+        values[vertices[i]] = packed[i];
 }

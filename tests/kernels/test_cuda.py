@@ -68,6 +68,7 @@ GENERATED = {"layers", "near_far", "program", "program_blocked", "program_fused"
 OF_RANKS = {
     "near_far_ranks",
     "program_ranks",
+    "rank_betweenness",
     "rank_bfs",
     "rank_components",
     "ranks",

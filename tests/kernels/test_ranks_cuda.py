@@ -54,3 +54,11 @@ def test_components_compile(architecture, vertex, number):
 def test_searches_compile(architecture, ids, offsets):
     defines = {"ID": ids, "OFFSET": offsets, "BLOCKS": "2"}
     assert cuda_cubin("rank_bfs", architecture, defines=defines)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
+@pytest.mark.parametrize("ids", WIDTHS.values(), ids=str)
+@pytest.mark.parametrize("offsets", WIDTHS.values(), ids=str)
+def test_betweenness_compiles(architecture, ids, offsets):
+    defines = {"ID": ids, "OFFSET": offsets}
+    assert cuda_cubin("rank_betweenness", architecture, defines=defines)[:4] == b"\x7fELF"

@@ -3,12 +3,12 @@
 What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many ranks.
 """
 
+from dask_graphgpu.engine.device_ranks.betweenness import betweenness
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.ranks import (
-    betweenness,
     core_numbers,
     edges_among,
     hits,

@@ -39,6 +39,10 @@ class DeviceBorder:
 
     Attributes
     ----------
+    vertices : array of local ids, on the device
+        Own ones that peers hold as ghosts, one peer's after another's.
+    cuts : list of (first, end)
+        Places in it, of each peer.
     ghosts : list of (first, end)
         Local ids, of each peer.
     nbytes : int
@@ -48,12 +52,16 @@ class DeviceBorder:
     def __init__(self, link: DeviceLink, border: Border) -> None:
         self.link = link
         lengths = [len(vertices) for vertices in border.sends]
-        self._cuts = list(pairwise(np.cumsum([0, *lengths]).tolist()))
+        self.cuts = list(pairwise(np.cumsum([0, *lengths]).tolist()))
         self.ghosts = list(pairwise(border.ghosts.tolist()))
-        self._vertices = cupy.asarray(np.concatenate(border.sends))
-        self.nbytes = int(self._vertices.size)
+        self.vertices = cupy.asarray(np.concatenate(border.sends))
+        self.nbytes = int(self.vertices.size)
         self._packed: dict[tuple[int, ...], list[Any]] = {}
-        self._kernels = {size: self._kernel(value) for size, value in _VALUES.items()}
+        self._kernels = {
+            (name, size): self._kernel(name, value)
+            for name in ("pack", "unpack")
+            for size, value in _VALUES.items()
+        }
         self._kept: dict[Any, Kept] = {}
         memory.keep(self)
 
@@ -90,16 +98,16 @@ class DeviceBorder:
         pairs = []
         for array, packed in zip(arrays, self.make_room(arrays), strict=True):
             values = packed.view(array.dtype)
-            self.pack(self._vertices, array, values)
-            sent = [values[first:last] for first, last in self._cuts]
+            self.pack(self.vertices, array, values)
+            sent = [values[first:last] for first, last in self.cuts]
             received = [array[first:last] for first, last in self.ghosts]
             pairs.append((sent, received))
         self.link.swap(pairs)
 
     def own_at(self, places: Sequence[np.ndarray]) -> Any:
         """Local ids of the own vertices that stand at these places of what each peer gets."""
-        each = [first + at for (first, _), at in zip(self._cuts, places, strict=True)]
-        return self._vertices[cupy.asarray(np.concatenate(each))]
+        each = [first + at for (first, _), at in zip(self.cuts, places, strict=True)]
+        return self.vertices[cupy.asarray(np.concatenate(each))]
 
     def make_room(self, arrays: Sequence[Any]) -> list[Any]:
         """What `refresh` of such arrays packs values in; it stays, as recorded launches write to it."""
@@ -110,10 +118,17 @@ class DeviceBorder:
 
     def pack(self, vertices: Any, array: Any, values: Any) -> None:
         """Queue that these vertices' values are copied from ``array`` to ``values``."""
-        kernel = self._kernels[array.dtype.itemsize]
+        self._launch("pack", vertices, array, values)
+
+    def unpack(self, vertices: Any, array: Any, values: Any) -> None:
+        """Queue the same the other way round."""
+        self._launch("unpack", vertices, array, values)
+
+    def _launch(self, name: str, vertices: Any, array: Any, values: Any) -> None:
+        kernel = self._kernels[name, array.dtype.itemsize]
         launch.flat(kernel, values.size, (vertices, np.uint64(values.size), array, values))
 
-    def _kernel(self, value: str) -> Kernel:
-        ids = self._vertices.dtype
-        kernel = cuda("ranks", defines=integer_types(ids, ids) | {"VALUE": value}).kernel("pack")
+    def _kernel(self, name: str, value: str) -> Kernel:
+        ids = self.vertices.dtype
+        kernel = cuda("ranks", defines=integer_types(ids, ids) | {"VALUE": value}).kernel(name)
         return launch.loaded(kernel)

@@ -1,0 +1,107 @@
+"""Betweenness on several GPUs, against the definition by path counts and the CPU engine."""
+
+import importlib
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from cut_graphs import cut
+from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
+from made_graphs import SHAPES, edgeless, layers, path, random_small, rmat, simple
+
+from dask_graphgpu.engine import cpu, device_ranks
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.report import Report
+
+pytestmark = marks
+
+module = importlib.import_module("dask_graphgpu.engine.device_ranks.betweenness")
+
+PLAIN = {"weighted": False, "endpoints": False, "edges": False}
+
+
+def sums(view, size, way, sources, seed=0, **given):
+    """Of the whole graph, cut; and what rank 0 reports."""
+    parts = cut(view, size, way, seed)
+    numbers = parts.numbers[np.asarray(sources)]
+    reports = [Report("test") for _ in range(size)]
+
+    def work(share):
+        how = {**PLAIN, **given, "report": reports[share.ranks.rank]}
+        return device_ranks.betweenness(share, numbers, **how)
+
+    return parts.whole(on_gpus(parts, work)), reports[0]
+
+
+def same(view, size, way, sources, **given):
+    how = {**PLAIN, **given, "report": Report("test")}
+    expected = cpu.betweenness(view, np.asarray(sources), **how)
+    found, _ = sums(view, size, way, sources, **given)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_small_graphs(size):
+    for seed in range(12):
+        graph = random_small(seed, rank=None)
+        view = simple(graph.view())
+        rng = np.random.default_rng(seed)
+        sources = rng.choice(graph.n, rng.integers(1, graph.n + 1), replace=False)[:5]
+        peer = (nx.DiGraph if graph.directed else nx.Graph)(graph.edges())
+        peer.add_nodes_from(range(graph.n))
+        found, _ = sums(view, size, "random", sources, seed)
+        expected = oracles.dependencies(graph.n, peer, sources.tolist(), None)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        same(view, size, "last", sources, endpoints=True)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("ids", ["uint32", "uint64"])
+def test_shapes(shape, directed, ids):
+    view = simple(SHAPES[shape](ids=ids, directed=directed).view())
+    sources = np.linspace(0, view.num_vertices - 1, 3).astype(int)
+    for way in ("blocks", "cyclic"):
+        same(view, SEVERAL[-1], way, sources, endpoints=way == "cyclic")
+
+
+def test_who_is_on_no_path_has_nothing():
+    """Not what is left of a sum; and the report says what was read."""
+    made = layers(5, 7)
+    source = made.n - 2
+    found, report = sums(made.view(), 2, "random", [source])
+    expected = cpu.betweenness(made.view(), np.array([source]), **PLAIN, report=Report("test"))
+    np.testing.assert_array_equal(found == 0, expected == 0)
+    row = report.advances[-1]
+    assert (row.direction, row.supersteps) == ("accumulate", 2 * 8)
+
+
+def test_a_deep_search_is_left_to_the_processors(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LEVELS", 25)
+    # The first source reaches all within 20 levels, the second does not.
+    same(path(40).view(), 2, "blocks", [20, 0, 19])
+
+
+def test_sums_of_edges_are_left_to_the_processors():
+    parts = cut(simple(random_small(3, rank=None).view()), 2)
+
+    def work(share):
+        how = {**PLAIN, "edges": True, "report": Report("test")}
+        found = device_ranks.betweenness(share, parts.numbers[[0]], **how)
+        return len(found), share.out.num_edges
+
+    for found, expected in on_gpus(parts, work):
+        assert found == expected
+
+
+def test_too_many_paths():
+    made = layers(20, 245)
+    with pytest.raises(IntegerOverflow, match=r"beyond 1\.8e308"):
+        sums(made.view(), 2, "random", [made.n - 2])
+
+
+def test_no_edges_and_no_sources():
+    same(edgeless(9).view(), SEVERAL[-1], "cyclic", [3, 4], endpoints=True)
+    same(rmat(5).view(), SEVERAL[-1], "cyclic", np.empty(0, np.int64))
