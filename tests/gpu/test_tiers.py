@@ -232,6 +232,24 @@ def test_the_cheapest_way():
     fast = link.Rates(copies=50e9, reads=45e9, gathers=200e9)
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000, fast) == ["compact", "compact", None]
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000)[2] is None
+    # Few edges of many segments are one launch, and not worth a look of the host.
+    many = np.full(100, 8_000_000), np.full(100, 60)
+    found = link.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)
+    assert found == ["zero-copy"] * 100
+
+
+def test_a_link_that_others_were_at_is_measured_again(monkeypatch):
+    measured = iter([(20e9, 44e9), (50e9, 40e9)])
+    monkeypatch.setattr(link, "_measured", lambda host: next(measured))
+    rates = link.Rates(copies=17e9, reads=45e9, gathers=1e9)
+    for copies in (20e9, 50e9, 50e9):  # the last time there is no need to
+        rates.mend()
+        assert (rates.copies, rates.reads) == (copies, 45e9)
+    monkeypatch.setattr(link, "_measured", lambda host: (10e9, 44e9))
+    slow = link.Rates(copies=10e9, reads=45e9, gathers=1e9, again=2)
+    for left in (1, 0, 0):
+        slow.mend()
+        assert (slow.copies, slow.again) == (10e9, left)
 
 
 def test_a_star_with_a_row_longer_than_a_segment():
