@@ -15,10 +15,10 @@
 
 #include "edges_of_part.cuh"
 
-// The frontier of a level: its vertices, their edges, and the most of one. `listed`: how many of
-// them would be in the list, were it long enough.
+// The frontier of a level: its vertices, their edges, and how many have few of them and how many
+// have many, which are in lists as far as these are long enough.
 struct Frontier {
-    uint64 size, edges, longest, listed;
+    uint64 size, edges, few, many;
 };
 
 // Rows of some vertices: all of their edges; those that are not on the device, and how many rows
@@ -49,8 +49,9 @@ struct Edges {
 // Levels of a launch at most: one of very many can be interrupted.
 constexpr uint64 MOST_CREPT = 65536;
 
-// A frontier that `creep` takes: vertices, and edges of a row, which is a warp's.
-constexpr uint64 MOST_LISTED = 65536, MOST_OF_ROW = 4096;
+// A frontier that `creep` takes: rows up to FEW edges, which are a warp's each, and longer ones, of
+// which each is all warps'.
+constexpr uint64 MOST_FEW = 65536, MOST_MANY = 1024, FEW = 1024;
 
 // Bytes over the link that a row's first and last line have beside it, about, and edges on the
 // device that take as long as a byte.
@@ -64,8 +65,8 @@ extern "C" __global__ void start_search(Edges edges, ID source, int32 *level, Se
         return;
     uint64 degree = edges.offsets[source + 1] - edges.offsets[source];
     *search = Search{};
-    search->steps[0] = Frontier{1, degree, degree, 1};
-    lists[0] = source;
+    search->steps[0] = Frontier{1, degree, degree <= FEW, degree > FEW};
+    lists[degree <= FEW ? 0 : MOST_FEW] = source;
 }
 
 // After the parts of a level. One thread.
@@ -79,11 +80,12 @@ extern "C" __global__ void next_level(Search *search) {
 }
 
 __device__ __forceinline__ ID *list_of(ID *lists, uint64 depth) {
-    return lists + depth % 2 * MOST_LISTED;
+    return lists + depth % 2 * (MOST_FEW + MOST_MANY);
 }
 
 // Appends to a list for which it may be too long. By whole warps.
-__device__ __forceinline__ void append_some(bool wanted, ID v, uint64 *listed, ID *list) {
+__device__ __forceinline__ void append_some(bool wanted, ID v, uint64 *listed, ID *list,
+                                            uint64 most) {
     uint32 votes = __ballot_sync(FULL_WARP, wanted);
     if (votes == 0)
         return;
@@ -91,8 +93,14 @@ __device__ __forceinline__ void append_some(bool wanted, ID v, uint64 *listed, I
     if (lane() == 0)
         first = atomicAdd(listed, (uint64)__popc(votes));
     first = __shfl_sync(FULL_WARP, first, 0) + __popc(votes & lower_lanes());
-    if (wanted && first < MOST_LISTED)
+    if (wanted && first < most)
         list[first] = v;
+}
+
+__device__ __forceinline__ void append_row(bool wanted, ID v, uint64 length, Frontier *step,
+                                           ID *list) {
+    append_some(wanted && length <= FEW, v, &step->few, list, MOST_FEW);
+    append_some(wanted && length > FEW, v, &step->many, list + MOST_FEW, MOST_MANY);
 }
 
 __device__ __forceinline__ void add_block(uint64 *sum, uint64 mine) {
@@ -111,7 +119,7 @@ __device__ __forceinline__ void add_rows(Rows *sum, const Rows &mine) {
 // after parts, when the frontier is counted and listed too: with it `creep` begins.
 extern "C" __global__ void __launch_bounds__(256)
     survey(Edges edges, const int32 *level, Search *search, ID *lists) {
-    uint64 depth = search->depth, size = 0, longest = 0;
+    uint64 depth = search->depth, size = 0;
     if (lists == nullptr && search->surveyed == depth + 1)
         return; // it is known
     Frontier *step = search->steps + depth % 3;
@@ -119,11 +127,17 @@ extern "C" __global__ void __launch_bounds__(256)
     for (uint64 base = warp_rank() * WARP; base < edges.n; base += num_warps() * WARP) {
         uint64 v = base + lane();
         bool in = v < edges.n && level[v] == (int32)depth, out = v < edges.n && level[v] < 0;
-        if (lists != nullptr && __any_sync(FULL_WARP, in && fresh(&step->listed) < MOST_LISTED))
-            append_some(in, (ID)v, &step->listed, list_of(lists, depth));
+        uint64 begin = 0, end = 0;
+        if (in || out) {
+            begin = edges.offsets[v];
+            end = edges.offsets[v + 1];
+        }
+        uint64 length = end - begin;
+        bool listed = lists != nullptr && in && fresh(&step->few) <= MOST_FEW;
+        if (__any_sync(FULL_WARP, listed)) // else there are too many
+            append_row(listed, (ID)v, length, step, list_of(lists, depth));
         if (!in && !out)
             continue;
-        uint64 begin = edges.offsets[v], end = edges.offsets[v + 1], length = end - begin;
         begin = begin < edges.resident ? edges.resident : begin;
         uint64 behind = begin < end ? end - begin : 0;
         Rows &rows = in ? front : left;
@@ -131,7 +145,6 @@ extern "C" __global__ void __launch_bounds__(256)
         rows.edges += behind;
         rows.rows += behind > 0;
         size += in;
-        longest = in && longest < length ? length : longest;
     }
     add_rows(&search->front, front);
     add_rows(&search->left, left);
@@ -139,9 +152,6 @@ extern "C" __global__ void __launch_bounds__(256)
         return;
     add_block(&step->size, size);
     add_block(&step->edges, front.all);
-    longest = block_reduce(longest, (uint64)0, Larger());
-    if (threadIdx.x == 0 && longest > 0)
-        atomicMax(&step->longest, longest);
 }
 
 // Level after level up to `last`, as long as these have fewer than `few` edges. Cooperative.
@@ -153,20 +163,20 @@ extern "C" __global__ void __launch_bounds__(256)
     for (;; ++depth) {
         Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
         uint64 size = fresh(&step->size);
-        if (size == 0 || size > MOST_LISTED || fresh(&step->edges) >= few ||
-            fresh(&step->longest) > MOST_OF_ROW || depth >= last || depth - first >= MOST_CREPT)
+        uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
+        if (size == 0 || num_few > MOST_FEW || num_many > MOST_MANY || fresh(&step->edges) >= few ||
+            depth >= last || depth - first >= MOST_CREPT)
             break;
         if (leads)
             search->steps[(depth + 2) % 3] = Frontier{};
         const ID *list = list_of(lists, depth);
         passed += size;
-        uint64 found = 0, sent = 0, longest = 0;
-        for (uint64 i = warp_rank(); i < size; i += num_warps()) {
-            ID u = list[i];
+        uint64 found = 0, sent = 0;
+        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
             OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
             // Whole lines of the link.
-            for (OFFSET base = begin - begin % WARP; base < end; base += WARP) {
-                OFFSET e = base + lane();
+            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
+                OFFSET e = (OFFSET)(base + lane());
                 bool there = e >= begin && e < end, claimed = false;
                 ID v = 0;
                 if (there) {
@@ -180,15 +190,15 @@ extern "C" __global__ void __launch_bounds__(256)
                 uint64 degree = claimed ? edges.offsets[v + 1] - edges.offsets[v] : 0;
                 found += claimed;
                 sent += degree;
-                longest = longest < degree ? degree : longest;
-                append_some(claimed, v, &next->listed, list_of(lists, depth + 1));
+                append_row(claimed, v, degree, next, list_of(lists, depth + 1));
             }
-        }
+        };
+        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
+            along(list[i], 0, 1);
+        for (uint64 i = 0; i < num_many; ++i)
+            along(list[MOST_FEW + i], warp_rank(), num_warps());
         add_block(&next->size, found);
         add_block(&next->edges, sent);
-        longest = block_reduce(longest, (uint64)0, Larger());
-        if (threadIdx.x == 0 && longest > 0)
-            atomicMax(&next->longest, longest);
         grid_sync(barrier);
     }
     add_block(&search->walked, walked);

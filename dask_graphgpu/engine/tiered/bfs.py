@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 # Of tier_bfs.cu: ids of a list, bytes of struct Search, and its first words.
-_LISTED, _SEARCH_BYTES = 65536, 512
+_LISTED, _SEARCH_BYTES = 65536 + 1024, 512
 _NO_LIST = np.uint64(0)
 _WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
 
