@@ -147,10 +147,10 @@ def _check_keeping(algorithm: Algorithm, engine: str) -> None:
             f"{_name(algorithm)} has no checkpoints: they are of methods that run vertex programs, "
             "such as sssp and pagerank; leave checkpoint= out"
         )
-    if engine in ("hybrid", "interpreted"):
+    if engine == "interpreted":
         raise InvalidArgument(
-            f"checkpoint= is of engine='cpu' and engine='gpu'; this graph's is {engine!r}: leave it "
-            "out, or use one of these"
+            f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
+            "it out, or use one of these"
         )
 
 

@@ -14,13 +14,15 @@ from made_graphs import rmat
 import dask_graphgpu as dg
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Keeper
-from dask_graphgpu.engine import cpu, gpu, tiered
+from dask_graphgpu.engine import cpu, gpu, hybrid, tiered
 from dask_graphgpu.engine.gpu import checkpoints
+from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
-from dask_graphgpu.errors import InvalidArgument, NotConverged
+from dask_graphgpu.errors import NotConverged
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.device import fingerprint as on_device
 
@@ -116,10 +118,56 @@ def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
     room = limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
     limit = {"device-memory-limit": bytes_of_vertices(binding) + room, "rounds": rounds}
     expected = on(cpu, program, view(), **arguments)
+    monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
     with dask.config.set({"graphgpu": limit}):
-        assert begun(tmp_path / "kept", tiered, program, view(), 2, **arguments)
-        found = gone_on(tmp_path / "kept", tiered, program, view(), **arguments)
-    np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+        for first, second in ((tiered, tiered), (tiered, cpu), (cpu, tiered)):
+            path = tmp_path / f"{first.__name__} {second.__name__}"
+            assert begun(path, first, program, view(), 2, **arguments) or first is cpu
+            found = gone_on(path, second, program, view(), **arguments)
+            np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+
+
+@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_hybrid(name, split, tmp_path, monkeypatch):
+    """It goes on from itself, and so does the CPU engine; and it goes on from that."""
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    monkeypatch.setattr(tiered_rounds, "FEW", -1)
+    monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
+    program, arguments = PROGRAMS[name]
+    binding = Binding(program, view(), arguments.get("constants", {}))
+    room = limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
+    limit = programs.bytes_of_vertices(binding) + room
+    expected = on(cpu, program, view(), **arguments)
+    with dask.config.set({"graphgpu": {"device-memory-limit": limit, "dispatch": split}}):
+        for first, second in ((hybrid, hybrid), (hybrid, cpu), (cpu, hybrid)):
+            path = tmp_path / f"{first.__name__} {second.__name__}"
+            assert begun(path, first, program, view(), 2, **arguments) or "rounds" in name
+            found = gone_on(path, second, program, view(), **arguments)
+            np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+            if "in place" not in name:
+                assert found.supersteps == expected.supersteps
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4])
+@pytest.mark.parametrize("split", ["alternate", "supersteps"])
+def test_aggregates_of_a_hybrid_run(split, after, tmp_path):
+    """Those that `apply` takes along are the GPU's or the CPU's, whichever had the superstep before."""
+    aggregated = {
+        name: SUPERSTEPS[name] for name in SUPERSTEPS if SUPERSTEPS[name][0].aggregates
+    }  # fmt: skip
+    assert aggregated
+    for name, (program, arguments) in aggregated.items():
+        given, path = columned(graph().view()), tmp_path / name.replace("/", " ")
+        if Binding(program, given, arguments.get("constants", {})).shadowed("sum"):
+            continue
+        expected = on(cpu, program, given, **arguments)
+        with dask.config.set({"graphgpu": {"device-memory-limit": "1MB", "dispatch": split}}):
+            if not begun(path, hybrid, program, given, after, **arguments):
+                assert expected.supersteps <= after
+                continue
+            found = gone_on(path, hybrid, program, given, **arguments)
+        same(found, expected, rtol=1e-5 if "32" in name or "edges" in name else 1e-9)
 
 
 def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
@@ -183,12 +231,6 @@ def test_a_limit_that_was_passed_before_is_not_converged(tmp_path):
     assert begun(tmp_path / "kept", gpu, program, view(), 5, **arguments)
     with pytest.raises(NotConverged, match="after 5 supersteps"):
         gone_on(tmp_path / "kept", gpu, program, view(), **arguments, max_supersteps=3)
-
-
-def test_hybrid_has_none(tmp_path):
-    frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
-    with pytest.raises(InvalidArgument, match="checkpoint= is of engine='cpu' and engine='gpu'"):
-        frame.graph(engine="hybrid").pagerank(checkpoint=tmp_path / "kept")
 
 
 def test_a_cutoff_is_of_the_run(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -85,6 +86,31 @@ def put(arrays: Arrays, columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
     if "active" not in columns:
         arrays.active[:own] = arrays.reached[:own]
     return np.flatnonzero(reached)
+
+
+@dataclass(frozen=True)
+class Improving:
+    """A run in supersteps or rounds of which what is kept is what one in place keeps.
+
+    So any engine goes on from it, in whatever order it improves values; who has one sends again.
+    """
+
+    engine: Any
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """As of `in_place_kept`."""
+        return in_place_kept(self.engine.arrays)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        """As of the engine."""
+        self.engine.resume(columns)
+
+
+def keeping_of(engine: Any, keeper: Keeper | None, found: Kept | None, *, in_place: bool) -> Any:
+    """The keeping of a run in supersteps or rounds; None: nobody keeps. ``in_place``: as `Improving`."""
+    if keeper is None:
+        return None
+    return keeping.Keeping(Improving(engine) if in_place else engine, keeper, found)
 
 
 class Stretches:

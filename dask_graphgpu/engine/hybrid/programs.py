@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dask_graphgpu.engine.hybrid.dispatch import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.limits import Cut
@@ -31,6 +32,7 @@ def run(
     max_supersteps: int | None = None,
     exact_supersteps: bool = False,
     report: Report,
+    keeper: Keeper | None = None,
 ) -> State:
     """Run a vertex program, compiled for both; as `engine.cpu.run`, in supersteps.
 
@@ -56,7 +58,9 @@ def run(
     # No compiler before a run.
     from dask_graphgpu.engine import tiered
     from dask_graphgpu.engine.arguments import check_run
+    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
@@ -81,13 +85,21 @@ def run(
         state = tiered.run(
             program, view, sources=sources, constants=constants, cutoff=cutoff, targets=targets,
             max_supersteps=max_supersteps, exact_supersteps=exact_supersteps, report=report,
+            keeper=keeper,
         )  # fmt: skip
         gpu_alone(report)
         return state
 
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    in_place = program.in_place and not in_steps
+    beginning = None if keeper is None else Beginning(keeper, in_place, cutoff)
+
     def attempt(cut: Cut) -> State:
-        made = prepared(TieredArrays(binding, places, cut), report, in_rounds=in_rounds)
-        return made.run(max_supersteps, exact_supersteps)
+        arrays = TieredArrays(binding, places, cut)
+        found = None if beginning is None else beginning(arrays)
+        made = prepared(arrays, report, in_rounds=in_rounds)
+        kept = keeping_of(made, keeper, found, in_place=in_place)
+        return made.run(max_supersteps, exact_supersteps, kept)
 
     return shrinking(cut, report, attempt)
 

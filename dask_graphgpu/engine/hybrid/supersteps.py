@@ -109,8 +109,21 @@ class HybridSupersteps(TieredSynchronous):
                 self._making.result().arrays.close()
 
     def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
-        self._control = super()._begin(limit, before)
+        self._control, self._before = super()._begin(limit, before), before
         return self._control
+
+    def _go_on(self, control: dict[str, int], until: int) -> None:
+        super()._go_on(control, until)
+        self._control = control | {"limit": until}
+        if control["completed"]:
+            self._control |= {"superstep": control["completed"] + 1, "done": 0}
+            if not self._folds:
+                self._first()
+
+    @property
+    def _completed(self) -> int:
+        """Supersteps that are, also before this run."""
+        return self._control["completed"] or self._before
 
     # -- the loop --------------------------------------------------------------------------------
 
@@ -132,6 +145,7 @@ class HybridSupersteps(TieredSynchronous):
                 return control
             timed, began = self._is_timed, time.perf_counter()
             step()
+            self._folds = True
             self._control = self._looked()
             self._note_together(control, time.perf_counter() - began if timed else None)
             if self._control["bad"]:
@@ -212,7 +226,7 @@ class HybridSupersteps(TieredSynchronous):
         self._known.record(cupy.cuda.get_current_stream())
         host, control = self._host, self._control
         self._flush(control)
-        superstep, limit = control["completed"], control["limit"]
+        superstep, limit = self._completed, control["limit"]
         known = self.arrays.last_aggregates() if superstep else {}
         host.take_over(self.arrays, control, known, self._after())
         stopped = over = False
@@ -243,10 +257,9 @@ class HybridSupersteps(TieredSynchronous):
         host.hand_over(arrays, cupy.cuda.get_current_stream())
         arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
         arrays.set_aggregates(host.arrays.aggregates)
-        self._control = control
+        self._control, self._folds = control, False
         if not over:
             self._first()
-            self._folds = False
 
     def _next(self, run: Any) -> list[Callable[[], None]]:
         steps = super()._next(run)
@@ -255,7 +268,6 @@ class HybridSupersteps(TieredSynchronous):
             if self._folds:  # else `_first` has taken them, after a superstep of the CPU
                 for launched in steps:
                     launched()
-            self._folds = True
 
         return [fold]
 
@@ -292,7 +304,7 @@ class HybridSupersteps(TieredSynchronous):
             emitted = self.emitted if self.binding.source_only else None
             while (page := pages.for_cpu()) is not None:
                 if not number:
-                    superstep = self._control["completed"] + 1
+                    superstep = self._completed + 1
                     host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
                 found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
                 number, edges, bad = number + 1, edges + found, bad or wrong

@@ -44,8 +44,8 @@ def run(
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.gpu.checkpoints import Beginning
-    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
+    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+    from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
@@ -77,16 +77,8 @@ def run(
             "use 'auto' or 'synchronous'"
         )
     asynchronous = rounds == "asynchronous"
-    if asynchronous and not (program.in_place or program.accumulative):
-        raise InvalidArgument(
-            "graphgpu.rounds is 'asynchronous', and the program depends on the order of its "
-            "supersteps: it is neither monotone nor accumulative=True; use 'synchronous'"
-        )
-    if asynchronous and exact_supersteps:
-        raise InvalidArgument(
-            "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
-            "such rounds do not have: use 'synchronous'"
-        )
+    if asynchronous:
+        check_asynchronous(program, exact=exact_supersteps)
     assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
     cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
@@ -98,16 +90,16 @@ def run(
     if rounds in ("auto", "resident-first") and in_place:
         kind = ResidentFirst
 
-    # In rounds a superstep is the first state that is complete, as in supersteps.
-    beginning = None if keeper is None else Beginning(keeper, False, cutoff)
+    improves = in_place and not in_steps
+    beginning = None if keeper is None else Beginning(keeper, improves, cutoff)
 
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
         found = None if beginning is None else beginning(arrays)
         transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
         engine = kind(arrays, report, transfer)
-        keeping = None if keeper is None else Keeping(engine, keeper, found)
-        return engine.run(max_supersteps, exact_supersteps, keeping)
+        kept = keeping_of(engine, keeper, found, in_place=improves)
+        return engine.run(max_supersteps, exact_supersteps, kept)
 
     return shrinking(cut, report, attempt)
 
@@ -123,6 +115,32 @@ def _may_be_near_far(rounds: str, way: str) -> bool:
             f"is {way!r}: use 'zero-copy' or 'auto'"
         )
     return reads and rounds in ("auto", "near-far")
+
+
+def check_asynchronous(program: VertexProgram, *, exact: bool) -> None:
+    """Raise where a program cannot have asynchronous rounds.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether a number of supersteps is asked for.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    from dask_graphgpu.errors import InvalidArgument
+
+    if not (program.in_place or program.accumulative):
+        raise InvalidArgument(
+            "graphgpu.rounds is 'asynchronous', and the program depends on the order of its "
+            "supersteps: it is neither monotone nor accumulative=True; use 'synchronous'"
+        )
+    if exact:
+        raise InvalidArgument(
+            "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
+            "such rounds do not have: use 'synchronous'"
+        )
 
 
 def check_pushed(binding: Binding, cutoff: Any, why: str, instead: str) -> None:
