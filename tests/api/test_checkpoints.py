@@ -146,7 +146,7 @@ def test_what_is_refused(frame, tmp_path, cut, monkeypatch):
         graph.pagerank(resume=True)
     with pytest.raises(InvalidArgument, match="checkpoint is a int"):
         graph.pagerank(checkpoint=3)
-    with pytest.raises(InvalidArgument, match="is of engine='cpu'"):
+    with pytest.raises(InvalidArgument, match="is of the engines 'cpu', 'gpu' and 'hybrid'"):
         frame.graph(engine="interpreted").sssp("v0", checkpoint=tmp_path / "kept")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
