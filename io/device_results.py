@@ -57,7 +57,7 @@ def assemble(
 ) -> Any:
     """As `results.assemble`, a cuDF frame of rows in host memory or on the GPU.
 
-    Ids may be series, as of `series_of_ids`, whose memory it then does not share.
+    Ids may be series, as of `series_of_ids`, whose memory it shares until somebody writes to it.
     """
     out = {}
     for name, kind in columns.items():
@@ -79,7 +79,7 @@ def series_of_ids(ids: list[pa.Array]) -> list[Any]:
 
 
 def _series(ids: Any) -> Any:
-    return ids.copy(deep=True) if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
+    return ids if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
 
 
 def _integer(dtype: Any) -> np.dtype[Any] | None:

@@ -42,7 +42,7 @@ async def ask(
     *arguments: Any,
     patience: float | None = None,
 ) -> T:
-    """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker.
+    """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker, which may be this.
 
     ``patience``: seconds for the answer, where those that are usual are too few or too many.
 
@@ -55,6 +55,8 @@ async def ask(
     Exception
         What the function raises.
     """
+    if address == worker.address and asyncio.get_running_loop() is worker.loop.asyncio_loop:  # type: ignore[attr-defined]
+        return function(*arguments, dask_worker=worker)
     call = worker.rpc(address).run(function=dumps(function), args=dumps(arguments))
     asked = asyncio.ensure_future(call)
     until = time.monotonic() + (patience or ANSWER)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dask._task_spec import Task
+from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from distributed import Client, Reschedule, Worker, get_client, get_worker, secede
 from distributed.utils import sync
 
@@ -50,7 +52,7 @@ _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
 _COME_BACK = 10.0  # seconds for workers to be started again, or to have memory again
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
-_MOMENT = 0.5  # seconds for the error of a rank that seems lost to come
+_MOMENT = 0.5  # seconds for the error of a rank that seems lost to come, or for what it returned
 # Ranks start before other tasks of their workers: those of the same run wait for them.
 _PRIORITY = 100
 
@@ -148,8 +150,17 @@ class _Leader:
             with suppress(Exception):  # the scheduler is gone, and with it the locks
                 await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
             raise
-        await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
+        self._free()
         return results
+
+    def _free(self) -> None:
+        """Give the workers back, without waiting for the answer: who next wants them sees to it."""
+
+        async def free() -> None:
+            with suppress(Exception):
+                await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
+
+        _keep(free())
 
     # -- steps of a run --------------------------------------------------------------------------
 
@@ -239,30 +250,24 @@ class _Leader:
         self, meeting: Meeting, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
     ) -> list[Any]:
         """Start a task a rank and wait for them."""
-        futures = [
-            self.client.submit(
-                run_rank,
-                meeting,
-                rank,
-                function,
-                *arguments[rank],
-                key=f"{self.name}-rank-{rank}-{self.run_id}",
-                workers=[address],
-                allow_other_workers=False,  # and so never stolen, however busy this worker is
-                pure=False,
-                priority=_PRIORITY,
-                retries=0,
-            )
-            for rank, address in enumerate(self.addresses)
-        ]
+        layers: dict[str, Layer] = {}
+        for rank, address in enumerate(self.addresses):
+            key = f"{self.name}-rank-{rank}-{self.run_id}"
+            task = Task(key, run_rank, meeting, rank, function, *arguments[rank])
+            # And nowhere else, so that it is never stolen, however busy this worker is.
+            where = {"workers": [address], "allow_other_workers": False}
+            layers[key] = MaterializedLayer({key: task}, annotations=where)
+        # One graph: the scheduler takes a millisecond or two for each.
+        graph = HighLevelGraph(layers, {key: set() for key in layers})
+        futures = self.client.get(graph, list(layers), sync=False, priority=_PRIORITY, retries=0)
         with returns(meeting.run, len(futures)) as told:
-            return await self._end(meeting, futures, told)
+            return await self._wait(meeting, futures, told)
 
-    async def _end(
+    async def _wait(
         self, meeting: Meeting, futures: Sequence[Any], told: Sequence[asyncio.Future[Any]]
     ) -> list[Any]:
         """What the ranks return; raises when one does, or nobody wants the run."""
-        ends = [asyncio.ensure_future(_first(*each)) for each in zip(futures, told, strict=True)]
+        ends = [asyncio.ensure_future(_end(*each)) for each in zip(futures, told, strict=True)]
         try:
             await self._watch(ends)
             return [end.result() for end in ends]
@@ -334,9 +339,7 @@ class _Leader:
                 await ask(self.worker, address, abort_rank, self.run_id, reason)
 
         for address in self.addresses:
-            task = asyncio.ensure_future(tell(address))
-            _telling.add(task)
-            task.add_done_callback(_telling.discard)
+            _keep(tell(address))
 
     async def _last_words(self, ends: Sequence[asyncio.Future[Any]], first: BaseException) -> None:
         """Wait for the ranks to end; for those that others have lost, a moment only.
@@ -375,20 +378,27 @@ class _Leader:
         return lost_rank(rank, self.addresses, why)
 
 
-async def _first(future: Any, told: asyncio.Future[Any]) -> Any:
-    """What a rank returned, as it tells or as its task does; what that raised."""
-    task = asyncio.ensure_future(_result(future))
+def _keep(call: Coroutine[Any, Any, None]) -> None:
+    """Have something done that nobody waits for."""
+    task = asyncio.ensure_future(call)
+    _telling.add(task)
+    task.add_done_callback(_telling.discard)
+
+
+async def _end(future: Any, told: asyncio.Future[Any]) -> Any:
+    """What a rank returned, as it tells; what its task raised.
+
+    The result of the task is not asked for unless the rank is not heard: the questions of several
+    futures are one for Dask, and to stop one would stop all.
+    """
+    task = asyncio.ensure_future(future.exception())
     try:
         await asyncio.wait({task, told}, return_when=asyncio.FIRST_COMPLETED)
-        return told.result() if told.done() else task.result()
     finally:
         task.cancel()
-        if task.done() and not task.cancelled():
-            task.exception()  # has been seen: asyncio warns of others
-
-
-async def _result(future: Any) -> Any:
-    return await future
+    if not told.done() and future.status == "finished":
+        await asyncio.wait({told}, timeout=_MOMENT)
+    return told.result() if told.done() else await future
 
 
 def _errors(ends: Sequence[asyncio.Future[Any]]) -> dict[int, BaseException]:

@@ -12,6 +12,7 @@ from distributed import Worker
 
 from dask_graphgpu import report as reports
 from dask_graphgpu.cluster.calls import this_task, this_worker
+from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.report import Advance, Report, Split
 
 TOPIC = "dask_graphgpu"
@@ -90,12 +91,17 @@ def _hand_out(event: tuple[float, dict[str, Any]]) -> None:
 
 
 def tell_report(worker: Worker, run: str, report: Report) -> None:
-    """Leave the report of a run that has ended with the scheduler, for `last_report`."""
+    """Leave the report of a run that has ended with the scheduler, for `last_report`.
+
+    It goes with the message that the task of the run has ended: `Worker.log_event` would send it
+    before, and have that one wait.
+    """
     rows = [[_plain(value) for value in asdict(advance).values()] for advance in report.advances]
     about = {"algorithm": report.algorithm, "ranks": report.ranks}
     split = [list(asdict(each).values()) for each in report.split]
     event = {"run": run, "about": about, "split": split, "advances": rows}
-    worker.log_event(_REPORTS, event)
+    message = {"op": "log-event", "topic": _REPORTS, "msg": event}
+    worker.loop.add_callback(send_with_next, worker.batched_stream, message)
 
 
 def _plain(value: Any) -> Any:
