@@ -38,6 +38,7 @@ def some_edges():
     return edges.assign(weight=rng.integers(1, 100, 3000))
 
 
+@of_the_cpu_engine
 @pytest.mark.parametrize("number", [2, 4])
 def test_report_has_the_advances_of_every_source(number):
     graph = some_edges().graph()

@@ -137,7 +137,7 @@ def test_less_memory_than_the_limit_allows(name, device):
     with dask.config.set({"graphgpu": {"device-memory-limit": limit, **settings}}):
         expected = getattr(graph, method)(**given)
         note_moved()
-        for room in range(limit - 50_000, 0, -limit // 6):
+        for room in range(limit - 50_000, 0, -limit // 12):
             refusing.next(room=room)
             try:
                 found = getattr(graph, method)(**given)

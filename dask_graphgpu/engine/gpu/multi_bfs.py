@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Parts of the edges, of the frontiers of several searches: so many together are pushed before the
 # others are pulled, and all of them if they have no more than many together. A pull reads each row
 # until it has all, without an atomic for an edge.
-FEW, MANY = 0.03, 0.4
+FEW, MANY = 0.045, 0.4
 
 # Bits of a depth that are kept in words: PLANES of the kernel. And vertices that levels of a search
 # are rounded up to, whole lines of memory.
