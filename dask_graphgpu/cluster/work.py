@@ -108,8 +108,10 @@ def linked(ranks: Ranks) -> Iterator[Any]:
         with told("building a share of a graph on the GPU"):
             yield link
         ranks.barrier()  # nobody ends the connection while a peer receives
-    finally:
+    except BaseException:
         link.abort()
+        raise
+    link.close()
 
 
 def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piece]:

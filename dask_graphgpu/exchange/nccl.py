@@ -16,6 +16,7 @@ import numpy as np
 from cupy.cuda import nccl, runtime
 
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.exchange.idle import NAME_BYTES, Idle, Party, new_name
 from dask_graphgpu.exchange.ranks import Ranks
 
 _NOT_READY = 600  # cudaErrorNotReady
@@ -38,7 +39,7 @@ class DeviceLink:
     Attributes
     ----------
     failed : bool
-        It was aborted; another one has to be made.
+        It was aborted, or closed; another one has to be made.
 
     Raises
     ------
@@ -55,8 +56,8 @@ class DeviceLink:
         _check_devices(ranks)
         # Multicast memory of NVLink takes long to set up and fails where it is not permitted.
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
-        own = bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
-        self._comm = _connected(ranks, ranks.all_gather_bytes(own)[0])
+        party = Party(cupy.cuda.Device().id, ranks.size, ranks.rank)
+        name, self._comm = _idle.take(party, ranks) or _new(ranks)
         # NCCL does not end a communicator that graphs use. Whoever is to end them must not hold what
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
@@ -65,8 +66,7 @@ class DeviceLink:
         # multiprocessors, which are there as soon as a few blocks have ended.
         self._second = cupy.cuda.Stream(non_blocking=True, priority=_FIRST)
         self._events: list[Any] = []
-        # To destroy a communicator waits for the peers, who may not be at it; this does not.
-        self._end = weakref.finalize(self, _end, self._comm, self._graphs)
+        self._end = weakref.finalize(self, _end, self._comm, self._graphs, party, name)
         self._end.atexit = False
 
     @property
@@ -166,9 +166,19 @@ class DeviceLink:
             self.abort()
             raise
 
+    def close(self) -> None:
+        """Leave the connection to the next link, when all that was queued is done on all ranks.
+
+        What becomes of a link that nobody holds any more, too.
+        """
+        self._end()
+
     def abort(self) -> None:
         """End what the device waits for, and would for ever; once."""
-        self._end()
+        if self._end.detach() is not None:
+            self._graphs.clear()
+            # To destroy a communicator waits for the peers, who may not be at it; this does not.
+            self._comm.abort()
 
 
 class Recorded:
@@ -190,9 +200,20 @@ class Recorded:
         self._graphs.pop(self._key, None)
 
 
-def _end(communicator: Any, graphs: dict[object, Any]) -> None:
+# Communicators of links that are over; one holds memory of the GPU.
+_idle = Idle(most=2)
+
+
+def _end(communicator: Any, graphs: dict[object, Any], party: Party, name: bytes) -> None:
     graphs.clear()
-    communicator.abort()
+    _idle.give(party, name, communicator)
+
+
+def _new(ranks: Ranks) -> tuple[bytes, Any]:
+    """A communicator that is connected to all peers, and its name. Collective."""
+    own = new_name() + bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
+    told = ranks.all_gather_bytes(own)[0]
+    return told[:NAME_BYTES], _connected(ranks, told[NAME_BYTES:])
 
 
 def _check_devices(ranks: Ranks) -> None:

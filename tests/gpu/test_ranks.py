@@ -26,6 +26,8 @@ from dask_graphgpu.engine.device_ranks import synchronous
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.engine.gpu import asked, near_far
+from dask_graphgpu.exchange import nccl
+from dask_graphgpu.exchange.idle import Idle
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -383,6 +385,33 @@ def test_gpus_are_connected_anew_after_a_loss():
 
     parts = cut(view, 2, "blocks")
     np.testing.assert_array_equal(parts.whole(on_gpus(parts, work)), expected)
+
+
+def test_a_connection_is_used_again(monkeypatch):
+    """By later runs, also of other graphs; but not one that was ended."""
+    made, connect = [], nccl._connected
+
+    def counted(ranks, name):
+        made.append(ranks.rank)
+        return connect(ranks, name)
+
+    monkeypatch.setattr(nccl, "_idle", Idle(most=2))
+    monkeypatch.setattr(nccl, "_connected", counted)
+    shapes = [grid(20), rmat(7), path(50, directed=True)]
+    for shape in (*shapes, *shapes):
+        view = shape.view()
+        expected = on_one(HOPS, view, sources=[0])
+        same(on_ranks(HOPS, cut(view, 2, "random"), sources=[0]), expected, rtol=0)
+        gc.collect()
+    assert sorted(made) == [0, 1]
+
+    def work(share):
+        border_of(share).link.abort()
+
+    on_gpus(cut(grid(5).view(), 2, "random"), work)
+    assert sorted(made) == [0, 1]
+    on_ranks(HOPS, cut(grid(5).view(), 2, "random"), sources=[0])
+    assert sorted(made) == [0, 0, 1, 1]
 
 
 # -- graphs of frames -----------------------------------------------------------------------------

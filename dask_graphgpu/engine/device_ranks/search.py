@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
     from dask_graphgpu.report import Report
 
-# Levels that are queued before the host looks whether the search is over, behind as many others.
-AHEAD = 4
+# Levels that are queued before the host looks whether the search is over, behind as many others: of a
+# search that has come so deep, and before. Those behind the last level send the border in vain, and
+# most searches of large graphs have few.
+AHEAD, FEW_AHEAD, DEEP = 4, 2, 16
 
 _THREADS = 512
 _HEADER = 8  # words of Told
@@ -108,9 +110,12 @@ class Search:
         """The state after the last level: levels are queued, some of them in vain."""
         looks: deque[tuple[Any, np.ndarray]] = deque()
         state, seen = self._state.memory[: self._state.size], list(self._seen)
+        queued = 0
         while True:
-            for _ in range(AHEAD):
+            more = AHEAD if queued >= DEEP else FEW_AHEAD
+            for _ in range(more):
                 self._step()
+            queued += more
             looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
             seen.reverse()  # the other one may be waited for
             state.get(out=looks[-1][1], blocking=False)

@@ -1,0 +1,67 @@
+"""Connections that nobody uses, for whoever needs one next: to connect GPUs takes long."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from dask_graphgpu.exchange.ranks import Ranks
+
+NAME_BYTES = 16
+
+
+class Party(NamedTuple):
+    """Who is connected: a GPU, as one of so many ranks."""
+
+    device: int
+    size: int
+    rank: int
+
+
+def new_name() -> bytes:
+    """What all ranks call a new connection."""
+    return uuid4().bytes
+
+
+class Idle:
+    """Connections of this process, of which each party keeps ``most``.
+
+    One has ``abort()``, which ends it and waits for nobody. It may be given up while the other ranks
+    keep theirs, so whoever takes one asks them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: dict[tuple[Party, bytes], Any] = {}
+        # A link that is collected gives its connection up, which may be while this is held.
+        self._lock = threading.RLock()
+
+    def take(self, party: Party, ranks: Ranks) -> tuple[bytes, Any] | None:
+        """A connection that all ranks have kept, with its name; None where there is none. Collective."""
+        with self._lock:
+            mine = [name for of, name in list(self._kept) if of == party]
+        names = [_cut(every) for every in ranks.all_gather_bytes(b"".join(mine))]
+        name = next((name for name in names[0] if all(name in each for each in names)), None)
+        if name is None:
+            return None
+        with self._lock:
+            made = self._kept.pop((party, name), None)
+        # Somebody else may have taken it since, or it has been ended for others.
+        there = bool(ranks.min(int(made is not None)))
+        if not there and made is not None:
+            made.abort()
+        return (name, made) if there else None
+
+    def give(self, party: Party, name: bytes, connection: Any) -> None:
+        """Keep one, and end the one that has been here longest where there are too many."""
+        with self._lock:
+            self._kept[party, name] = connection
+            same = [key for key in list(self._kept) if key[0] == party]
+            ended = [self._kept.pop(key) for key in same[: -self._most]]
+        for each in ended:
+            each.abort()
+
+
+def _cut(names: bytes) -> list[bytes]:
+    return [names[at : at + NAME_BYTES] for at in range(0, len(names), NAME_BYTES)]
