@@ -50,8 +50,12 @@ class Joined:
         self._found = cupy.empty(1 + size, np.uint64)
         self._seen = cupyx.empty_pinned(1 + size, np.uint64)
         self._counts: list[int] = []
+        self._most = [0] * size  # pairs of each rank that there is room for, in the arrays
+        self._rooms = [self._pairs[:0]] * size
         self.read = 0
         self._trees = Trees(here.into, self._numbers, here.defines) if self._n else None
+        words = 0 if self._trees is None else self._trees.state.size
+        self._state = cupyx.empty_pinned(words, np.uint8)
         vertex = integer_types(here.id_dtype, ids)["ID"]
         module = cuda("rank_components", defines=integer_types(ids, ids) | {"VERTEX": vertex})
         names = "start label_trees meet list_joined join_pairs compress_joined relabel"
@@ -70,8 +74,12 @@ class Joined:
             self._trees.link(None, both=skips)
         self._meeting()
         self._found.get(out=self._seen, blocking=False)
+        if self._trees is not None:
+            linked = self._trees.state
+            linked.memory[: linked.size].get(out=self._state, blocking=False)
         self._border.link.settle()
-        self.read += 0 if self._trees is None else int(self._trees.state.read()[0]["read"])
+        if self._trees is not None:
+            self.read += int(self._trees.state.of(self._state)[0]["read"])
         count, *met = self._seen.tolist()
         bounds = enumerate(pairwise(self._bounds))
         apart = any(not met[j] for j, (first, last) in bounds if first < last)
@@ -100,11 +108,10 @@ class Joined:
         own, counts = self._ranks.rank, self._counts
         if not any(counts):
             return
-        every = [cupy.empty((count, 2), self._label.dtype) for count in counts]
-        every[own] = nothing = self._pairs[:0]
+        self._make_room()
+        every = [room[:count] for room, count in zip(self._rooms, counts, strict=True)]
         sent = [self._pairs[: counts[own]]] * len(counts)
-        sent[own] = nothing
-        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        every[own] = sent[own] = self._pairs[:0]
         self._border.link.swap([(sent, every)])
         for pairs in every:
             self._launch("join_pairs", len(pairs), pairs, np.uint64(len(pairs)), self._forest)
@@ -113,6 +120,19 @@ class Joined:
             given = *self._labelled, self._forest, np.uint64(self._n), self._label
             self._launch("relabel", self._n, *given)
         self._border.link.settle()
+
+    def _make_room(self) -> None:
+        """For the pairs of other ranks, where they have never been so many: all ranks know that alike."""
+        if all(count <= most for count, most in zip(self._counts, self._most, strict=True)):
+            return
+        self._most = [max(each) for each in zip(self._counts, self._most, strict=True)]
+        self._rooms = [
+            self._pairs[:0]
+            if rank == self._ranks.rank
+            else cupy.empty((most, 2), self._label.dtype)
+            for rank, most in enumerate(self._most)
+        ]
+        self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
 
     def labels(self, *, stays: bool) -> Any:
         """What each vertex's component is called; on the host, or on the device where it ``stays``."""
