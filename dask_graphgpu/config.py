@@ -62,7 +62,7 @@ DEFAULTS: dict[str, Any] = {
     "local-convergence": True,
     # Whether on several GPUs most values travel while sums over the sources that are there already are
     # put together, on a second stream: of sums by blocks of sources in which a field is what is sent.
-    "overlap": False,
+    "overlap": True,
 }
 
 dask.config.update_defaults({"graphgpu": DEFAULTS})

@@ -24,6 +24,7 @@ _BLOCKS, _THREADS = 4, 512
 
 _UNREACHED = 255  # as the level of a vertex
 _NONE = np.uint64(0)  # a null pointer
+_PLACE = np.uint64(2**32 - 1)  # which half of a key says where something was
 
 
 class Accumulation:
@@ -44,29 +45,25 @@ class Accumulation:
         # Number of shortest paths; what a vertex gets back; what each path to it hands back.
         self._paths, self._total, self._share = (cupy.empty(n, np.float64) for _ in range(3))
         self._through = cupy.zeros(view.num_owned, np.float64)
+        self._most = cupy.zeros(1, np.float64)  # paths to a vertex
         self._travels = _Travels(border)
+        cupy.divide(1, self._paths, out=self._share)  # loaded before anything waits for other ranks
 
     def begin(self, level: Any) -> int:
         """Take the levels of a search, right for own vertices; the furthest of all ranks'."""
         border, own = self._border, self._view.num_owned
         depth = int(self._ranks.max(int(level[:own].max()) if own else -1))
         if depth < _UNREACHED:
-            self._level[:own] = cupy.where(level[:own] < 0, _UNREACHED, level[:own])
+            # As a byte, -1 is what stands for a vertex that is not reached.
+            self._level[:own] = level[:own].astype(np.uint8)
             border.make_room([self._level])
             self._alike()
             border.refresh([self._level])
             border.link.settle()
-            self._alike()
         return depth
 
     def add(self, source: int, depth: int, *, endpoints: bool) -> int:
-        """Add the dependencies of a source, a number; edges that were read on one way.
-
-        Raises
-        ------
-        IntegerOverflow
-            On all ranks: a number of paths is infinite.
-        """
+        """Add the dependencies of a source, a number; edges that were read on one way."""
         own, paths, total, share = self._view.num_owned, self._paths, self._total, self._share
         here = self._view.places(np.array([source]))[0]
         for array in (paths, total):
@@ -78,26 +75,28 @@ class Accumulation:
         for level in range(1, depth + 1):
             self._in.add(level, level - 1, self._level, counts[level], paths, paths)
             self._travels.send(level, paths)
-        self._border.link.settle()
-        reached = self._level != _UNREACHED
-        if self._ranks.max(int(cupy.isinf(paths[:own]).any()) if own else 0):
-            check(MANY_PATHS, None)
-        share[...] = cupy.where(reached, 1 / cupy.where(reached, paths, 1), 0)
-        self._alike()
+        cupy.divide(1, paths, out=share)  # of those that are reached; nobody reads it of others
         for level in range(depth - 1, 0, -1):
             self._travels.send(level + 1, share)
             self._out.add(level, level + 1, self._level, counts[depth + level], share, total, share)
         self._border.link.settle()
         self._through += paths[:own] * total[:own]
-        reached = reached[:own]
+        self._most = cupy.maximum(self._most, paths[:own].max()) if own else self._most
+        reached = self._level[:own] != _UNREACHED
         if endpoints:
             self._count_ends(reached, here[here < own])
-        read = int((self._in.degrees * reached).sum()) if own else 0
-        self._alike()
-        return read
+        return int((self._in.degrees * reached).sum()) if own else 0
 
     def sums(self) -> np.ndarray:
-        """Of all sources, on the host; shape (num_vertices,), right for own vertices."""
+        """Of all sources, on the host; shape (num_vertices,), right for own vertices.
+
+        Raises
+        ------
+        IntegerOverflow
+            On all ranks: a number of paths is infinite.
+        """
+        if self._ranks.max(int(cupy.isinf(self._most).any())):
+            check(MANY_PATHS, None)
         found = np.zeros(self._view.num_vertices)
         found[: self._view.num_owned] = cupy.asnumpy(self._through)
         return found
@@ -159,13 +158,14 @@ class _Travels:
 
     def sort(self, level: Any, depth: int) -> None:
         """Put both sides in the order of their levels, those of a peer as they were."""
-        self._sorted = []
+        self._sorted, size = [], np.uint64(self._size)
         for vertices, peers in self._sides:
-            keys = level[vertices].astype(np.int32) * self._size + peers
-            counts = cupy.bincount(keys, minlength=256 * self._size)[: (depth + 1) * self._size]
-            ends = np.cumsum(cupy.asnumpy(counts)).reshape(-1, self._size)
-            cuts = np.concatenate([np.r_[0, ends[:-1, -1]][:, None], ends], axis=1)
-            self._sorted.append((vertices[cupy.argsort(keys)], cuts.tolist()))
+            keys = (level[vertices].astype(np.uint64) * size + peers) << 32
+            keys = cupy.sort(keys + cupy.arange(len(vertices), dtype=np.uint64))
+            bounds = cupy.arange((depth + 1) * self._size + 1, dtype=np.uint64) << 32
+            found = cupy.asnumpy(cupy.searchsorted(keys, bounds)).tolist()
+            cuts = [found[at : at + self._size + 1] for at in range(0, len(found) - 1, self._size)]
+            self._sorted.append((vertices[keys & _PLACE], cuts))
 
     def send(self, level: int, array: Any) -> None:
         """Queue that values of own vertices of a level are copied to their ghosts; collective."""
@@ -181,4 +181,4 @@ class _Travels:
     def _peers(self, cuts: Sequence[tuple[int, int]]) -> Any:
         """Of each of the vertices, the peer that it goes to or comes from."""
         lengths = [last - first for first, last in cuts]
-        return cupy.asarray(np.repeat(np.arange(self._size, dtype=np.int32), lengths))
+        return cupy.asarray(np.repeat(np.arange(self._size, dtype=np.uint64), lengths))
