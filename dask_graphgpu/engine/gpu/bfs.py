@@ -85,7 +85,8 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     into = here.into if pulls else out
     lists, separators = degree_lists(out)
     words = (n + 31) // 32
-    wanted = cupy.asarray([] if targets is None else targets, here.id_dtype)
+    none = cupy.empty(0, here.id_dtype)
+    wanted = none if targets is None else cupy.asarray(targets, here.id_dtype)
     level = cupy.empty(n, cupy.int32)
     state = State(_FIELDS, DIRECTIONS)
     kernel = cuda("bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)}).kernel("bfs")

@@ -112,11 +112,9 @@ class DeviceIds(VertexIds):
         """Row of an id by binary search, column after column."""
         lo, hi = 0, len(self)
         for column, part in zip(self.columns, parts, strict=True):
-            value = _searchable(part, column)
-            if value is None:
-                return None
             within = (column.iloc if hasattr(column, "iloc") else column)[lo:hi]
-            lo, hi = lo + _place(within, value, "left"), lo + _place(within, value, "right")
+            first, end = _rows_of(within, part)
+            lo, hi = lo + first, lo + end
         return lo if lo < hi else None
 
 
@@ -132,21 +130,21 @@ def nbytes_of(column: Any) -> int:
     )
 
 
-def _searchable(part: Any, column: Any) -> Any:
-    """A value that a column can be searched for; None where it cannot hold it."""
+def _rows_of(column: Any, part: Any) -> tuple[int, int]:
+    """From where to where an ascending column holds a part of an id; no rows where it does not."""
     if isinstance(part, np.generic):
         part = part.item()
-    if isinstance(part, (bool, float)):
-        return None
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
-        limits = np.iinfo(column.dtype)
-        whole = isinstance(part, int) and limits.min <= part <= limits.max
-        return module_of(column).array([part], column.dtype) if whole else None
-    return part if isinstance(part, str) else None
-
-
-def _place(column: Any, value: Any, side: str) -> int:
-    """Where a value is, or would be, in a column."""
-    if not hasattr(column, "iloc"):
-        return int(module_of(column).searchsorted(column, value, side)[0])
-    return int(column.searchsorted(value, side))
+    if isinstance(part, bool):
+        return 0, 0
+    if hasattr(column, "iloc"):
+        if not isinstance(part, str):
+            return 0, 0
+        return int(column.searchsorted(part, "left")), int(column.searchsorted(part, "right"))
+    limits = np.iinfo(column.dtype)
+    if not isinstance(part, int) or not limits.min <= part <= limits.max:
+        return 0, 0
+    # It and the next one, where there is one: made there, so that only places are waited for.
+    xp = module_of(column)
+    values = xp.arange(part, min(part + 1, int(limits.max)) + 1, dtype=column.dtype)
+    first, end, *_ = *xp.searchsorted(column, values).tolist(), len(column)
+    return first, end
