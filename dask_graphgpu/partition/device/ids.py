@@ -146,5 +146,5 @@ def _rows_of(column: Any, part: Any) -> tuple[int, int]:
     # It and the next one, where there is one: made there, so that only places are waited for.
     xp = module_of(column)
     values = xp.arange(part, min(part + 1, int(limits.max)) + 1, dtype=column.dtype)
-    first, end, *_ = *xp.searchsorted(column, values).tolist(), len(column)
-    return first, end
+    places: list[int] = xp.searchsorted(column, values).tolist()
+    return places[0], places[1] if len(places) == 2 else len(column)
