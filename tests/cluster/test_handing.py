@@ -144,7 +144,7 @@ def test_what_a_scheduler_and_a_worker_have_to_have(client):
     wait(future)
     there, handlers = client.run_on_scheduler(streams)
     assert all(there)
-    assert {"task-finished", handing._NAME} <= set(handlers)
+    assert {"task-finished", "log-event", handing._NAME} <= set(handlers)
     for handlers in client.run(lambda dask_worker: list(dask_worker.stream_handlers)).values():
         assert "free-keys" in handlers
 
