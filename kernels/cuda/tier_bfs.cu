@@ -51,14 +51,26 @@ constexpr uint64 MOST_CREPT = 65536;
 
 // A frontier that `creep` takes: rows up to FEW edges, which are a warp's each, and longer ones, of
 // which each is all warps'.
-constexpr uint64 MOST_FEW = 65536, MOST_MANY = 1024, FEW = 1024;
+constexpr uint64 MOST_MANY = 1024, FEW = 1024;
+
+// Of a level and the next: room for `most` rows of few edges, then for those of many.
+struct Lists {
+    ID *rows;
+    uint64 most;
+
+    __device__ __forceinline__ ID *few(uint64 depth) const {
+        return rows + depth % 2 * (most + MOST_MANY);
+    }
+
+    __device__ __forceinline__ ID *many(uint64 depth) const { return few(depth) + most; }
+};
 
 // Bytes over the link that a row's first and last line have beside it, about, and edges on the
 // device that take as long as a byte.
 constexpr uint64 BESIDE = 128, ON_DEVICE = 16;
 
 extern "C" __global__ void start_search(Edges edges, ID source, int32 *level, Search *search,
-                                        ID *lists) {
+                                        Lists lists) {
     for (uint64 v = thread_rank(); v < edges.n; v += num_threads())
         level[v] = v == source ? 0 : -1;
     if (thread_rank() > 0)
@@ -66,7 +78,7 @@ extern "C" __global__ void start_search(Edges edges, ID source, int32 *level, Se
     uint64 degree = edges.offsets[source + 1] - edges.offsets[source];
     *search = Search{};
     search->steps[0] = Frontier{1, degree, degree <= FEW, degree > FEW};
-    lists[degree <= FEW ? 0 : MOST_FEW] = source;
+    *(degree <= FEW ? lists.few(0) : lists.many(0)) = source;
 }
 
 // After the parts of a level. One thread.
@@ -77,10 +89,6 @@ extern "C" __global__ void next_level(Search *search) {
     search->surveyed = search->depth + 1;
     search->front = search->left = Rows{};
     search->steps[search->depth % 3] = search->steps[(search->depth + 1) % 3] = Frontier{};
-}
-
-__device__ __forceinline__ ID *list_of(ID *lists, uint64 depth) {
-    return lists + depth % 2 * (MOST_FEW + MOST_MANY);
 }
 
 // Appends to a list for which it may be too long. By whole warps.
@@ -98,9 +106,9 @@ __device__ __forceinline__ void append_some(bool wanted, ID v, uint64 *listed, I
 }
 
 __device__ __forceinline__ void append_row(bool wanted, ID v, uint64 length, Frontier *step,
-                                           ID *list) {
-    append_some(wanted && length <= FEW, v, &step->few, list, MOST_FEW);
-    append_some(wanted && length > FEW, v, &step->many, list + MOST_FEW, MOST_MANY);
+                                           const Lists &lists, uint64 depth) {
+    append_some(wanted && length <= FEW, v, &step->few, lists.few(depth), lists.most);
+    append_some(wanted && length > FEW, v, &step->many, lists.many(depth), MOST_MANY);
 }
 
 __device__ __forceinline__ void add_block(uint64 *sum, uint64 mine) {
@@ -118,9 +126,9 @@ __device__ __forceinline__ void add_rows(Rows *sum, const Rows &mine) {
 // What there is to bring of the frontier, and of the vertices without a level. `lists` is null but
 // after parts, when the frontier is counted and listed too: with it `creep` begins.
 extern "C" __global__ void __launch_bounds__(256)
-    survey(Edges edges, const int32 *level, Search *search, ID *lists) {
+    survey(Edges edges, const int32 *level, Search *search, Lists lists) {
     uint64 depth = search->depth, size = 0;
-    if (lists == nullptr && search->surveyed == depth + 1)
+    if (lists.rows == nullptr && search->surveyed == depth + 1)
         return; // it is known
     Frontier *step = search->steps + depth % 3;
     Rows front = {}, left = {};
@@ -133,9 +141,9 @@ extern "C" __global__ void __launch_bounds__(256)
             end = edges.offsets[v + 1];
         }
         uint64 length = end - begin;
-        bool listed = lists != nullptr && in && fresh(&step->few) <= MOST_FEW;
+        bool listed = lists.rows != nullptr && in && fresh(&step->few) <= lists.most;
         if (__any_sync(FULL_WARP, listed)) // else there are too many
-            append_row(listed, (ID)v, length, step, list_of(lists, depth));
+            append_row(listed, (ID)v, length, step, lists, depth);
         if (!in && !out)
             continue;
         begin = begin < edges.resident ? edges.resident : begin;
@@ -148,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     add_rows(&search->front, front);
     add_rows(&search->left, left);
-    if (lists == nullptr)
+    if (lists.rows == nullptr)
         return;
     add_block(&step->size, size);
     add_block(&step->edges, front.all);
@@ -156,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(256)
 
 // Level after level up to `last`, as long as these have fewer than `few` edges. Cooperative.
 extern "C" __global__ void __launch_bounds__(256)
-    creep(Edges edges, int32 *level, Search *search, ID *lists, uint64 last, uint64 few) {
+    creep(Edges edges, int32 *level, Search *search, Lists lists, uint64 last, uint64 few) {
     GridBarrier *barrier = (GridBarrier *)&search->barrier;
     bool leads = thread_rank() == 0;
     uint64 first = fresh(&search->depth), depth = first, walked = 0, behind = 0, passed = 0;
@@ -164,12 +172,12 @@ extern "C" __global__ void __launch_bounds__(256)
         Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
         uint64 size = fresh(&step->size);
         uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
-        if (size == 0 || num_few > MOST_FEW || num_many > MOST_MANY || fresh(&step->edges) >= few ||
-            depth >= last || depth - first >= MOST_CREPT)
+        if (size == 0 || num_few > lists.most || num_many > MOST_MANY ||
+            fresh(&step->edges) >= few || depth >= last || depth - first >= MOST_CREPT)
             break;
         if (leads)
             search->steps[(depth + 2) % 3] = Frontier{};
-        const ID *list = list_of(lists, depth);
+        const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
         passed += size;
         uint64 found = 0, sent = 0;
         auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
@@ -190,13 +198,13 @@ extern "C" __global__ void __launch_bounds__(256)
                 uint64 degree = claimed ? edges.offsets[v + 1] - edges.offsets[v] : 0;
                 found += claimed;
                 sent += degree;
-                append_row(claimed, v, degree, next, list_of(lists, depth + 1));
+                append_row(claimed, v, degree, next, lists, depth + 1);
             }
         };
         for (uint64 i = warp_rank(); i < num_few; i += num_warps())
-            along(list[i], 0, 1);
+            along(rows[i], 0, 1);
         for (uint64 i = 0; i < num_many; ++i)
-            along(list[MOST_FEW + i], warp_rank(), num_warps());
+            along(long_rows[i], warp_rank(), num_warps());
         add_block(&next->size, found);
         add_block(&next->edges, sent);
         grid_sync(barrier);

@@ -111,6 +111,7 @@ def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
     for seed in range(24):
         monkeypatch.setattr(tiered_bfs, "_FEW", (1 << 18, 8, 0)[seed % 3])
+        monkeypatch.setattr(tiered_bfs, "_ROWS", (1 << 18, 3)[seed % 2])
         graph = random_small(seed)
         source = seed % graph.n
         found, report = limited(

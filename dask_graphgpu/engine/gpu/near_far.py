@@ -198,12 +198,16 @@ class NearFar:
         lists["num_targets"] = self._held["targets"].size
         lists["cutoff"] = bounded(cutoff, self.lowest, self.highest)
         lists["column_bits"] = arrays.column_bits
-        lists["starved"], lists["starved_scan"], lists["busy"] = STARVED, STARVED_SCAN, BUSY
+        lists["starved"], lists["starved_scan"], lists["busy"] = self._starved, STARVED_SCAN, BUSY
         lists["alone_list"], lists["alone_edges"] = ALONE_LIST, ALONE_EDGES
         columns = {"COLUMNS": "1"} if arrays.column_bits else {}
         self._module = arrays.module("near_far", defines(values.dtype) | columns)
         self._kernel = self._module.kernel("near_far")
         self._run = arrays.run("send")
+
+    @property
+    def _starved(self) -> int:
+        return STARVED
 
     def _layout(self, lists: np.dtype[Any]) -> np.dtype[Any]:
         """Of struct Lists."""

@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-# Of tier_bfs.cu: ids of a list, bytes of struct Search, and its first words.
-_LISTED, _SEARCH_BYTES = 65536 + 1024, 512
-_NO_LIST = np.uint64(0)
+# Of tier_bfs.cu: long rows of a list, bytes of struct Search, and its first words.
+_LONG_ROWS, _SEARCH_BYTES = 1024, 512
 _WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
 
-# Edges of a level that is left to the device: of as many, at most some 0.2 ms of the link, which is
-# what a look of the host takes.
-_FEW = 1 << 18
+# Edges and rows of a level that is left to the device: of as many, at most some 0.7 ms of the link, which
+# is what a level takes that the host looks at.
+_FEW, _ROWS = 1 << 20, 1 << 18
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
@@ -78,7 +77,9 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
 
     here, tier, n = DeviceView.of(view), rows.tier, np.uint64(rows.n)
     level, ids = cupy.empty(rows.n, np.int32), here.id_dtype
-    search, lists = cupy.empty(_SEARCH_BYTES // 8, np.uint64), cupy.empty(2 * _LISTED, ids)
+    search, most = cupy.empty(_SEARCH_BYTES // 8, np.uint64), min(rows.n, _ROWS)
+    listed = cupy.empty(2 * (most + _LONG_ROWS), ids)
+    lists, no_lists = struct([listed, most]), struct([0, 0])
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
     edges = struct([tier.offsets, *map(address, places), rows.n, tier.cut.resident])
     pulls = np.uint32(not view.directed and configured_direction() == "auto")
@@ -92,7 +93,7 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     try:
         while True:
             rows.together("creep", edges, level, search, lists, last, few)
-            rows.over_vertices("survey", edges, level, search, _NO_LIST, shared=True)
+            rows.over_vertices("survey", edges, level, search, no_lists, shared=True)
             given = n, behind, pulls, level, search, rows.active
             rows.over_vertices("choose_rows", *given, shared=True)
             bring(search, words[: len(_WORDS)], stream)

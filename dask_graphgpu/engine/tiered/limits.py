@@ -165,6 +165,11 @@ class Cut:
         resident = (left // edge - BUFFERS * segment) // BLOCK * BLOCK
         return cls(resident, segment, num_edges)
 
+    def without_buffers(self) -> Cut:
+        """With resident edges in their place, where nothing is streamed."""
+        resident = min(self.resident + BUFFERS * self.segment, self.num_edges)
+        return Cut(resident, self.segment, self.num_edges)
+
     def smaller(self) -> Cut | None:
         """With half of what is on the device: resident edges first; None: there are none left."""
         if not self.segment:

@@ -70,7 +70,7 @@ class Rates:
 
 @cache
 def rates(device: int) -> Rates:
-    """Of the link to a device, measured once: some 10 ms."""
+    """Of the link to a device, measured once: some 20 ms."""
     host = _host()
     return Rates(*_measured(host), gathers=_host_rate(host))
 
@@ -101,7 +101,10 @@ def _measured(host: np.ndarray) -> tuple[float, float]:
     def reads() -> None:
         launch.flat(kernel, launch.num_multiprocessors() * 2048, given)
 
-    return _rate(copies, host.nbytes, stream), _rate(reads, host.nbytes, stream)
+    # Twice: a link that was idle takes a while to be as fast as it can.
+    found = [[_rate(work, host.nbytes, stream) for work in (copies, reads)] for _ in range(2)]
+    best = np.max(found, axis=0).tolist()
+    return best[0], best[1]
 
 
 def _rate(work: Callable[[], None], size: int, stream: Any) -> float:

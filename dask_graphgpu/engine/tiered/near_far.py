@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 # cross in rounds that begin with the resident ones, where these are the hubs'.
 _READ, _CROSSED = 2.0, 1.2
 
+# Edges a round below which buckets are made wider: fewer than of edges in the device's memory, as what
+# is relaxed before its time takes the link's.
+STARVED = 1 << 12
+
 # Bytes that could cross the link while such rounds look at the host and start kernels: 5 ms.
 _ROUNDS = 256 << 20
 
@@ -68,7 +72,7 @@ def prepared(
     beginning = None if keeper is None else Beginning(keeper, True, cutoff)
 
     def attempt(cut: Cut) -> State:
-        arrays = TieredArrays(binding, places, cut)
+        arrays = TieredArrays(binding, places, cut.without_buffers())
         first = places if beginning is None else beginning.places(arrays, places)
         return near_far.run(arrays, first, cutoff, ends, report, keeper, TieredNearFar)
 
@@ -98,6 +102,10 @@ class TieredNearFar(near_far.NearFar):
             self._read += size
             tell({"zero-copy": Moved(parts=1, supersteps=done, bytes=size)}, self.report)
         return done
+
+    @property
+    def _starved(self) -> int:
+        return STARVED
 
     def _layout(self, lists: np.dtype[Any]) -> np.dtype[Any]:
         there = [(name, "u8") for name in ("resident", "neighbours_there")]
