@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
 
 # Threads of a block, and how many blocks a multiprocessor is to hold.
@@ -126,12 +127,8 @@ def improved(
     kind: type[NearFar] | None = None,
 ) -> int:
     """Improve the state as `run` does; return how many rounds it took."""
-    binding, n = arrays.binding, arrays.n
-    program = binding.program
-    ordered = program.priority is not None and configured_direction() == "auto"
-    size = n if places is None else len(places)
-    values = arrays.state[program.first]
-    none = arrays.lowered.glue.identity(binding.message)
+    ordered = is_ordered(arrays.program)
+    size = arrays.n if places is None else len(places)
     rounds = 0
     if size:
         made = NearFar if kind is None else kind
@@ -140,9 +137,20 @@ def improved(
         if ordered:
             lists.measure(places)
         rounds = lists.improve() if keeper is None else lists.improve_in_stretches(keeper)
-    if program.has_reached:
-        arrays.reached |= (values != none).view(np.uint8)
+    note_reached(arrays)
     return rounds
+
+
+def is_ordered(program: VertexProgram) -> bool:
+    """Whether vertices send in the order of their priority."""
+    return program.priority is not None and configured_direction() == "auto"
+
+
+def note_reached(arrays: Arrays) -> None:
+    """Have those that have a value by now among those that are reached."""
+    if arrays.program.has_reached:
+        none = arrays.lowered.glue.identity(arrays.binding.message)
+        arrays.reached |= (arrays.state[arrays.program.first] != none).view(np.uint8)
 
 
 class NearFar:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # How often a row is read in near-far order, about; and of the edges beyond the device how many
 # cross in rounds that begin with the resident ones, where these are the hubs'.
-_READ, _CROSSED = 2.0, 1.2
+_READ, _CROSSED = 1.3, 1.2
 
 # Edges a round below which buckets are made wider: fewer than of edges in the device's memory, as what
 # is relaxed before its time takes the link's.
@@ -77,6 +77,18 @@ def prepared(
         return near_far.run(arrays, first, cutoff, ends, report, keeper, TieredNearFar)
 
     return attempt
+
+
+def finish(arrays: TieredArrays, report: Report) -> None:
+    """Go on from the active vertices of a run in rounds until no value improves."""
+    ordered = near_far.is_ordered(arrays.program)
+    lists = TieredNearFar(arrays, None, None, ordered=ordered, report=report)
+    lists.start(None)
+    if ordered:
+        lists.measure(arrays.sources)
+    lists.improve()
+    arrays.active.fill(0)
+    near_far.note_reached(arrays)
 
 
 class TieredNearFar(near_far.NearFar):
