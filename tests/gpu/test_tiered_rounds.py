@@ -227,9 +227,9 @@ def test_which_order_is_chosen():
         assert not tiered_near_far.pays(binding, cut)
         assert tiered_near_far.pays(binding, limits.Cut(0, 256, number))
         patched.setattr(tiered_near_far, "_HUBS", 1)
-        for way, directions in (("auto", {"push", "local"}), ("stream", {"push", "local"})):
+        for way in ("auto", "stream"):
             _, report = ran(SSSP, view, 0.4, way, "auto", sources=[0])
-            assert {each.direction for each in report.advances} == directions
+            assert {"push", "local"} <= {each.direction for each in report.advances}
     for way, directions in (("auto", {"near-far"}), ("stream", {"push", "local"})):
         _, report = ran(SSSP, view, 0.4, way, "auto", sources=[0])
         assert {each.direction for each in report.advances} == directions
