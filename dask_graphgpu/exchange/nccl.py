@@ -188,12 +188,16 @@ class Recorded:
         self._graphs, self._step, self._key = graphs, step, object()
 
     def __call__(self) -> None:
+        self.prepare()
+        self._graphs[self._key].launch()
+
+    def prepare(self) -> None:
+        """Record it now, if it is not yet: a peer may wait for what is to be done by then."""
         if self._key not in self._graphs:
             stream = cupy.cuda.get_current_stream()
             stream.begin_capture()
             self._step()
             self._graphs[self._key] = stream.end_capture()
-        self._graphs[self._key].launch()
 
     def forget(self) -> None:
         """End the graph; what is queued of it is still done."""

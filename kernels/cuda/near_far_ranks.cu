@@ -18,6 +18,7 @@ struct Told {
     uint64 edges;      // read in the stretch
     uint64 unfinished; // by a launch that has been long enough
     uint64 failed;     // an integer has overflowed, and the run does not go on
+    uint64 left;       // border values that there was no room for
     int64 least;       // key of the least priority of those that are to send
 };
 
@@ -28,6 +29,7 @@ struct Agreed {
     uint64 buckets; // in a stretch
     PRIORITY until;
     uint64 edges; // that were told of
+    uint64 news;  // ghosts that were told something, and border values that are left
     // Settings
     uint64 ordered;
     PRIORITY delta; // the width of a bucket
@@ -35,6 +37,67 @@ struct Agreed {
     uint64 few_edges, few_edges_a_value, widest;
     uint64 steps; // of a launch
 };
+
+// What an owner tells of one border vertex: its place among those of the peer.
+struct News {
+    ID place;
+    uint32 late;
+    VALUE value;
+};
+
+// Lists the border values that are others than when they were sent last, which are `packed`, as
+// many of each peer's as there is room for: from starts[peer] on. cuts: where the border of a peer
+// begins.
+extern "C" __global__ void list_news(Run run, Lists lists, const ID *vertices, uint64 number,
+                                     const uint64 *cuts, uint64 size, VALUE *packed,
+                                     uint8 *packed_late, News *news, const uint64 *starts,
+                                     uint64 *counts) {
+    for (uint64 first = warp_rank() * WARP; first < number; first += num_warps() * WARP) {
+        uint64 i = first + lane(), peer = 0;
+        VALUE now = VALUE(), was = VALUE();
+        uint32 late = 0;
+        bool differs = false;
+        if (i < number) {
+            ID v = vertices[i];
+            now = first_field(run)[v], was = packed[i];
+            late = HAS_REACHED ? lists.late[v] : 0;
+            bool same = now == was || (now != now && was != was);
+            differs = !same || (HAS_REACHED && late != packed_late[i]);
+            if (differs)
+                peer = upper_bound(cuts, size + 1, i) - 1;
+        }
+        for (uint32 votes = __ballot_sync(FULL_WARP, differs); votes != 0;) {
+            int leader = __ffs(votes) - 1;
+            uint64 of = __shfl_sync(FULL_WARP, peer, leader), place = 0;
+            bool mine = differs && peer == of;
+            uint32 together = __ballot_sync(FULL_WARP, mine);
+            if (lane() == leader)
+                place = atomicAdd(counts + of, (uint64)__popc(together));
+            place = __shfl_sync(FULL_WARP, place, leader) + __popc(together & lower_lanes());
+            if (mine && place < starts[of + 1] - starts[of]) {
+                news[starts[of] + place] = News{(ID)(i - cuts[of]), late, now};
+                packed[i] = now;
+                if (HAS_REACHED)
+                    packed_late[i] = (uint8)late;
+            }
+            votes &= ~together;
+        }
+    }
+}
+
+// Puts what has come where the ghosts are; those of a peer begin at ghosts[peer].
+extern "C" __global__ void take_news(Run run, Lists lists, const News *news, const uint64 *starts,
+                                     const uint64 *counts, const uint64 *ghosts, uint64 size) {
+    for (uint64 i = thread_rank(); i < starts[size]; i += num_threads()) {
+        uint64 peer = upper_bound(starts, size + 1, i) - 1;
+        if (i - starts[peer] >= counts[peer])
+            continue;
+        uint64 ghost = ghosts[peer] + news[i].place;
+        first_field(run)[ghost] = news[i].value;
+        if (HAS_REACHED)
+            lists.late[ghost] = (uint8)news[i].late;
+    }
+}
 
 // The ghosts that send next, as their owners have told them something, come into the far set. A
 // warp takes the 32 of a word of it. They may be all border vertices, and atomics on the same
@@ -101,12 +164,19 @@ extern "C" __global__ void arrived(Run run, Lists lists, VALUE *told, uint8 *tol
     }
 }
 
-// By one thread.
-extern "C" __global__ void tell(Lists lists, const Agreed *agreed, Told *told) {
+// By one thread. counts, starts: of the news, which are counted anew.
+extern "C" __global__ void tell(Lists lists, const Agreed *agreed, Told *told, uint64 *counts,
+                                const uint64 *starts, uint64 size) {
     const Control &c = *lists.control;
+    told->left = 0;
+    for (uint64 peer = 0; peer < size; ++peer) {
+        uint64 room = starts[peer + 1] - starts[peer];
+        told->left += counts[peer] > room ? counts[peer] - room : 0;
+        counts[peer] = 0;
+    }
     told->unfinished = c.phase != DONE;
     told->failed = c.failed && !lists.goes_on;
-    told->pending = c.far + told->unfinished;
+    told->pending = c.far + told->unfinished + told->left;
     told->arrivals = c.arrivals;
     told->edges = c.all_edges - agreed->edges;
     told->least = MOST;
@@ -139,17 +209,19 @@ extern "C" __global__ void next_stretch(Lists lists, const Told *every, uint64 s
     if (agreed->over)
         return;
     Control &c = *lists.control;
-    Told all = {0, 0, 0, 0, 0, MOST};
+    Told all = {0, 0, 0, 0, 0, 0, MOST};
     for (uint64 rank = 0; rank < size; ++rank) {
         all.pending += every[rank].pending;
         all.arrivals += every[rank].arrivals;
         all.edges += every[rank].edges;
         all.unfinished += every[rank].unfinished;
         all.failed += every[rank].failed;
+        all.left += every[rank].left;
         if (every[rank].least < all.least)
             all.least = every[rank].least;
     }
     ++agreed->exchanges;
+    agreed->news = all.arrivals + all.left;
     agreed->edges = c.all_edges;
     c.came = 0;
     lists.barrier[0] = lists.barrier[1] = 0;

@@ -22,7 +22,8 @@ from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks, driver
 from dask_graphgpu.engine.device_ranks import near_far as rank_near_far
-from dask_graphgpu.engine.device_ranks import synchronous
+from dask_graphgpu.engine.device_ranks import news, synchronous
+from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.engine.gpu import asked, near_far
@@ -121,6 +122,50 @@ def test_shortest_paths_in_short_stretches(way, far, monkeypatch):
             expected = on_one(SSSP, view, sources=[3])
             found = on_ranks(SSSP, cut(view, SEVERAL[-1], way, 2), sources=[3])
             same(found, expected, rtol=1e-5 if kind == "float32" else 0)
+
+
+@pytest.mark.parametrize("values_a_place", [1, 32])
+@pytest.mark.parametrize("way", ["blocks", "random"])
+def test_values_that_are_told_by_lists(way, values_a_place, monkeypatch):
+    """However few there is room for: what is left is told the next time."""
+    used = []
+
+    def listed(engine, *_):
+        used.append(engine)
+        return engine._listed
+
+    monkeypatch.setattr(news, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(RankInPlace, "_next_exchange", listed)
+    for made in (grid(30), rmat(9), rmat(9, directed=True)):
+        for kind in ("int64", "float32"):
+            weight = np.random.default_rng(1).integers(0, 65, len(made.source)).astype(kind)
+            view = replace(made, weight=weight).view()
+            parts = cut(view, SEVERAL[-1], way, 2)
+            expected = on_one(SSSP, view, sources=[3])
+            found = on_ranks(SSSP, parts, sources=[3])
+            same(found, expected, rtol=1e-5 if kind == "float32" else 0)
+        labels = CASES["labels"].program
+        same(on_ranks(labels, parts), on_one(labels, view), rtol=0)
+    assert used
+
+
+def test_few_values_are_told_by_lists(monkeypatch):
+    """Once there are no more than before, of a border that is large beside them."""
+    queued, queue = [], news.News.queue
+    monkeypatch.setattr(news.News, "queue", lambda it: (queued.append(it), queue(it)))
+    view = rmat(12).view()
+    parts = cut(view, 2, "random")
+    expected = on_one(HOPS, view, sources=[0])
+    same(on_ranks(HOPS, parts, sources=[0]), expected, rtol=0)
+    assert not queued
+    weight = np.random.default_rng(1).integers(1, 65, len(rmat(12).source))
+    view = replace(rmat(12), weight=weight).view()
+    monkeypatch.setattr(rank_near_far, "FEW_EDGES", 64)
+    monkeypatch.setattr(rank_near_far, "FEW_EDGES_A_GHOST", 0)
+    monkeypatch.setattr(news, "VALUES_A_PLACE", 4)
+    found = on_ranks(SSSP, cut(view, 2, "random"), sources=[0])
+    same(found, on_one(SSSP, view, sources=[0]), rtol=0)
+    assert queued
 
 
 @pytest.mark.parametrize("overlap", [False, True])

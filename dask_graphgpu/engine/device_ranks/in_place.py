@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import cupy
@@ -16,17 +17,23 @@ import numpy as np
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
+from dask_graphgpu.engine.device_ranks.news import News
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.checkpoints import Stretches as Lengths
 from dask_graphgpu.engine.gpu.checkpoints import in_place_kept, put
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.report import Report
 
 # Stretches that are queued before the host looks whether they are over, behind as many others. One where
 # what travels is large: those that are queued behind the last stretch send it in vain.
 AHEAD, _LARGE = 2, 1 << 24
+
+# Places in the lists of all ranks for each ghost that was told something, from which on the next ones
+# are told by list.
+FEW_NEWS = 4
 
 
 class RankInPlace:
@@ -65,10 +72,13 @@ class RankInPlace:
         self._stretches = Stretches(self._lists, delta, ghosts)
         self._every = cupy.zeros((ranks.size, self._stretches.told.size), np.uint64)
         self._rooms = [self._stretches.room(), self._stretches.room()]
-        border.make_room(self._travelling)
+        self._news = News(self._stretches.kernels, self._lists.given, border, self._travelling)
+        self._room = int(ranks.sum(self._news.room))
         sent = ghosts * sum(array.dtype.itemsize for array in self._travelling)
         self._ahead = 1 if sent > _LARGE else AHEAD
-        self._recorded = border.link.recorded(self._exchange, lasts=True)
+        recorded = border.link.recorded
+        self._whole = recorded(partial(self._exchange, self._refresh), lasts=True)
+        self._listed = recorded(partial(self._exchange, self._news.queue), lasts=True)
 
     # -- from run to run -------------------------------------------------------------------------
 
@@ -82,11 +92,13 @@ class RankInPlace:
         self.arrays.restart(binding, places)
         self._hear()
         self._lists.restart(report)
+        self._news.restart()
 
     def forget(self) -> None:
         """End what was recorded."""
-        self._recorded.forget()
-        del self._recorded  # it holds this
+        self._whole.forget()
+        self._listed.forget()
+        del self._whole, self._listed  # they hold this
 
     def _hear(self) -> None:
         """What ghosts have is what their owners have told."""
@@ -126,6 +138,8 @@ class RankInPlace:
         if arrays.program.active is None:  # else it is not known who sends in the end
             lists.forgive()
         self._stretches.begin(arrays.sources)
+        for recorded in (self._whole, self._listed):
+            recorded.prepare()
         exchanges = 0
         # Nobody goes on before all are here: to allocate waits for devices, and a peer's may wait for
         # this one.
@@ -143,10 +157,11 @@ class RankInPlace:
         link, lists, stretches = self._border.link, self._lists, self._stretches
         looks: deque[tuple[Any, list[np.ndarray]]] = deque()
         rooms, began = list(self._rooms), time.perf_counter()
+        exchange, news = self._whole, 0
         while True:
             for _ in range(self._ahead):
                 lists.go_on()
-                self._recorded()
+                exchange()
             looks.append((cupy.cuda.Event(disable_timing=True), rooms[0]))
             rooms.reverse()  # the other one may be waited for
             stretches.look(looks[-1][1])
@@ -160,6 +175,16 @@ class RankInPlace:
             if agreed["over"]:
                 link.settle()  # what is queued waits for the peers too
                 return int(agreed["exchanges"])
+            last, news = news, int(agreed["news"])
+            exchange = self._next_exchange(news, last)
+
+    def _next_exchange(self, news: int, last: int) -> Recorded:
+        """A list where few values were told, and not more than before; else the whole border.
+
+        The same on all ranks. What does not fit the list is told later.
+        """
+        few = news * FEW_NEWS < self._room and news <= last
+        return self._listed if few else self._whole
 
     def _improve_and_keep(self, kept: Keeping) -> int:
         """The same, with looks at whether the state is due: nothing is queued behind these."""
@@ -172,7 +197,7 @@ class RankInPlace:
             began = time.perf_counter()
             for _ in range(lengths.after(done)):
                 self._lists.go_on()
-                self._recorded()
+                self._whole()
             self._stretches.look(self._rooms[0])
             link.settle()
             agreed = self._seen(self._rooms[0], time.perf_counter() - began)
@@ -182,14 +207,17 @@ class RankInPlace:
                 return done
             kept.after(done, {})
 
-    def _exchange(self) -> None:
+    def _exchange(self, travel: Callable[[], None]) -> None:
         """Queue what comes between two stretches."""
         stretches, link = self._stretches, self._border.link
-        self._border.refresh(self._travelling)
+        travel()
         stretches.arrive(self._told, self._told_late)
-        stretches.tell()
+        stretches.tell(*self._news.told)
         link.all_gather(stretches.told, self._every)
         stretches.choose(self._every)
+
+    def _refresh(self) -> None:
+        self._border.refresh(self._travelling)
 
     def _seen(self, room: list[np.ndarray], seconds: float) -> Any:
         """What the device says, with a row for the report."""

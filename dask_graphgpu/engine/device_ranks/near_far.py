@@ -95,7 +95,7 @@ class RankNearFar(NearFar):
         """Those of near_far_ranks.cu; they and that of a stretch are loaded."""
         launch.resident_blocks(self._kernel, threads=THREADS)
         module = self.arrays.module("near_far_ranks", self._macros)
-        names = "arrived", "tell", "next_stretch"
+        names = "arrived", "tell", "next_stretch", "list_news", "take_news"
         return {name: launch.loaded(module.kernel(name)) for name in names}
 
     def go_on(self) -> None:
@@ -125,7 +125,7 @@ class Stretches:
     """
 
     def __init__(self, lists: RankNearFar, delta: Any, ghosts: int) -> None:
-        self._lists, self._kernels = lists, lists.kernels()
+        self._lists, self.kernels = lists, lists.kernels()
         kind = "i8" if lists.whole else "f8"
         made = np.zeros(1, [(name, kind if of == "priority" else of) for name, of in _AGREED])
         made["buckets"], made["ordered"] = 1, lists.ordered
@@ -149,11 +149,11 @@ class Stretches:
         given = (*self._lists.given, told, told_late)
         # No more: each block adds to the same counters. A warp has the 32 vertices of a word.
         threads = min(told.size + 32, launch.num_multiprocessors() * _BLOCKS * _THREADS)
-        launch.flat(self._kernels["arrived"], threads, given, threads=_THREADS)
+        launch.flat(self.kernels["arrived"], threads, given, threads=_THREADS)
 
-    def tell(self) -> None:
-        """Queue that this rank's numbers are put together in ``told``."""
-        self._alone("tell", self._lists.given[1], self._agreed, self.told)
+    def tell(self, *news: Any) -> None:
+        """Queue that this rank's numbers are put together in ``told``; ``news``: `News.told`."""
+        self._alone("tell", self._lists.given[1], self._agreed, self.told, *news)
 
     def choose(self, every: Any) -> None:
         """Queue that the next stretch is got ready, by what all ranks have told."""
@@ -177,13 +177,14 @@ class Stretches:
 
     def _alone(self, name: str, *args: Any) -> None:
         """A launch of one thread."""
-        self._kernels[name].function(cooperative=False)((1,), (1,), args)
+        self.kernels[name].function(cooperative=False)((1,), (1,), args)
 
 
 # Members of Told and Agreed; "priority" stands for the type of priorities.
-_TOLD = 6
+_TOLD = 7
 _AGREED = (
     ("over", "u8"), ("exchanges", "u8"), ("buckets", "u8"), ("until", "priority"), ("edges", "u8"),
+    ("news", "u8"),
     ("ordered", "u8"), ("delta", "priority"), ("lowest", "priority"), ("highest", "priority"),
     ("few_edges", "u8"), ("few_edges_a_value", "u8"), ("widest", "u8"), ("steps", "u8"),
 )  # fmt: skip
