@@ -51,17 +51,29 @@ class RankArrays(Arrays):
         self.control.fill(0)
         self.aggregates.fill(0)
         places = None if sources is None else cupy.asarray(sources)
-        made = initial(self.binding, {}, self._evaluate, places, self._full)
-        for name, column in made.items():
-            values = self._stored(column)
-            self.state[name][...] = values
-            if name in self.new and self.new[name] is not self.state[name]:
-                self.new[name][...] = values
+        if any(callable(x) for f in self.program.state.values() for x in (f.initial, f.at_source)):
+            made = initial(self.binding, {}, self._evaluate, places, self._full)
+            for name, column in made.items():
+                self.state[name][...] = self._stored(column)
+        else:
+            self._set(places)
+        for name, new in self.new.items():
+            if new is not self.state[name]:
+                new[...] = self.state[name]
         self.active.fill(sources is None)
         if places is not None:
             self.active[places] = 1
         if self.program.has_reached:
             self.reached[...] = self.active
+
+    def _set(self, places: Any) -> None:
+        """As `initial`, of fields that start with the same number everywhere but at sources."""
+        for name, field in self.program.state.items():
+            dtype, values = self.binding.dtypes[name], self.state[name]
+            none = self.binding.identity(dtype) if field.initial is None else field.initial
+            values[...] = self._stored(self._full(1, none, dtype))
+            if field.at_source is not None and places is not None:
+                values[places] = self._stored(self._full(1, field.at_source, dtype))
 
     def _handed(self) -> tuple[dict[str, Any], Any]:
         fields, reached = super()._handed()

@@ -6,6 +6,7 @@ The whole run is one launch (kernels/cuda/near_far.cu), or several where it take
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -372,4 +373,10 @@ def bounded(value: Any, lowest: Any, highest: Any) -> Any:
 
 
 def _struct(members: dict[str, str], kind: str) -> np.dtype[Any]:
-    return np.dtype([(name, kind if of == "priority" else of) for name, of in members.items()])
+    return _made(tuple(members.items()), kind)
+
+
+@cache
+def _made(members: tuple[tuple[str, str], ...], kind: str) -> np.dtype[Any]:
+    """It takes as long to make as a few launches."""
+    return np.dtype([(name, kind if of == "priority" else of) for name, of in members])
