@@ -19,6 +19,11 @@
 
 #include "near_far.cuh"
 
+// Whether rows of WARP edges and more are gone along in whole lines of the link.
+#ifndef IN_LINES
+#define IN_LINES TIERED
+#endif
+
 // A piece of a row, one a lane.
 struct Row {
     ID vertex;
@@ -51,9 +56,13 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
     if (rows == 0)
         return;
     uint32 only = (rows & (rows - 1)) == 0 ? __ffs(rows) - 1 : WARP;
-    uint32 end = warp_inclusive_scan(row.size), start = end - row.size;
+    bool in_lines = IN_LINES && row.size >= WARP; // then all rows are as long
+    uint32 skew = in_lines ? (uint32)(row.begin % WARP) : 0;
+    uint32 room = in_lines ? (skew + row.size + WARP - 1) / WARP * WARP : row.size;
+    uint32 end = warp_inclusive_scan(room), start = end - room;
     uint32 total = __shfl_sync(FULL_WARP, end, WARP - 1);
-    OFFSET origin = row.begin - start; // may wrap around, and then back
+    const uint32 its_first = start + skew;
+    OFFSET origin = row.begin - its_first; // may wrap around, and then back
 
     for (uint32 base = 0; base < total; base += WARP * UNROLL) {
         bool wanted[UNROLL];
@@ -76,6 +85,9 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
             value[j] = __shfl_sync(FULL_WARP, row.value, owner);
             edge[j] = __shfl_sync(FULL_WARP, origin, owner) + x;
             wanted[j] = x < total;
+            if (IN_LINES) // before its first edge it wraps around
+                wanted[j] = x - __shfl_sync(FULL_WARP, its_first, owner) <
+                            __shfl_sync(FULL_WARP, row.size, owner);
             to[j] = wanted[j] ? beside(lists, from[j], neighbour(lists, edge[j])) : 0;
         }
 #pragma unroll
@@ -193,7 +205,16 @@ __device__ __forceinline__ void push(const Run &run, const Lists &lists, const C
         }
         if (!of_items)
             cut(lists, is_long, row.vertex, row.begin, end);
-        relax(run, lists, c, stage, row, least);
+        if (IN_LINES) { // those in lines begin with one
+            Row long_row = row;
+            long_row.size = row.size >= WARP ? row.size : 0;
+            row.size -= long_row.size;
+#pragma unroll 1
+            for (int k = 0; k < 2; ++k)
+                relax(run, lists, c, stage, k == 0 ? long_row : row, least);
+        } else {
+            relax(run, lists, c, stage, row, least);
+        }
         next = __shfl_sync(FULL_WARP, next, 0);
     }
     edges = warp_sum(edges);
