@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.exchange.mesh import AbortEvent, Listener
 
 _EVERY = 0.25  # seconds between two looks at whether anybody still wants the rank
+_LOOKS = 2  # that have to agree that nobody does
 
 _AFTER = 1.0  # seconds that a leader has to do itself what is done after it
 
@@ -276,13 +277,16 @@ def _tls(worker: Worker) -> Any:
 def _watched(worker: Worker, aborted: AbortEvent) -> Iterator[None]:
     """Abort the rank when nobody wants its task any more.
 
-    So it is when the task that leads the run is cancelled or dies with its worker.
+    So it is when the task that leads the run is cancelled or dies with its worker. That worker is
+    lost to the ranks then, who say so if they are given the time to find out.
     """
     key = this_task(worker)
 
     async def watch() -> None:
-        while wanted(worker, key):
+        missed = 0
+        while missed < _LOOKS:
             await asyncio.sleep(_EVERY)
+            missed = 0 if wanted(worker, key) else missed + 1
         aborted.set("the run was cancelled")
         _free_locks(worker)
 
