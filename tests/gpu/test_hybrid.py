@@ -265,7 +265,7 @@ def test_what_cannot_be_is_told():
         ({"direction": "pull"}, {}, EngineUnavailable, "is 'pull'"),
         ({"filter": "jit"}, {}, InvalidArgument, "graphgpu.filter"),
         ({"dispatch": "dice"}, {}, InvalidArgument, "dispatch is 'dice'"),
-        ({"rounds": "asynchronous"}, {}, InvalidArgument, "is 'asynchronous'"),
+        ({"rounds": "near-far"}, {}, InvalidArgument, "is 'near-far'"),
         ({"device-memory-limit": 1000}, {}, LimitTooSmall, "is 1,000"),
     ):
         settings = {"device-memory-limit": "1MB", **settings}

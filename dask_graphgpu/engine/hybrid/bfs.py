@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu.engine import hops, tiered
 from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.tiered import limits
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from a source, as `engine.cpu.bfs`; ``targets`` do not end it earlier.
 
-    Where the CPU could not shorten a level it is the GPU engine's search, see `engine.tiered.bfs`.
+    Where the CPU could not shorten a level it is the GPU engine's search, see `engine.tiered.bfs`. In
+    asynchronous rounds there is no ``cutoff``: InvalidArgument.
     """
+    if limits.configured_rounds() == "asynchronous":
+        return hops.in_supersteps(programs.run, hops.PROGRAM, view, source, cutoff, report)
     if not programs.is_gpus(hops.LEVELS, view):
         return hops.in_supersteps(programs.run, hops.LEVELS, view, source, cutoff, report)
     found = tiered.bfs(view, source, cutoff=cutoff, targets=targets, report=report)

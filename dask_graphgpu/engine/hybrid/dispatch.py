@@ -254,6 +254,8 @@ class Pages:
         Of `WAYS`.
     starting, ending : float
         Seconds before the CPU's first page, and after its last until the device has its messages.
+    each : bool
+        Whether it is so of each page of the CPU's.
     """
 
     def __init__(
@@ -263,8 +265,10 @@ class Pages:
         way: str,
         starting: float = 0.0,
         ending: float = 0.0,
+        *,
+        each: bool = False,
     ) -> None:
-        self._speeds, self._way = speeds, way
+        self._speeds, self._way, self._each = speeds, way, each
         self._starting, self._ending = starting, ending
         self._lock = threading.Lock()
         self._left = deque(pages)
@@ -289,7 +293,9 @@ class Pages:
             page = self._some()
             if page is None:
                 return None
-            last, self._starting = self._left.pop(), 0.0  # they are over
+            last = self._left.pop()
+            if not self._each:
+                self._starting = 0.0  # they are over
             if last.lo < page.lo:
                 self._left.append(Page(last.lo, page.lo, last.active - page.active))
             return page

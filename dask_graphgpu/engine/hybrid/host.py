@@ -25,9 +25,9 @@ from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.report import Report
 
-# Vertices of which each thread has sums of its own: the hubs are among them where rows are by
-# falling degree, and these sums fit into its cache.
-_OWN = 1 << 18
+# Vertices of which threads have sums of their own, in all: the hubs are among them where rows are by
+# falling degree, and putting them together is short beside a superstep.
+_OWN = 1 << 24
 
 
 class HostArrays(Arrays):
@@ -96,19 +96,46 @@ class HostSide(Synchronous):
 
         ``aggregates`` gives their values when called.
         """
-        arrays = self.arrays
-        arrays.superstep = superstep
+        self.clear()
+        self.begin_superstep(superstep, aggregates)
+        self.bring_fields(device, stream)
+        stream.synchronize()
+
+    def begin_superstep(self, superstep: int, aggregates: Any) -> None:
+        """Note what messages may depend on beside vertices; ``aggregates`` as of `begin_pages`."""
+        self.arrays.superstep = superstep
+        if not self.binding.source_only:
+            self.arrays.aggregates.update(aggregates())
+
+    def clear(self) -> None:
+        """No messages yet."""
 
         def clear(lo: int, hi: int) -> None:
             self.messages[lo:hi] = self.identity
             self.received[lo:hi] = 0
 
-        for_blocks(clear, even_blocks(arrays.n))
+        for_blocks(clear, even_blocks(self.arrays.n))
+
+    def bring_fields(self, device: Any, stream: Any) -> None:
+        """Begin to copy what messages read of either end, if they do."""
         if not self.binding.source_only:
             for name in self.program.changing:
                 self._bring_field(name, device, stream)
-            arrays.aggregates.update(aggregates())
-            stream.synchronize()
+
+    def bring_rows(self, page: Page, device: Any, emitted: Any, stream: Any) -> None:
+        """Begin to copy the flags, and what is sent, of the rows that have edges in a page."""
+        first, last = self._rows(page)
+        self._bring(device.active[first:last], self.arrays.active[first:last], stream)
+        if self.binding.source_only:
+            with stream:  # what is made for the copy, and its memory
+                sent = device.wide(emitted[first:last], self.binding.message)
+                self._bring(sent, self.emitted[first:last], stream)
+
+    def _rows(self, page: Page) -> tuple[int, int]:
+        """The first row that has edges in a page, and behind the last."""
+        offsets = self.binding.send.offsets
+        first = int(np.searchsorted(offsets, page.lo, side="right")) - 1
+        return first, int(np.searchsorted(offsets, page.hi, side="left"))
 
     def push_page(self, page: Page, device: Any, emitted: Any, stream: Any, speeds: Speeds) -> Any:
         """Push along the edges of active vertices in a page, which are on the device.
@@ -119,19 +146,23 @@ class HostSide(Synchronous):
         bad : bool
             Whether a message does not fit its type.
         """
-        began, arrays = time.perf_counter(), self.arrays
-        offsets = self.binding.send.offsets
-        first = int(np.searchsorted(offsets, page.lo, side="right")) - 1
-        last = int(np.searchsorted(offsets, page.hi, side="left"))
-        self._bring(device.active[first:last], arrays.active[first:last], stream)
-        if self.binding.source_only:
-            with stream:  # what is made for the copy, and its memory
-                sent = device.wide(emitted[first:last], self.binding.message)
-                self._bring(sent, self.emitted[first:last], stream)
+        began = time.perf_counter()
+        self.bring_rows(page, device, emitted, stream)
         stream.synchronize()
         total, bad = self._push_along(page.lo, page.hi)
         speeds.page_of_cpu(total, time.perf_counter() - began)
         return total, bad
+
+    def push_brought(self, page: Page, *, whole: bool) -> tuple[int, bool]:
+        """The same of flags that were brought; ``whole``: of rows that have all their edges in the page."""
+        if whole:
+            (first, last), offsets = self._rows(page), self.binding.send.offsets
+            flags = self.arrays.active[first:last]
+            if offsets[first] < page.lo:
+                flags[:1] = 0
+            if offsets[last] > page.hi:
+                flags[-1:] = 0
+        return self._push_along(page.lo, page.hi)
 
     def _push_along(self, lo: int, hi: int) -> tuple[int, bool]:
         """Push along the active ones of some edges: how many, and whether a message does not fit its type."""
@@ -148,8 +179,8 @@ class HostSide(Synchronous):
     @cached_property
     def _own(self) -> np.ndarray:
         """Sums over the first vertices, of each thread."""
-        most = min(self.arrays.n, _OWN) if self.program.combine == "sum" else 0
-        return np.full((num_threads(), most), self.identity)
+        threads, sums = num_threads(), self.program.combine == "sum"
+        return np.full((threads, min(self.arrays.n, _OWN // threads) * sums), self.identity)
 
     def end_pages(self) -> None:
         """Put the sums of all threads together, and have these be none again."""

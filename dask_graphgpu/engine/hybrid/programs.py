@@ -46,7 +46,7 @@ def run(
     EngineUnavailable
         ``cutoff``, a direction other than "push", or sums of integers that are checked.
     InvalidArgument
-        Asynchronous rounds, or what else is of graphs on the device.
+        Rounds that the program cannot have, or what else is of graphs on the device.
     LimitTooSmall
         What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
 
@@ -64,7 +64,7 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
-    from dask_graphgpu.engine.tiered.programs import check_pushed
+    from dask_graphgpu.engine.tiered.programs import check_asynchronous, check_pushed
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
@@ -72,13 +72,18 @@ def run(
     places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
     check_pushed(binding, cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'")
     way, rounds = dispatch.configured(), limits.configured_rounds()
-    if rounds in ("asynchronous", "near-far"):
+    if rounds == "near-far":
         raise InvalidArgument(
-            f"graphgpu.rounds is {rounds!r}, and with engine='hybrid' both sides see what the last "
-            "superstep has made: use 'auto' or 'synchronous', or engine='gpu'"
+            "graphgpu.rounds is 'near-far', which engine='hybrid' has no pages for: use 'auto', "
+            "'synchronous' or 'asynchronous', or engine='gpu'"
         )
+    if rounds == "asynchronous":
+        check_asynchronous(program, exact=exact_supersteps)
     in_rounds = (
-        program.in_place and max_supersteps is None and way == "auto" and rounds != "synchronous"
+        program.in_place
+        and max_supersteps is None
+        and way == "auto"
+        and rounds in ("auto", "resident-first")
     )
     cut = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way)
     if _is_gpus(binding, cut.resident, in_rounds=in_rounds):
@@ -107,6 +112,7 @@ def run(
 def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
     """A run of both sides that is about to begin."""
     from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
     from dask_graphgpu.engine.hybrid.supersteps import HybridRounds, HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
     from dask_graphgpu.engine.tiered import limits
@@ -114,7 +120,9 @@ def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> Hybrid
     way, binding, view = dispatch.configured(), arrays.binding, arrays.edge_view
     speeds, transfer = speeds_of(binding), limits.configured_transfer()
     shared = SharedTransfer(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
-    kind = HybridRounds if in_rounds else HybridSupersteps
+    kind: type[HybridSupersteps] = HybridRounds if in_rounds else HybridSupersteps
+    if limits.configured_rounds() == "asynchronous":
+        kind = HybridAsynchronous
     return kind(arrays, report, shared, speeds, way)
 
 

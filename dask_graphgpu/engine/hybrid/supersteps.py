@@ -47,7 +47,7 @@ _LISTS = (
 _PINNING = 4e9
 
 
-class _Pushed(NamedTuple):
+class Pushed(NamedTuple):
     """What the CPU did of a superstep."""
 
     pages: int
@@ -90,7 +90,7 @@ class HybridSupersteps(TieredSynchronous):
         self._stream = cupy.cuda.Stream(non_blocking=True)
         self._known = cupy.cuda.Event(disable_timing=True)
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
-        self._working: Future[_Pushed] | None = None
+        self._working: Future[Pushed] | None = None
         self._making: Future[HostSide] | None = None
         self._folds = True
         self._done = {
@@ -274,7 +274,7 @@ class HybridSupersteps(TieredSynchronous):
     # -- pages of the CPU ------------------------------------------------------------------------
 
     def _bring(self, run: Any, push: Go) -> None:
-        self._pushed: _Pushed | None = None
+        self._pushed: Pushed | None = None
         self._known.record(cupy.cuda.get_current_stream())
         super()._bring(run, push)
         working, self._working = self._working, None
@@ -283,6 +283,13 @@ class HybridSupersteps(TieredSynchronous):
 
     def _lend(self, pages: Pages) -> bool:
         """Have the CPU begin to take pages, where it is worth it."""
+        if not self._is_worth(pages):
+            return False
+        self._working = self._helper.submit(self._push_pages, self._host, pages)
+        return True
+
+    def _is_worth(self, pages: Pages) -> bool:
+        """Whether the CPU is to take pages, and may begin."""
         if not self.shares or self.dispatch in ("gpu", "supersteps"):
             return False
         if self.dispatch == "auto":
@@ -292,11 +299,9 @@ class HybridSupersteps(TieredSynchronous):
                 return False
             if not self._begun().done():
                 return False  # the GPU goes on meanwhile
-        host = self._host
-        self._working = self._helper.submit(self._push_pages, host, pages)
         return True
 
-    def _push_pages(self, host: HostSide, pages: Pages) -> _Pushed:
+    def _push_pages(self, host: HostSide, pages: Pages) -> Pushed:
         """In a thread of its own: the CPU's pages."""
         number, edges, bad, measured = 0, 0, False, self.speeds.measured
         with cupy.cuda.Device(self._device), self._stream, at_most(self._threads):
@@ -310,19 +315,23 @@ class HybridSupersteps(TieredSynchronous):
                 number, edges, bad = number + 1, edges + found, bad or wrong
             if number:
                 host.end_pages()
-        return _Pushed(number, edges, bad, measured)
+        return Pushed(number, edges, bad, measured)
 
-    def _take(self, run: Any, pushed: _Pushed) -> None:
+    def _take(self, run: Any, pushed: Pushed) -> None:
         """Have the device take the messages of the CPU's pages."""
         if not pushed.pages:
             return
         self._pushed = pushed
+        self._take_messages(run, bad=pushed.bad)
+
+    def _take_messages(self, run: Any, *, bad: bool) -> None:
+        """The same of those that the CPU has now; ``bad``: one did not fit its type."""
         messages, received = self._sent
         self._host.send(messages, received, cupy.cuda.get_current_stream())
         sent = self.arrays.stored(messages, self.binding.message), received
         into = (*sent, self.messages, self.received)
         self._launch("take_sent", -(-self.arrays.n // THREADS), run, *into)()
-        if pushed.bad:
+        if bad:
             place = CONTROL.index("bad")
             self.arrays.control[place : place + 1] |= _BAD_COMPUTE
 

@@ -32,7 +32,13 @@ class SharedTransfer(Transfer):
     ----------
     lend : callable
         Has the CPU begin to take pages, if it is to, and says whether it does.
+    between : callable
+        Is called before each page of the GPU's.
+    page_by_page : bool
+        Whether the device has the messages of each of the CPU's pages before the next one.
     """
+
+    page_by_page = False
 
     def __init__(
         self,
@@ -48,6 +54,7 @@ class SharedTransfer(Transfer):
         self._speeds, self._dispatch = speeds, dispatch
         self._beside = starting, ending
         self.lend: Callable[[Pages], bool] = lambda pages: False
+        self.between: Callable[[], object] = lambda: None
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
         """As of `Transfer`."""
@@ -57,7 +64,7 @@ class SharedTransfer(Transfer):
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
         given = [Page(*each) for each in segments]
-        pages = Pages(given, self._speeds, self._dispatch, *self._beside)
+        pages = Pages(given, self._speeds, self._dispatch, *self._beside, each=self.page_by_page)
         shared = self.lend(pages)
         sizes: list[int] = []
         before = 0.0
@@ -68,6 +75,7 @@ class SharedTransfer(Transfer):
                 if len(sizes) >= _STEADY:
                     self._speeds.page_of_gpu(sizes[-BUFFERS], now - before)
                 before = now
+            self.between()
             page = pages.for_gpu()
             if page is None:
                 return

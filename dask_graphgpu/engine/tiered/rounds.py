@@ -23,7 +23,7 @@ from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
 # Words of struct Local in program_tiers.cuh.
-_LOCAL = ("active", "settled", "rounds", "edges", "due", "next", "barrier")
+LOCAL = ("active", "settled", "rounds", "edges", "due", "next", "barrier")
 
 # Local rounds that are queued between two looks at the device, at most.
 _MOST_AHEAD = 16
@@ -44,9 +44,9 @@ class _Rounds(TieredSynchronous):
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
-        self._local = cupy.zeros(len(_LOCAL), np.int64)
-        self._buffer = arrays.tier.kept.take(len(_LOCAL), np.int64)
-        self._seen = self._buffer[: len(_LOCAL)]
+        self._local = cupy.zeros(len(LOCAL), np.int64)
+        self._buffer = arrays.tier.kept.take(len(LOCAL), np.int64)
+        self._seen = self._buffer[: len(LOCAL)]
 
     def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
@@ -114,11 +114,11 @@ class _Rounds(TieredSynchronous):
         stream = cupy.cuda.get_current_stream()
         self._local.get(out=self._seen, blocking=False)
         stream.synchronize()
-        return bool(self._seen[_LOCAL.index("settled")])
+        return bool(self._seen[LOCAL.index("settled")])
 
     def _report(self, control: dict[str, int]) -> None:
         super()._report(control)
-        local = dict(zip(_LOCAL, cupy.asnumpy(self._local).tolist(), strict=True))
+        local = dict(zip(LOCAL, cupy.asnumpy(self._local).tolist(), strict=True))
         edge = self.transfer.tier.bytes_of_edge + self.messages.dtype.itemsize
         self.report.advance(
             "local", supersteps=local["rounds"], frontier=0, edges=local["edges"],
@@ -185,7 +185,7 @@ class ResidentFirst(_Rounds):
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
-        self._everywhere = cupy.zeros(len(_LOCAL), np.int64)  # of rounds over all edges
+        self._everywhere = cupy.zeros(len(LOCAL), np.int64)  # of rounds over all edges
         self._few_sent = 0  # edges of frontiers from which these went on
 
     def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
@@ -245,7 +245,7 @@ class ResidentFirst(_Rounds):
         self._few_sent += self._frontier_edges
 
     def _report(self, control: dict[str, int]) -> None:
-        words = dict(zip(_LOCAL, cupy.asnumpy(self._everywhere).tolist(), strict=True))
+        words = dict(zip(LOCAL, cupy.asnumpy(self._everywhere).tolist(), strict=True))
         self.transfer.read((self._few_sent + words["edges"]) * self.transfer.tier.bytes_of_edge)
         self._local += self._everywhere  # rounds and edges are all that is read of them now
         super()._report(control)

@@ -97,7 +97,7 @@ class Transfer:
         first, last = np.searchsorted(tier.bounds, (max(lo, here), end)).tolist()
         if everything and self.way != "zero-copy":
             ends = tier.bounds[first : last + 1].tolist()
-            parts = iter([Part("stream", *each, each[1] - each[0]) for each in pairwise(ends)])
+            parts = self._streams([(lo, hi, hi - lo) for lo, hi in pairwise(ends)])
         else:
             parts = self._parts(rows, before, first, last)
         for way in self._go_along(parts, go):
