@@ -200,10 +200,13 @@ class ResidentFirst(_Rounds):
             if control["done"]:
                 return control
             if self._is_handed_over:
-                self.transfer.release()
-                self.lists = ()  # their memory is for those of near-far order
-                near_far.finish(self.arrays, self.report)
-                return {**control, "num_active": 0}
+                return self._hand_over(control)
+
+    def _hand_over(self, control: dict[str, int]) -> dict[str, int]:
+        self.transfer.release()
+        self.lists = ()  # their memory is for those of near-far order
+        near_far.finish(self.arrays, self.report)
+        return {**control, "num_active": 0}
 
     @property
     def _is_handed_over(self) -> bool:
