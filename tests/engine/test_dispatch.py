@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine.hybrid import dispatch
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides, Speeds, alpha, work
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides, Speeds, alpha, streams, work
+from dask_graphgpu.engine.tiered.link import LINE, Rates
 from dask_graphgpu.errors import InvalidArgument
 
 
@@ -179,6 +180,28 @@ def test_a_start_counts_once():
     for _ in range(20):
         pages.for_gpu()
     assert pages.for_cpu() is not None  # 16 ms are left
+
+
+def test_a_start_counts_for_each_page_where_messages_go_page_by_page():
+    taking, once = (
+        Pages(PAGES, speeds(), "auto", starting=20e-3, each=each) for each in (True, False)
+    )
+    numbers = []
+    for pages in (taking, once):
+        found = [pages.for_cpu()]
+        while pages.for_gpu() is not None:
+            found.append(pages.for_cpu())
+        numbers.append(sum(page is not None for page in found))
+    assert 0 < numbers[0] < numbers[1]
+
+
+def test_what_a_superstep_has_to_get_over_the_link():
+    rates = Rates(copies=50e9, reads=50e9, gathers=5e9)
+    given = {"rest": 1000, "edge": 4, "arrays": 1, "rates": rates, "gpu": 12.5e9}
+    assert streams(1000, 10, **given) == 1000  # at most all of it
+    assert streams(0, 0, **given) == 0
+    assert streams(100, 0, **given) == pytest.approx(100)  # 4 bytes each at 50 GB/s
+    assert streams(0, 10, **given) == pytest.approx(10 * LINE / 4)
 
 
 def test_before_the_cpu_was_seen_at_work_its_pages_are_short():
