@@ -67,14 +67,15 @@ def to_frame(
     Nulls are those of the masked types (``Int64``, ``Float64``) beside NumPy columns and of Arrow
     types beside Arrow columns; missing string ids are the null of their own type.
     """
-    part = {
-        name: Values(values.data[rows], None if values.valid is None else values.valid[rows])
-        for name, values in table.items()
-    }
     vertices = {
-        name: ids.take(part[name].data, part[name].valid)
+        name: ids.take(table[name].data, table[name].valid, rows)
         for name, kind in columns.items()
         if kind.vertex
+    }
+    numbers = {name: table[name] for name, kind in columns.items() if not kind.vertex}
+    part = {
+        name: Values(values.data[rows], None if values.valid is None else values.valid[rows])
+        for name, values in numbers.items()
     }
     return assemble(part, vertices, columns, schema)
 

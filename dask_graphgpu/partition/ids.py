@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,7 @@ class VertexIds:
         self.columns = list(columns)
         self.position = position
         self.rank = rank
+        self._order: weakref.ref[Any] | None = None  # to what `in_user_order` gave last
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
             self.rank[position] = np.arange(len(position), dtype=position.dtype, like=position)
@@ -84,17 +86,33 @@ class VertexIds:
 
     def in_user_order(self) -> np.ndarray:
         """Dense ids of all vertices, in ascending order of the user's ids."""
-        return (
-            np.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
-            if (self.position is None)
-            else self.position
-        )
+        if self.position is not None:
+            return self.position
+        made = np.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
+        self._order = weakref.ref(made)
+        return made
 
-    def take(self, dense: np.ndarray, valid: np.ndarray | None = None) -> list[pa.Array]:
-        """The user's ids of some dense ids, an array an id column; null where not ``valid``."""
-        rows = dense if self.rank is None else self.rank[dense]
-        index = pa.array(rows.astype(np.int64), mask=None if valid is None else ~valid)
+    def take(
+        self, dense: np.ndarray, valid: np.ndarray | None = None, rows: slice = slice(None)
+    ) -> list[pa.Array]:
+        """The user's ids of ``dense[rows]``, an array an id column; null where not ``valid[rows]``.
+
+        Of `in_user_order` integers are not looked up: they are those of the columns, in their memory.
+        """
+        ordered = self.position if self._order is None else self._order()
+        if (
+            valid is None
+            and dense is ordered
+            and all(pa.types.is_integer(column.type) for column in self.columns)
+        ):
+            return [column[rows] for column in self.columns]
+        dense, valid = dense[rows], None if valid is None else valid[rows]
+        places = dense if self.rank is None else self.rank[dense]
+        index = pa.array(places.astype(np.int64), mask=None if valid is None else ~valid)
         return [column.take(index) for column in self.columns]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_order": None}  # a weak reference is of this process
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
         """Dense ids of some of the user's ids (tuples when there are several id columns).

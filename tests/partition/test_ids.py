@@ -1,5 +1,7 @@
 """User ids and dense ids."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -56,6 +58,26 @@ def test_find_follows_the_position():
     for wrong in ("10", 10.0, True, None):
         with pytest.raises(UnknownVertex):
             ids.find([wrong])
+
+
+@pytest.mark.parametrize("position", [None, [2, 0, 1]])
+def test_ids_in_their_order_are_not_looked_up(position):
+    """Integers are those of the columns; strings, of which a part would hold all, are taken."""
+    position = None if position is None else np.array(position, np.uint32)
+    columns = [pa.array([10, 20, 30]), pa.array(["a", "b", "c"])]
+    for number, shared in ((1, True), (2, False)):
+        ids = VertexIds(columns[:number], position)
+        for each in (ids, pickle.loads(pickle.dumps(ids))):
+            every = each.in_user_order()
+            found = each.take(every, rows=slice(1, None))
+            assert [column.to_pylist() for column in found] == [[20, 30], ["b", "c"]][:number]
+            address = [column.buffers()[1].address for column in (found[0], each.columns[0])]
+            assert (address[0] == address[1]) == shared
+            # Equal ones that are not those, others, and some that are null.
+            assert each.take(every.copy(), rows=slice(1))[0].to_pylist() == [10]
+            assert each.take(every[::-1])[0].to_pylist() == [30, 20, 10]
+            valid = np.array([True, False, True])
+            assert each.take(every, valid)[0].to_pylist() == [10, None, 30]
 
 
 def test_find_in_several_columns():
