@@ -11,6 +11,7 @@ import pytest
 from made_graphs import rmat
 
 from dask_graphgpu import last_report
+from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.pinned import REFUSED
 from dask_graphgpu.errors import OutOfDeviceMemory
 
@@ -130,6 +131,23 @@ def test_every_piece_refused_once(name, memory, request):
         assert errors == 0
     else:
         assert errors
+
+
+def test_a_link_is_measured_again_if_there_is_room(device, monkeypatch):
+    """Else the run goes on with what was measured before, in the first attempt."""
+    refusing, held = device
+    frame, rates = edges(), link.rates(cupy.cuda.Device().id)
+    monkeypatch.setattr(rates, "copies", rates.reads / 10)
+    found = []
+    for again, room in ((0, None), (3, 5_000_000)):
+        monkeypatch.setattr(rates, "again", again)
+        refusing.next(room=room)
+        with dask.config.set({"graphgpu": {**LIMITED, "rounds": "synchronous"}}):
+            found.append(outcome(frame, "sssp", {"source": 0}))
+        gc.collect()
+        assert held() == 0
+    pd.testing.assert_frame_equal(*found)
+    assert (rates.copies, rates.again) == (rates.reads / 10, 2)
 
 
 @pytest.mark.parametrize("name", METHODS)
