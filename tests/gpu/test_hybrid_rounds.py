@@ -2,10 +2,12 @@
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 from device_programs import CUSTOM, columned, graph, on
 from made_graphs import SHAPES, random_small
 
+from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
@@ -136,6 +138,27 @@ def test_messages_of_both_ends(split):
     found, _ = ran(BOTH_ENDS, view, 0, split, sources=[0])
     np.testing.assert_allclose(found["x"], expected["x"], rtol=1e-12)
     np.testing.assert_array_equal(found.reached, expected.reached)
+
+
+def test_methods():
+    rng = np.random.default_rng(2)
+    edges = pd.DataFrame(rng.integers(300, size=(3_000, 2)), columns=["src", "dst"])
+    edges["weight"] = rng.integers(1, 9, len(edges))
+    plain, shared = edges.graph(engine="cpu"), edges.graph(engine="hybrid")
+    settings = {"device-memory-limit": 400_000, "rounds": "asynchronous", "dispatch": "alternate"}
+    with dask.config.set({"graphgpu": settings}):
+        for call in (
+            lambda g: g.sssp(0, predecessor=True),
+            lambda g: g.bfs(0),
+            lambda g: g.weakly_connected_components(),
+        ):
+            pd.testing.assert_frame_equal(call(shared), call(plain))
+        ranks = shared.pagerank(method="delta", tolerance=1e-7)
+        assert last_report().attrs["sides"]["cpu"]["pages"] > 0
+        wanted = plain.pagerank(method="delta", tolerance=1e-7)
+        np.testing.assert_allclose(ranks["rank"], wanted["rank"], rtol=0, atol=1e-6)
+        with pytest.raises(InvalidArgument, match="neither monotone nor accumulative"):
+            shared.pagerank()
 
 
 def test_programs_that_depend_on_the_order_are_refused():

@@ -105,6 +105,7 @@ class HybridSupersteps(TieredSynchronous):
             return super().run(limit, exact, kept)
         finally:
             self._helper.shutdown()
+            cupy.cuda.get_current_stream().synchronize()  # copies to what is given back
             if self._making is not None and self._making.exception() is None:
                 self._making.result().arrays.close()
 
