@@ -180,7 +180,10 @@ class HostSide(Synchronous):
     def _own(self) -> np.ndarray:
         """Sums over the first vertices, of each thread."""
         threads, sums = num_threads(), self.program.combine == "sum"
-        return np.full((threads, min(self.arrays.n, _OWN // threads) * sums), self.identity)
+        size = min(self.arrays.n, _OWN // threads) * sums
+        return np.zeros(
+            (threads, size), self.messages.dtype
+        )  # which threads touch first themselves
 
     def end_pages(self) -> None:
         """Put the sums of all threads together, and have these be none again."""
@@ -188,7 +191,7 @@ class HostSide(Synchronous):
 
         def fold(lo: int, hi: int) -> None:
             messages[lo:hi] += own[:, lo:hi].sum(axis=0, dtype=messages.dtype)
-            own[:, lo:hi] = self.identity
+            own[:, lo:hi] = 0
 
         if own.size:
             for_blocks(fold, even_blocks(own.shape[1], work=len(own)))
