@@ -35,7 +35,7 @@ _READ, _CROSSED = 1.3, 1.2
 
 # Edges a round below which buckets are made wider: fewer than of edges in the device's memory, as what
 # is relaxed before its time takes the link's.
-STARVED = 1 << 12
+STARVED = 1 << 13
 
 # Bytes that could cross the link while such rounds look at the host and start kernels: 5 ms.
 _ROUNDS = 256 << 20
