@@ -36,6 +36,7 @@ class Idle:
         self._kept: dict[tuple[Party, bytes], Any] = {}
         # A link that is collected gives its connection up, which may be while this is held.
         self._lock = threading.RLock()
+        self._over = False
 
     def take(self, party: Party, ranks: Ranks) -> tuple[bytes, Any] | None:
         """A connection that all ranks have kept, with its name; None where there is none. Collective."""
@@ -58,7 +59,16 @@ class Idle:
         with self._lock:
             self._kept[party, name] = connection
             same = [key for key in list(self._kept) if key[0] == party]
-            ended = [self._kept.pop(key) for key in same[: -self._most]]
+            most = 0 if self._over else self._most
+            ended = [self._kept.pop(key) for key in same[: max(len(same) - most, 0)]]
+        for each in ended:
+            each.abort()
+
+    def end(self) -> None:
+        """End all, and what is given from here on: the process ends."""
+        with self._lock:
+            self._over = True
+            ended = [self._kept.pop(key) for key in list(self._kept)]
         for each in ended:
             each.abort()
 

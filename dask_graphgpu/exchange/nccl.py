@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import threading
@@ -206,6 +207,8 @@ class Recorded:
 
 # Communicators of links that are over; one holds memory of the GPU.
 _idle = Idle(most=2)
+# One that is collected at the end of the process would be destroyed, which waits for its peers.
+atexit.register(_idle.end)
 
 
 def _end(communicator: Any, graphs: dict[object, Any], party: Party, name: bytes) -> None:

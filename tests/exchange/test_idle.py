@@ -58,6 +58,15 @@ def test_the_oldest_one_is_ended():
     assert [each.ended for each in (*old, *new)] == [True, True, False, False]
 
 
+def test_at_the_end_all_are_ended():
+    idle, name = Idle(most=2), new_name()
+    made = given(idle, 2, name)
+    idle.end()
+    made += given(idle, 2, new_name())
+    assert all(each.ended for each in made)
+    assert taken(idle, 2) == [None, None]
+
+
 def test_one_that_is_taken_meanwhile_is_ended_elsewhere():
     """Two runs of the same ranks at once have named it; one of them comes later on one rank."""
     idle, name = Idle(most=1), new_name()
