@@ -18,7 +18,6 @@ from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
 from dask_graphgpu.errors import (
     EngineUnavailable,
@@ -238,21 +237,6 @@ def test_a_monotone_program_in_rounds():
         np.testing.assert_array_equal(found["distance"], expected["distance"])
         np.testing.assert_array_equal(found.reached, expected.reached)
         assert report.sides["cpu"]["pages"] == 0
-
-
-def test_rounds_that_near_far_order_ends(monkeypatch):
-    """As those of the GPU engine, also where the CPU might have taken rounds over."""
-    monkeypatch.setattr(programs, "may_pay", lambda *given, **named: True)
-    slow = Speeds(pull=1.0, push=1.0, gpu=1e9, cpu_beside=1.0, gpu_beside=0.0)
-    monkeypatch.setattr(programs, "_speeds", lambda *given: slow)
-    monkeypatch.setattr(tiered_rounds, "FEW", -1)
-    monkeypatch.setattr(tiered_rounds, "_HANDED", 1.0)
-    view = graph(directed=False).view()
-    expected = on(cpu, SSSP, view, sources=[0])
-    with dask.config.set({"graphgpu.rounds": "resident-first"}):
-        found, report = ran(SSSP, view, 0.4, "auto", sources=[0])
-    np.testing.assert_array_equal(found["distance"], expected["distance"])
-    assert "near-far" in {each.direction for each in report.advances}
 
 
 @pytest.mark.parametrize("split", SPLITS)

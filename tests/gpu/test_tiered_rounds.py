@@ -143,26 +143,6 @@ def test_fewer_rounds_and_bytes():
         assert local.supersteps >= 10
 
 
-@pytest.mark.parametrize("handed", [1.0, 0.1, -1.0])
-@pytest.mark.parametrize("name", MONOTONE)
-def test_rounds_that_near_far_order_ends(name, handed, monkeypatch):
-    monkeypatch.setattr(tiered_rounds, "_HANDED", handed)
-    program, given = MONOTONE[name]
-    directions = set()
-    for directed in (True, False):
-        view = graph(directed=directed).view()
-        if directed and program.edges == "both":
-            continue
-        expected = on(cpu, program, view, **given)
-        for share, way in itertools.product((0, 0.4), READS):
-            found, report = ran(program, view, share, way, "resident-first", **given)
-            equal(found, expected)
-            directions |= {each.direction for each in report.advances}
-    assert {"push", "local"} <= directions
-    more_than_one = name in ("sssp", "widest", "hops")
-    assert ("near-far" in directions) == (handed > 0 and more_than_one)
-
-
 @pytest.mark.parametrize("way", READS)
 @pytest.mark.parametrize("name", MONOTONE)
 def test_near_far_order(name, way):

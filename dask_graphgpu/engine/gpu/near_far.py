@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
-    from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
 
 # Threads of a block, and how many blocks a multiprocessor is to hold.
@@ -128,8 +127,12 @@ def improved(
     kind: type[NearFar] | None = None,
 ) -> int:
     """Improve the state as `run` does; return how many rounds it took."""
-    ordered = is_ordered(arrays.program)
-    size = arrays.n if places is None else len(places)
+    binding, n = arrays.binding, arrays.n
+    program = binding.program
+    ordered = program.priority is not None and configured_direction() == "auto"
+    size = n if places is None else len(places)
+    values = arrays.state[program.first]
+    none = arrays.lowered.glue.identity(binding.message)
     rounds = 0
     if size:
         made = NearFar if kind is None else kind
@@ -138,20 +141,9 @@ def improved(
         if ordered:
             lists.measure(places)
         rounds = lists.improve() if keeper is None else lists.improve_in_stretches(keeper)
-    note_reached(arrays)
+    if program.has_reached:
+        arrays.reached |= (values != none).view(np.uint8)
     return rounds
-
-
-def is_ordered(program: VertexProgram) -> bool:
-    """Whether vertices send in the order of their priority."""
-    return program.priority is not None and configured_direction() == "auto"
-
-
-def note_reached(arrays: Arrays) -> None:
-    """Have those that have a value by now among those that are reached."""
-    if arrays.program.has_reached:
-        none = arrays.lowered.glue.identity(arrays.binding.message)
-        arrays.reached |= (arrays.state[arrays.program.first] != none).view(np.uint8)
 
 
 class NearFar:

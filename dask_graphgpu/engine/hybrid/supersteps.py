@@ -152,12 +152,8 @@ class HybridSupersteps(TieredSynchronous):
             if self._control["bad"]:
                 return self._control
             self._control["stopped"] |= stop_says(self._control)
-            if self._control["stopped"] or self._control["done"] or self._ended_otherwise():
+            if self._control["stopped"] or self._control["done"]:
                 return self._control
-
-    def _ended_otherwise(self) -> bool:
-        """Whether something else has ended the run, after a superstep that the GPU was in."""
-        return False
 
     @property
     def _is_timed(self) -> bool:
@@ -398,12 +394,6 @@ class HybridRounds(HybridSupersteps, ResidentFirst):
     def _is_alone(self) -> bool:
         creeps = self._has_few and not self._sides.on_host
         return not creeps and super()._is_alone()
-
-    def _ended_otherwise(self) -> bool:
-        ends = self._is_handed_over
-        if ends:
-            self._control = self._hand_over(self._control)
-        return ends
 
     @property
     def _is_timed(self) -> bool:

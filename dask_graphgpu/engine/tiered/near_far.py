@@ -79,18 +79,6 @@ def prepared(
     return attempt
 
 
-def finish(arrays: TieredArrays, report: Report) -> None:
-    """Go on from the active vertices of a run in rounds until no value improves."""
-    ordered = near_far.is_ordered(arrays.program)
-    lists = TieredNearFar(arrays, None, None, ordered=ordered, report=report)
-    lists.start(None)
-    if ordered:
-        lists.measure(arrays.sources)
-    lists.improve()
-    arrays.active.fill(0)
-    near_far.note_reached(arrays)
-
-
 class TieredNearFar(near_far.NearFar):
     """`NearFar` over edges of which the first are on the device, and all in pinned host memory."""
 

@@ -16,7 +16,6 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.engine.tiered import near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
@@ -33,10 +32,6 @@ _SMALL, _MOST_SMALL = 1 << 18, 4096
 
 # Edges of a frontier that is gone on from where all edges lie, until a round has more.
 FEW = 1 << 16
-
-
-# Of all edges, those of a frontier from which near-far order takes over.
-_HANDED = 1 / 8
 
 
 class _Rounds(TieredSynchronous):
@@ -170,52 +165,13 @@ class ResidentFirst(_Rounds):
     that has more to send than went over the link waits for the next round. With rows by falling
     degree most values are final when they leave the hubs, so that fewer edges cross the link than
     in supersteps. From a frontier of few edges a kernel goes on by itself, which reads edges where
-    they lie, until there are more: all rounds of a road network.
-
-    Once most edges have crossed, and the frontier has few of all, near-far order takes over: what is left
-    would be looks of the host. Not between checkpoints, which it has of another kind.
-
-    Attributes
-    ----------
-    ends : bool
-        Whether that is so.
+    they lie, until there are more: the last rounds of most graphs, and all of a road network's.
     """
-
-    ends = True
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
         self._everywhere = cupy.zeros(len(LOCAL), np.int64)  # of rounds over all edges
         self._few_sent = 0  # edges of frontiers from which these went on
-
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
-        """As of `Synchronous`."""
-        self.ends = self.ends and kept is None
-        return super().run(limit, exact, kept)
-
-    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
-        while True:
-            step()
-            control = self._looked()
-            if control["done"]:
-                return control
-            if self._is_handed_over:
-                return self._hand_over(control)
-
-    def _hand_over(self, control: dict[str, int]) -> dict[str, int]:
-        self.transfer.release()
-        self.lists = ()  # their memory is for those of near-far order
-        near_far.finish(self.arrays, self.report)
-        return {**control, "num_active": 0}
-
-    @property
-    def _is_handed_over(self) -> bool:
-        tier = self.arrays.tier
-        rest = tier.num_edges - tier.cut.resident
-        if not self.ends or not rest or self.transfer.way not in ("auto", "zero-copy"):
-            return False
-        most_have_crossed = 2 * self.transfer.crossed >= rest * tier.bytes_of_edge
-        return most_have_crossed and self._frontier_edges <= _HANDED * tier.num_edges
 
     def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
         control = super()._begin(limit, before)

@@ -40,7 +40,7 @@ class TieredSynchronous(Synchronous):
         self.transfer = transfer
         edges = self.binding.send
         chunks, ids = num_chunks(arrays.edge_view, edges), edges.neighbours.dtype
-        self.lists: tuple[Any, ...] = (
+        self.lists = (
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip

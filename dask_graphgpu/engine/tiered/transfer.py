@@ -149,18 +149,6 @@ class Transfer:
             self._ring.close()
             self._subgraph.close()
 
-    @property
-    def crossed(self) -> int:
-        """Bytes that went over the link so far."""
-        return sum(moved.bytes for moved in self.moved.values())
-
-    def release(self) -> None:
-        """Give back what it holds, as nothing is brought any more."""
-        self.close()
-        if self._rest:
-            self._rest = False
-            del self._ring, self._subgraph
-
     def tell(self, report: Report) -> None:
         """Add what each way has done to a report."""
         tell(self.moved, report)
