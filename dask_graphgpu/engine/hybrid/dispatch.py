@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dask_graphgpu import config
-from dask_graphgpu.engine.tiered.link import ALONG_ROWS, LINE, Rates
+from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 from dask_graphgpu.errors import InvalidArgument
 
 WAYS = ("auto", "gpu", "cpu", "alternate", "supersteps")
@@ -101,7 +101,7 @@ def streams(
     gpu : float
         Edges that are streamed in a second.
     """
-    read = (edges * edge + rows * arrays * LINE) / (ALONG_ROWS * rates.reads)
+    read = (edges * edge + rows * arrays * LINE) / (OF_ROWS * rates.reads)
     return float(min(rest, read * gpu))
 
 

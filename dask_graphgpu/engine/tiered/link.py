@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 # The part of a kernel's rate that is left where it goes along rows: 33 to 37 of 48 GB/s on an H200.
-_OF_ROWS = 0.75
+OF_ROWS = 0.75
 
 # Bytes that a kernel reads of host memory at once, and how much of an active row's first and last
 # of these is not the row's, taken together. It may be a neighbouring row's that is active as well.
@@ -175,7 +175,7 @@ def choose(
     # a launch takes is not any segment's.
     unshared = 1 - active / np.maximum(lengths, 1)
     read = active * edge + number * unshared * arrays * LINE
-    read = read / (_OF_ROWS * measured.reads)
+    read = read / (OF_ROWS * measured.reads)
     gather = active * edge * (1 / measured.gathers + 1 / measured.copies)
     gather = gather + number * row / measured.copies
     alone = np.minimum(stream, read)
