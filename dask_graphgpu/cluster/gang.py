@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dask._task_spec import Task
 from dask.highlevelgraph import HighLevelGraph, Layer, MaterializedLayer
 from distributed import Client, Reschedule, Worker, get_client, get_worker, secede
+from distributed.core import Status
 from distributed.utils import sync
 
 from dask_graphgpu.cluster import on_scheduler
@@ -53,6 +54,8 @@ _COME_BACK = 10.0  # seconds for workers to be started again, or to have memory 
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
 _MOMENT = 0.5  # seconds for the error of a rank that seems lost to come, or for what it returned
+# Of a worker; when it is gone, what it has locked is given back for it.
+_ALIVE = (Status.running, Status.paused)
 # Ranks start before other tasks of their workers: those of the same run wait for them.
 _PRIORITY = 100
 
@@ -157,8 +160,11 @@ class _Leader:
         """Give the workers back, without waiting for the answer: who next wants them sees to it."""
 
         async def free() -> None:
-            with suppress(Exception):
-                await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
+            while self.worker.status in _ALIVE:
+                with suppress(Exception):
+                    await ask_scheduler(self.worker, on_scheduler.free_lock, self.lock)
+                    return
+                await asyncio.sleep(_LOOK)
 
         _keep(free())
 

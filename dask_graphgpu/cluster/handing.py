@@ -27,6 +27,10 @@ from dask_graphgpu.io.lazy_frames import keys_of
 
 _NAME = "dask-graphgpu-handed-in"
 
+# Seconds that a partition is said to have taken. Tasks that take none on average, Dask's stealing
+# takes for new, and fails at those that it was never asked to run.
+_SHORT = 1e-5
+
 _introduced: WeakSet[Worker] = WeakSet()  # workers whose scheduler knows what is handed in
 
 
@@ -78,7 +82,7 @@ def _hand_over(worker: Worker, run: str, led_from: str, made: dict[Any, Any]) ->
         key: {
             "type": kinds[type(part)][0],
             "typename": kinds[type(part)][1],
-            "startstops": [{"action": "compute", "start": now, "stop": now}],
+            "startstops": [{"action": "compute", "start": now, "stop": now + _SHORT}],
             "thread": thread,
         }
         for key, part in made.items()

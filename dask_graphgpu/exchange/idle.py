@@ -66,11 +66,16 @@ class Idle:
 
     def end(self) -> None:
         """End all, and what is given from here on: the process ends."""
+        self._over = True
+        self.drop()
+
+    def drop(self) -> bool:
+        """End all; whether there were any."""
         with self._lock:
-            self._over = True
             ended = [self._kept.pop(key) for key in list(self._kept)]
         for each in ended:
             each.abort()
+        return bool(ended)
 
 
 def _cut(names: bytes) -> list[bytes]:

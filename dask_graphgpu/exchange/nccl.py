@@ -58,7 +58,7 @@ class DeviceLink:
         # Multicast memory of NVLink takes long to set up and fails where it is not permitted.
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
         party = Party(cupy.cuda.Device().id, ranks.size, ranks.rank)
-        name, self._comm = _idle.take(party, ranks) or _new(ranks)
+        name, self._comm = IDLE.take(party, ranks) or _new(ranks)
         # NCCL does not end a communicator that graphs use. Whoever is to end them must not hold what
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
@@ -206,14 +206,14 @@ class Recorded:
 
 
 # Communicators of links that are over; one holds memory of the GPU.
-_idle = Idle(most=2)
+IDLE = Idle(most=2)
 # One that is collected at the end of the process would be destroyed, which waits for its peers.
-atexit.register(_idle.end)
+atexit.register(IDLE.end)
 
 
 def _end(communicator: Any, graphs: dict[object, Any], party: Party, name: bytes) -> None:
     graphs.clear()
-    _idle.give(party, name, communicator)
+    IDLE.give(party, name, communicator)
 
 
 def _new(ranks: Ranks) -> tuple[bytes, Any]:

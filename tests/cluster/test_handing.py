@@ -23,6 +23,11 @@ def states(key, *, dask_worker):
     return [entry[2] for entry in dask_worker.state.story(key) if len(entry) > 3]
 
 
+def mean_durations(keys, *, dask_scheduler):
+    """Of tasks of the same kind."""
+    return [dask_scheduler.tasks[key].prefix.duration_average for key in keys]
+
+
 def kept(dask_worker):
     return [str(key) for key in dask_worker.data]
 
@@ -57,6 +62,8 @@ def test_what_is_handed_in_is_not_run(client, partitions, ranks):
             found = [state for each in client.run(states, key).values() for state in each]
             assert "memory" in found
             assert "executing" not in found
+        means = client.run_on_scheduler(mean_durations, list(where))
+        assert min(means) > 0  # else Dask's stealing fails at them, and says so in the log
         wanted = frame().graph().weakly_connected_components()
         pd.testing.assert_frame_equal(result.compute().reset_index(drop=True), wanted)
         del result

@@ -266,6 +266,12 @@ def test_what_cannot_be_is_told():
         ({"filter": "jit"}, {}, InvalidArgument, "graphgpu.filter"),
         ({"dispatch": "dice"}, {}, InvalidArgument, "dispatch is 'dice'"),
         ({"rounds": "near-far"}, {}, InvalidArgument, "is 'near-far'"),
+        (
+            {"rounds": "resident-first"},
+            {"max_supersteps": 3},
+            InvalidArgument,
+            "is 'resident-first'",
+        ),
         ({"device-memory-limit": 1000}, {}, LimitTooSmall, "is 1,000"),
     ):
         settings = {"device-memory-limit": "1MB", **settings}

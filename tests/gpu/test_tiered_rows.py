@@ -14,7 +14,7 @@ from dask_graphgpu.engine import cpu, tiered
 from dask_graphgpu.engine.tiered import copies, limits, pinned
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall
+from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall, OutOfDeviceMemory
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -185,6 +185,39 @@ def test_the_memory_of_answers_comes_back():
     held = [copies.to_host(on_device * k, kept) for k in range(9)]
     assert sum(pinned.is_lent(array) for array in [*held, other, third]) == 4
     assert [array[2] for array in held] == [2 * k for k in range(9)]
+
+
+def test_answers_of_other_types_take_the_same_memory():
+    kept, before = Kept(), set()
+    for dtype in ("int32", "float64", "int64", "float32"):
+        answers = [
+            copies.to_host(cupy.asarray(np.arange(1000, dtype=dtype)), kept) for _ in range(4)
+        ]
+        assert all(pinned.is_lent(array) for array in answers)
+        for array in answers:
+            np.testing.assert_array_equal(array, np.arange(1000, dtype=dtype))
+        places = {array.ctypes.data for array in answers}
+        del array, answers
+        if dtype in ("int64", "float32"):
+            assert places == before  # of float64's, which were the largest yet
+        before = places
+
+
+def test_an_answer_that_cannot_be_pinned_whole(monkeypatch):
+    empty = pinned.empty
+
+    def no_more(size, dtype):
+        if size * np.dtype(dtype).itemsize > 16 * 4:
+            raise OutOfDeviceMemory("no more than a buffer")
+        return empty(size, dtype)
+
+    monkeypatch.setattr(copies, "_PIECE", 16 * 4)
+    monkeypatch.setattr(pinned, "empty", no_more)
+    kept, array = Kept(), np.arange(1000, dtype=np.int32)
+    for _ in range(6):
+        found = copies.to_host(cupy.asarray(array), kept)
+        assert not pinned.is_lent(found)
+        np.testing.assert_array_equal(found, array)
 
 
 def levels(view, source, **given):

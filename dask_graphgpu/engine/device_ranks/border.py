@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.exchange.border import Border
-from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.exchange.nccl import IDLE, DeviceLink
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.partition.device import memory
@@ -21,6 +21,9 @@ from dask_graphgpu.partition.device import memory
 MOST_KEPT = 4
 
 _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+
+memory.keep(IDLE)  # connections that nobody uses hold memory of the GPU
 
 
 class Kept(Protocol):

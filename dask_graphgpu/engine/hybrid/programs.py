@@ -64,7 +64,11 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
-    from dask_graphgpu.engine.tiered.programs import check_asynchronous, check_pushed
+    from dask_graphgpu.engine.tiered.programs import (
+        check_asynchronous,
+        check_in_place,
+        check_pushed,
+    )
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
@@ -77,14 +81,11 @@ def run(
             "graphgpu.rounds is 'near-far', which engine='hybrid' has no pages for: use 'auto', "
             "'synchronous' or 'asynchronous', or engine='gpu'"
         )
+    in_place = program.in_place and max_supersteps is None
+    check_in_place(rounds, in_place=in_place)
     if rounds == "asynchronous":
         check_asynchronous(program, exact=exact_supersteps)
-    in_rounds = (
-        program.in_place
-        and max_supersteps is None
-        and way == "auto"
-        and rounds in ("auto", "resident-first")
-    )
+    in_rounds = in_place and way == "auto" and rounds in ("auto", "resident-first")
     cut = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way)
     if _is_gpus(binding, cut.resident, in_rounds=in_rounds):
         state = tiered.run(
@@ -96,14 +97,14 @@ def run(
         return state
 
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
-    in_place = program.in_place and not in_steps
-    beginning = None if keeper is None else Beginning(keeper, in_place, cutoff)
+    improves = program.in_place and not in_steps
+    beginning = None if keeper is None else Beginning(keeper, improves, cutoff)
 
     def attempt(cut: Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
         found = None if beginning is None else beginning(arrays)
         made = prepared(arrays, report, in_rounds=in_rounds)
-        kept = keeping_of(made, keeper, found, in_place=in_place)
+        kept = keeping_of(made, keeper, found, in_place=improves)
         return made.run(max_supersteps, exact_supersteps, kept)
 
     return shrinking(cut, report, attempt)

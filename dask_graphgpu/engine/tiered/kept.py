@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import cupy
@@ -13,9 +14,10 @@ import numpy as np
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.engine.tiered.copies import copy
+from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
 
-# Pinned buffers that are kept, at most, and answers that are in pinned memory while callers have them.
+# Pinned buffers that are kept, at most, and answers in pinned memory, those that callers have and those that came back.
 _MOST_SPARE, _MOST_LENT = 16, 4
 
 
@@ -33,6 +35,7 @@ class Kept:
         self._spare: list[np.ndarray] = []
         # What was lent comes back whenever its array goes, also while this thread has the lock.
         self._back: deque[np.ndarray] = deque()
+        self._answers: list[np.ndarray] = []  # came back, in bytes
         self._lent = 0
         self._pinned: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the first
         memory.keep(self)
@@ -78,29 +81,37 @@ class Kept:
         return pinned.empty(size, dtype)
 
     def lend(self, size: int, dtype: Any) -> np.ndarray | None:
-        """A pinned array for a caller, which comes back by itself once nobody has it; None: there are enough.
+        """A pinned array for a caller, which comes back by itself once nobody has it.
 
-        New memory that an answer is written to costs the system a fault for each of its pages, which
-        takes several times as long as the copy from the device.
+        None: there are enough, or the system gives no more. New memory that an answer is written to
+        costs the system a fault for each of its pages, which takes several times as long as the copy
+        from the device.
         """
+        num_bytes = size * np.dtype(dtype).itemsize
         with self._lock:
             self._take_back()
             if not size or self._lent == _MOST_LENT:
                 return None
+            fits = (i for i, each in enumerate(self._answers) if len(each) >= num_bytes)
+            place = next(fits, None)
+            whole = None if place is None else self._answers.pop(place)
             self._lent += 1
-        try:
-            whole = self.take(size, dtype)
-        except BaseException:
-            with self._lock:
-                self._lent -= 1
-            raise
-        return np.asarray(pinned.Lent(whole, self._back.append))[:size]
+            # Those that are too small make way for a new one.
+            del self._answers[: max(self._lent + len(self._answers) - _MOST_LENT, 0)]
+        if whole is None:
+            try:
+                whole = pinned.empty(num_bytes, np.uint8)
+            except OutOfDeviceMemory:
+                with self._lock:
+                    self._lent -= 1
+                return None
+        shown = whole[:num_bytes].view(dtype)
+        return np.asarray(pinned.Lent(shown, partial(self._back.append, whole)))
 
     def _take_back(self) -> None:
         while self._back:
-            self._spare.append(self._back.popleft())
+            self._answers.append(self._back.popleft())
             self._lent -= 1
-        del self._spare[:-_MOST_SPARE]
 
     def give_back(self, array: np.ndarray) -> None:
         """Leave an array, to or from which nothing is copied any more, to other runs."""
@@ -112,8 +123,8 @@ class Kept:
         """Let go of all but pinned copies; whether there was any."""
         with self._lock:
             self._take_back()
-            dropped = bool(self._resident or self._spare)
-            self._edges, self._resident, self._spare = 0, {}, []
+            dropped = bool(self._resident or self._spare or self._answers)
+            self._edges, self._resident, self._spare, self._answers = 0, {}, [], []
         return dropped
 
 

@@ -59,14 +59,14 @@ def _asked(num_bytes: int) -> Any:
 
 
 class Lent:
-    """The memory of an array that is lent: it goes ``back`` when the last array over it goes."""
+    """The memory of an array that is lent: ``back`` is called when the last array over it goes."""
 
-    def __init__(self, whole: np.ndarray, back: Callable[[np.ndarray], None]) -> None:
-        self._whole, self._back = whole, back
-        self.__array_interface__ = whole.__array_interface__
+    def __init__(self, array: np.ndarray, back: Callable[[], None]) -> None:
+        self._array, self._back = array, back
+        self.__array_interface__ = array.__array_interface__
 
     def __del__(self) -> None:
-        self._back(self._whole)
+        self._back()
 
 
 def is_lent(array: np.ndarray) -> bool:

@@ -53,7 +53,6 @@ def run(
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
     from dask_graphgpu.engine.tiered.transfer import Transfer
-    from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
@@ -71,11 +70,7 @@ def run(
         "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in supersteps",
         "raise the limit",
     )
-    if rounds in ("resident-first", "near-far") and not in_place:
-        raise InvalidArgument(
-            f"graphgpu.rounds is {rounds!r}, which is of monotone programs without max_supersteps: "
-            "use 'auto' or 'synchronous'"
-        )
+    check_in_place(rounds, in_place=in_place)
     asynchronous = rounds == "asynchronous"
     if asynchronous:
         check_asynchronous(program, exact=exact_supersteps)
@@ -140,6 +135,17 @@ def check_asynchronous(program: VertexProgram, *, exact: bool) -> None:
         raise InvalidArgument(
             "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
             "such rounds do not have: use 'synchronous'"
+        )
+
+
+def check_in_place(rounds: str, *, in_place: bool) -> None:
+    """Raise where the rounds that are asked for are not those of a run."""
+    from dask_graphgpu.errors import InvalidArgument
+
+    if rounds in ("resident-first", "near-far") and not in_place:
+        raise InvalidArgument(
+            f"graphgpu.rounds is {rounds!r}, which is of monotone programs without max_supersteps: "
+            "use 'auto' or 'synchronous'"
         )
 
 
