@@ -126,7 +126,11 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
         ("--checkpoint edges.parquet", 2, "is the edges"),
         ("--checkpoint kept --report kept/report.csv", 2, "lies within the checkpoint"),
         ("--checkpoint s3://bucket/kept", 2, "is a URL"),
-        ("--checkpoint kept --engine interpreted", 2, "is of engine='cpu'"),
+        (
+            "--checkpoint kept --engine interpreted",
+            2,
+            "is of the engines 'cpu', 'gpu' and 'hybrid'",
+        ),
     ],
 )
 def test_refusals(frame, words, code, message):

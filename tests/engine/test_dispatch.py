@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.engine.hybrid import dispatch
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides, Speeds, alpha, streams, work
-from dask_graphgpu.engine.tiered.link import LINE, Rates
+from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 from dask_graphgpu.errors import InvalidArgument
 
 
@@ -196,7 +196,7 @@ def test_a_start_counts_for_each_page_where_messages_go_page_by_page():
 
 
 def test_what_a_superstep_has_to_get_over_the_link():
-    rates = Rates(copies=50e9, reads=50e9, gathers=5e9)
+    rates = Rates(copies=50e9, reads=50e9 / OF_ROWS, gathers=5e9)
     given = {"rest": 1000, "edge": 4, "arrays": 1, "rates": rates, "gpu": 12.5e9}
     assert streams(1000, 10, **given) == 1000  # at most all of it
     assert streams(0, 0, **given) == 0
