@@ -10,6 +10,7 @@ from dask_graphgpu.algorithms import circuit_simulation, heat_simulation, neural
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
+from dask_graphgpu.engine import hops
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 from dask_graphgpu.report import Report
 
@@ -154,3 +155,27 @@ CUSTOM = {
         constants={"factor": 0.5, "shift": 3, "flag": True},
     ), {"max_supersteps": 3, "constants": {"factor": 2.0}}),
 }  # fmt: skip
+
+MONOTONE = {
+    "sssp": (SSSP, {"sources": [0]}),
+    "widest": (widest(2**63 - 1), {"sources": [1]}),
+    "hops": (hops.PROGRAM, {"sources": [0, 9]}),
+    "hops checked": (CUSTOM["hops checked"][0], {"sources": [3]}),
+    "labels": (CUSTOM["labels"][0], {}),
+}
+
+
+def views(program):
+    """Of the graph, with and without directions, as far as a program can have them."""
+    both = [graph(directed=directed).view() for directed in (True, False)]
+    return both[1:] if program.edges == "both" else both
+
+
+def equal(found, expected):
+    """Assert that two states are the same, bit for bit."""
+    assert list(found) == list(expected)
+    if expected.reached is not None:
+        np.testing.assert_array_equal(found.reached, expected.reached)
+    for name in found:
+        assert found[name].dtype == expected[name].dtype
+        np.testing.assert_array_equal(found[name], expected[name])

@@ -97,7 +97,9 @@ def test_many_runs_at_once_on_one_worker(client, workers):
     futures = [
         run(client, workers[:2], cases.steps, (20,), workers=[workers[0]]) for _ in range(12)
     ]
-    client.gather(futures)
+    for micros in client.gather(futures):  # the steps themselves see that no other run took one
+        assert len(micros) == 2
+        assert min(micros) > 0
 
 
 @pytest.mark.parametrize("who", [0, 2])

@@ -6,7 +6,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same
+from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same, views
 from made_graphs import SHAPES, random_small, rmat
 
 from dask_graphgpu import last_report
@@ -51,10 +51,7 @@ def ran(program, view, share, split, **arguments):
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_programs(name, split):
     program, arguments, rtol = BUILT_IN[name]
-    for directed in (True, False):
-        view = columned(graph(directed=directed).view())
-        if directed and program.edges == "both":
-            continue
+    for view in map(columned, views(program)):
         expected = on(cpu, program, view, **arguments)
         for share in SHARES:
             found, report = ran(program, view, share, split, **arguments)

@@ -4,13 +4,12 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from device_programs import CUSTOM, columned, graph, on
+from device_programs import CUSTOM, MONOTONE, columned, equal, graph, on, views
 from made_graphs import SHAPES, random_small
 
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
-from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, hops, hybrid
 from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
@@ -24,12 +23,6 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 SHARES = [0, 0.4]
-MONOTONE = {
-    "sssp": (SSSP, {"sources": [0]}),
-    "widest": (widest(2**63 - 1), {"sources": [1]}),
-    "hops": (hops.PROGRAM, {"sources": [0, 9]}),
-    "labels": (CUSTOM["labels"][0], {}),
-}
 BOTH_ENDS = VertexProgram(  # what is sent depends on where it goes
     state={"x": Field("float64", initial=None, at_source=0)},
     compute=lambda source_x, destination_degree, weight: source_x + weight / (1 + destination_degree),
@@ -53,14 +46,6 @@ def ran(program, view, share, split, **arguments):
         return hybrid.run(program, view, report=report, **arguments), report
 
 
-def equal(found, expected):
-    if expected.reached is not None:
-        np.testing.assert_array_equal(found.reached, expected.reached)
-    for name in expected:
-        assert found[name].dtype == expected[name].dtype
-        np.testing.assert_array_equal(found[name], expected[name])
-
-
 def like(found, expected, view):
     """Ranks to within what may stay where it is: a rest at a vertex is worth 1 / (1 - damping) of rank."""
     most = 2 * view.num_vertices * DELTA["constants"]["threshold"] / 0.15
@@ -72,10 +57,7 @@ def like(found, expected, view):
 @pytest.mark.parametrize("name", MONOTONE)
 def test_monotone_programs(name, split):
     program, given = MONOTONE[name]
-    for directed in (True, False):
-        view = graph(directed=directed).view()
-        if directed and program.edges == "both":
-            continue
+    for view in views(program):
         expected = on(cpu, program, view, **given)
         for share in SHARES:
             found, report = ran(program, view, share, split, **given)

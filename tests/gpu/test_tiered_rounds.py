@@ -6,13 +6,12 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from device_programs import BUILT_IN, CUSTOM, columned, graph, on
+from device_programs import BUILT_IN, CUSTOM, MONOTONE, columned, equal, graph, on, views
 from made_graphs import SHAPES, grid, path, random_small, rmat
 
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
-from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, hops, tiered
 from dask_graphgpu.engine.gpu import near_far as gpu_near_far
 from dask_graphgpu.engine.state import Binding
@@ -28,13 +27,6 @@ pytestmark = pytest.mark.gpu
 
 WAYS = ["auto", "stream", "zero-copy", "compact"]
 SHARES = [0, 0.4, 1]
-MONOTONE = {
-    "sssp": (SSSP, {"sources": [0]}),
-    "widest": (widest(2**63 - 1), {"sources": [1]}),
-    "hops": (hops.PROGRAM, {"sources": [0, 9]}),
-    "hops checked": (CUSTOM["hops checked"][0], {"sources": [3]}),
-    "labels": (CUSTOM["labels"][0], {}),
-}
 KINDS = ["resident-first", "asynchronous"]
 READS = ["auto", "zero-copy"]
 DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
@@ -61,23 +53,11 @@ def ran(program, view, share, way, rounds="asynchronous", **arguments):
         return tiered.run(program, view, report=report, **arguments), report
 
 
-def equal(found, expected):
-    assert list(found) == list(expected)
-    if expected.reached is not None:
-        np.testing.assert_array_equal(found.reached, expected.reached)
-    for name in found:
-        assert found[name].dtype == expected[name].dtype
-        np.testing.assert_array_equal(found[name], expected[name])
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", MONOTONE)
 def test_monotone_programs(name, way):
     program, given = MONOTONE[name]
-    for directed in (True, False):
-        view = graph(directed=directed).view()
-        if directed and program.edges == "both":
-            continue
+    for view in views(program):
         expected = on(cpu, program, view, **given)
         for share in SHARES:
             for rounds in KINDS:
@@ -147,10 +127,7 @@ def test_fewer_rounds_and_bytes():
 @pytest.mark.parametrize("name", MONOTONE)
 def test_near_far_order(name, way):
     program, given = MONOTONE[name]
-    for directed in (True, False):
-        view = graph(directed=directed).view()
-        if directed and program.edges == "both":
-            continue
+    for view in views(program):
         expected = on(cpu, program, view, **given)
         for share in SHARES:
             found, report = ran(program, view, share, way, "near-far", **given)

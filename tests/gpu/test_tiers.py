@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same
+from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same, views
 from made_graphs import SHAPES, path, random_small, rmat, star
 
 from dask_graphgpu import last_report
@@ -50,10 +50,7 @@ def ran(program, view, share, way, **arguments):
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_programs(name, way):
     program, arguments, rtol = BUILT_IN[name]
-    for directed in (True, False):
-        view = columned(graph(directed=directed).view())
-        if directed and program.edges == "both":
-            continue
+    for view in map(columned, views(program)):
         expected = on(cpu, program, view, **arguments)
         for share in SHARES:
             found, _ = ran(program, view, share, way, **arguments)
