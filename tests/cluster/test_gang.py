@@ -65,6 +65,38 @@ def test_a_rank_that_is_not_heard(client, workers):
         client.run(hush, False)
 
 
+def lose_an_answer():
+    """Have the next question by which workers are given back fail, as where the scheduler is busy."""
+    from dask_graphgpu.cluster import gang, on_scheduler
+
+    asked = gang.ask_scheduler
+
+    async def ask(worker, function, *given):
+        if function is on_scheduler.free_lock:
+            gang.ask_scheduler = asked
+            raise OSError("no answer")
+        return await asked(worker, function, *given)
+
+    gang.ask_scheduler = ask
+
+
+def is_asked():
+    """Whether the question that fails was asked."""
+    from dask_graphgpu.cluster import calls, gang
+
+    return gang.ask_scheduler is calls.ask_scheduler
+
+
+def test_workers_are_given_back_though_an_answer_gets_lost(client, workers):
+    # `nothing_is_left` sees that they are.
+    client.run(lose_an_answer, workers=[workers[0]])
+    assert run(client, workers, cases.where, workers=[workers[0]]).result(30)
+    until = time.monotonic() + 10
+    while not client.run(is_asked, workers=[workers[0]])[workers[0]]:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def test_more_ranks_than_workers(client):
     with pytest.raises(errors.InvalidArgument, match=r"ranks=4, and the cluster has 3 workers"):
         run(client, 4, cases.where).result(30)
