@@ -67,6 +67,16 @@ def test_at_the_end_all_are_ended():
     assert taken(idle, 2) == [None, None]
 
 
+def test_where_memory_is_short_all_go_and_later_ones_are_kept():
+    idle, name = Idle(most=2), new_name()
+    made = given(idle, 2, new_name())
+    assert idle.drop()
+    assert not idle.drop()
+    assert all(each.ended for each in made)
+    given(idle, 2, name)
+    assert taken(idle, 2) == [name, name]
+
+
 def test_one_that_is_taken_meanwhile_is_ended_elsewhere():
     """Two runs of the same ranks at once have named it; one of them comes later on one rank."""
     idle, name = Idle(most=1), new_name()
