@@ -446,7 +446,7 @@ def test_a_connection_is_used_again(monkeypatch):
         made.append(ranks.rank)
         return connect(ranks, name)
 
-    monkeypatch.setattr(nccl, "_idle", Idle(most=2))
+    monkeypatch.setattr(nccl, "IDLE", Idle(most=2))
     monkeypatch.setattr(nccl, "_connected", counted)
     shapes = [grid(20), rmat(7), path(50, directed=True)]
     for shape in (*shapes, *shapes):
