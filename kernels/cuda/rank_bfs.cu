@@ -26,6 +26,7 @@ constexpr uint64 OVER = ~(uint64)0;
 // What the host looks at comes first.
 struct RankState {
     uint64 done;
+    uint64 levels; // that were worked on when it was
     Runs runs;
     uint64 level;    // that is worked on, or OVER
     Search search;   // as `pack` left it
@@ -297,6 +298,7 @@ __device__ void close(const Given &given, Costs costs) {
         Search search = decided(given, costs);
         if (search.action == STOP) {
             state->search = search;
+            state->levels = search.depth;
             state->done = 1;
             return;
         }

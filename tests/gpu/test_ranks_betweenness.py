@@ -1,7 +1,5 @@
 """Betweenness on several GPUs, against the definition by path counts and the CPU engine."""
 
-import importlib
-
 import networkx as nx
 import numpy as np
 import oracles
@@ -12,11 +10,10 @@ from made_graphs import SHAPES, edgeless, layers, path, random_small, rmat, simp
 
 from dask_graphgpu.engine import cpu, device_ranks
 from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.partition.rowwise import row_ids
 from dask_graphgpu.report import Report
 
 pytestmark = marks
-
-module = importlib.import_module("dask_graphgpu.engine.device_ranks.betweenness")
 
 PLAIN = {"weighted": False, "endpoints": False, "edges": False}
 
@@ -84,8 +81,60 @@ def test_who_is_on_no_path_has_nothing():
     assert (row.direction, row.supersteps) == ("accumulate", 2 * 8)
 
 
+@pytest.mark.parametrize("cost", [0.0, np.inf])
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_found_from_either_end(cost, directed, monkeypatch):
+    """All pushed, and all pulled; with a border of many pieces."""
+    monkeypatch.setattr("dask_graphgpu.engine.device_ranks.accumulation.PUSH_COST", cost)
+    monkeypatch.setattr("dask_graphgpu.engine.device_ranks.by_level.CHUNK", 37)
+    for shape in ("grid", "skewed"):
+        view = simple(SHAPES[shape](directed=directed).view())
+        for size in SEVERAL:
+            same(view, size, "random", [1, 7, view.num_vertices - 1], endpoints=True)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_end_of_fewer_edges_is_taken(directed):
+    """Of each pair of levels, on the rank itself; a push counts twice."""
+    view = simple(rmat(8, directed=directed).view())
+    source = int(np.argmax(np.diff(view.out.offsets)))
+    _, report = sums(view, 2, "cyclic", [source])
+    level = cpu.bfs(view, source, cutoff=None, targets=None, report=Report("test"))
+    tail, head = row_ids(view.out).astype(int), view.out.neighbours.astype(int)
+    cost = 0
+    for ends, others, step in [(head, tail, 1), (tail, head, -1)]:
+        own = ends % 2 == 0  # of rank 0
+        pulled, pushed = (
+            np.bincount(level[at[own]] + 1, minlength=99)[1:] for at in (ends, others)
+        )
+        for depth in range(1, level.max() + (step > 0)):
+            pulls, pushes = pulled[depth], pushed[depth - step]
+            if pulls and pushes:
+                cost += pulls if pulls <= 2 * pushes else pushes
+    row = report.advances[-1]
+    assert row.edges == cost < view.num_edges
+
+
+def test_again_on_one_share():
+    """With what an earlier run has left, other sources, and a run of the processors between."""
+    view = simple(SHAPES["skewed"](directed=True).view())
+    parts = cut(view, SEVERAL[-1])
+    chosen = [3, 4], [9], [3, 4]
+
+    def work(share):
+        how = {**PLAIN, "report": Report("test")}
+        return [
+            device_ranks.betweenness(share, parts.numbers[np.array(sources)], **how)
+            for sources in chosen
+        ]
+
+    for sources, found in zip(chosen, zip(*on_gpus(parts, work), strict=True), strict=True):
+        expected = cpu.betweenness(view, np.array(sources), **PLAIN, report=Report("test"))
+        np.testing.assert_allclose(parts.whole(list(found)), expected, rtol=1e-9, atol=1e-9)
+
+
 def test_a_deep_search_is_left_to_the_processors(monkeypatch):
-    monkeypatch.setattr(module, "MOST_LEVELS", 25)
+    monkeypatch.setattr("dask_graphgpu.engine.device_ranks.accumulation.MOST_LEVELS", 25)
     # The first source reaches all within 20 levels, the second does not.
     same(path(40).view(), 2, "blocks", [20, 0, 19])
 

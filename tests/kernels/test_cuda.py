@@ -66,6 +66,7 @@ GIVEN = {
 }
 GENERATED = {"layers", "near_far", "program", "program_blocked", "program_fused"}
 OF_RANKS = {
+    "by_level",
     "near_far_ranks",
     "program_ranks",
     "rank_betweenness",

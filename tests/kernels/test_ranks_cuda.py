@@ -61,4 +61,5 @@ def test_searches_compile(architecture, ids, offsets):
 @pytest.mark.parametrize("offsets", WIDTHS.values(), ids=str)
 def test_betweenness_compiles(architecture, ids, offsets):
     defines = {"ID": ids, "OFFSET": offsets}
-    assert cuda_cubin("rank_betweenness", architecture, defines=defines)[:4] == b"\x7fELF"
+    for source in ("rank_betweenness", "by_level"):
+        assert cuda_cubin(source, architecture, defines=defines)[:4] == b"\x7fELF"

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import cupy
+import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.by_level import ByLevel
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.cuda_build import Kernel
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
+
+# Levels of a search, at most; places of a byte are left for what is not reached.
+MOST_LEVELS = 250
+
+# Edges of a pull that take as long as one of a push, whose sums are atomics.
+PUSH_COST = 2.0
 
 # Blocks of a kernel on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512
 
 _UNREACHED = 255  # as the level of a vertex
-_NONE = np.uint64(0)  # a null pointer
-_PLACE = np.uint64(2**32 - 1)  # which half of a key says where something was
+_LOOKED_AT = 128  # levels are there up to a multiple of it
+_SUMS = np.dtype([(name, np.uint64, _UNREACHED + 1) for name in ("vertices", "pulled", "pushed")])
 
 
 class Accumulation:
-    """The sums, and what a source needs; all ranks call it alike.
+    """The sums, and what a source needs; all ranks call it alike. Kept from one run to the next.
 
     Parameters
     ----------
@@ -37,55 +44,60 @@ class Accumulation:
     """
 
     def __init__(self, view: RankView, border: DeviceBorder) -> None:
-        self._view, self._ranks, self._border = view, view.ranks, border
-        n = view.num_vertices
-        self._in = _Rows(view.toward("out"), view.num_owned)
-        self._out = _Rows(view.toward("in"), view.num_owned) if view.directed else self._in
-        self._level = cupy.empty(n, np.uint8)
-        # Number of shortest paths; what a vertex gets back; what each path to it hands back.
-        self._paths, self._total, self._share = (cupy.empty(n, np.float64) for _ in range(3))
-        self._through = cupy.zeros(view.num_owned, np.float64)
-        self._most = cupy.zeros(1, np.float64)  # paths to a vertex
-        self._travels = _Travels(border)
-        cupy.divide(1, self._paths, out=self._share)  # loaded before anything waits for other ranks
+        self._ranks, self._border = view.ranks, border
+        self._n, self._own = n, own = view.num_vertices, view.num_owned
+        self._in = _Rows(view.toward("out"), own)
+        self._out = _Rows(view.toward("in"), own) if view.directed else self._in
+        self._every = [self._in] if self._out is self._in else [self._in, self._out]
+        self._level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
+        # Number of shortest paths, and what each path to a vertex hands back; right for ghosts too.
+        self._paths, self._share = (cupy.empty(n, np.float64) for _ in range(2))
+        # What an own vertex gets back, and what goes through it from all sources.
+        self._total, self._through = (cupy.empty(own, np.float64) for _ in range(2))
+        self._infinite = cupy.empty(1, np.uint64)  # whether a number of paths is
+        self._counts = cupy.empty((2 * MOST_LEVELS, 3), np.uint64)
+        self._by_level = ByLevel(border, MOST_LEVELS)
+        border.make_room([self._level])
+        names = "narrow", "begin", "finish_level"
+        self._narrow, self._begin, self._finish = (self._in.kernel(name) for name in names)
+        self._told = cupy.cuda.Event(disable_timing=True)
 
-    def begin(self, level: Any) -> int:
-        """Take the levels of a search, right for own vertices; the furthest of all ranks'."""
-        border, own = self._border, self._view.num_owned
-        depth = int(self._ranks.max(int(level[:own].max()) if own else -1))
-        if depth < _UNREACHED:
-            # As a byte, -1 is what stands for a vertex that is not reached.
-            self._level[:own] = level[:own].astype(np.uint8)
-            border.make_room([self._level])
-            self._alike()
-            border.refresh([self._level])
-            border.link.settle()
-        return depth
+    def clear(self) -> None:
+        """Begin a run."""
+        self._through.fill(0)
+        self._infinite.fill(0)
 
-    def add(self, source: int, depth: int, *, endpoints: bool) -> int:
-        """Add the dependencies of a source, a number; edges that were read on one way."""
-        own, paths, total, share = self._view.num_owned, self._paths, self._total, self._share
-        here = self._view.places(np.array([source]))[0]
-        for array in (paths, total):
-            array.fill(0)
-        paths[here] = 1
-        self._travels.sort(self._level, depth)
-        counts = cupy.zeros((2 * depth + 1, 3), np.uint64)
-        self._alike()
-        for level in range(1, depth + 1):
-            self._in.add(level, level - 1, self._level, counts[level], paths, paths)
-            self._travels.send(level, paths)
-        cupy.divide(1, paths, out=share)  # of those that are reached; nobody reads it of others
-        for level in range(depth - 1, 0, -1):
-            self._travels.send(level + 1, share)
-            self._out.add(level, level + 1, self._level, counts[depth + level], share, total, share)
-        self._border.link.settle()
-        self._through += paths[:own] * total[:own]
-        self._most = cupy.maximum(self._most, paths[:own].max()) if own else self._most
-        reached = self._level[:own] != _UNREACHED
+    def forget(self) -> None:
+        """Nothing is recorded."""
+
+    def add(self, found: Any, levels: int, *, endpoints: bool) -> int:
+        """Add the dependencies of a source; edges that were read.
+
+        Parameters
+        ----------
+        found : int32 array
+            Level of each own vertex, -1 where not reached.
+        levels : int
+            Of all ranks, at most `MOST_LEVELS`.
+        """
+        level, paths, share, total = self._level, self._paths, self._share, self._total
+        self._take(found, levels)
+        read = 0
+        counts = iter(self._counts)
+        for depth in range(1, levels):
+            if depth > 1:  # ghosts know of the source
+                self._by_level.send(depth - 1, paths)
+            read += self._in.add(depth, depth - 1, level, next(counts), paths, paths)
+        for depth in range(levels - 1, 0, -1):
+            if depth < levels - 1:
+                self._by_level.send(depth + 1, share)
+                read += self._out.add(depth, depth + 1, level, next(counts), share, total)
+            self._finish_level(depth, float(endpoints))
         if endpoints:
-            self._count_ends(reached, here[here < own])
-        return int((self._in.degrees * reached).sum()) if own else 0
+            reached = int(self._ranks.sum(self._in.vertices))
+            self._finish_level(0, float(reached - 1))
+        self._border.link.settle()
+        return read
 
     def sums(self) -> np.ndarray:
         """Of all sources, on the host; shape (num_vertices,), right for own vertices.
@@ -95,90 +107,86 @@ class Accumulation:
         IntegerOverflow
             On all ranks: a number of paths is infinite.
         """
-        if self._ranks.max(int(cupy.isinf(self._most).any())):
+        if self._ranks.max(int(self._infinite[0])):
             check(MANY_PATHS, None)
-        found = np.zeros(self._view.num_vertices)
-        found[: self._view.num_owned] = cupy.asnumpy(self._through)
+        found = np.zeros(self._n)
+        found[: self._own] = cupy.asnumpy(self._through)
         return found
 
-    def _count_ends(self, reached: Any, source: np.ndarray) -> None:
-        """Paths go through their two ends as well."""
-        others = int(self._ranks.sum(int(reached.sum()))) - 1
-        self._through += reached
-        self._through[source] += others - 1
+    def _take(self, found: Any, levels: int) -> None:
+        """Levels of ghosts, the order of the border by them, and what each level has of edges."""
+        n, own, level = self._n, self._own, self._level
+        _flat(self._narrow, own, (found, np.uint64(own), level))
+        self._border.refresh([level])
+        for rows in self._every:
+            rows.survey(level)
+        self._by_level.sort(level, levels)
+        self._told.record()
+        _flat(self._begin, n, (level, np.uint64(n), np.uint64(own), self._paths, self._total))
+        self._counts.fill(0)
+        self._border.link.wait(self._told)
+        self._by_level.take(levels)
 
-    def _alike(self) -> None:
-        """Nobody goes on before all are here: to allocate waits for devices, and a peer's may wait for this one."""
-        self._ranks.barrier()
+    def _finish_level(self, depth: int, ends: float) -> None:
+        some = self._level, np.uint64(self._own), np.uint64(depth), np.float64(ends)
+        arrays = self._paths, self._total, self._share, self._through, self._infinite
+        _flat(self._finish, self._own, (*some, *arrays))
 
 
 class _Rows:
-    """Rows of own vertices, and lists of those of a level."""
+    """Rows of own vertices, the same edges by their other ends, and lists of rows of a level."""
 
-    def __init__(self, toward: TowardView, owned: int) -> None:
+    def __init__(self, toward: TowardView, own: int) -> None:
         here = RankDeviceView.of(toward)
-        self._rows, self._owned = here.into, owned
-        lists, separators = degree_lists(self._rows)
+        self._n, self._own, self._pulled, self._pushed = here.n, own, here.into, here.out
+        lists, separators = degree_lists(self._pulled)
         self._lists = (*lists, np.uint64(here.n), *separators)
-        self.degrees = cupy.diff(self._rows.offsets[: owned + 1])
-        module = cuda("rank_betweenness", defines=here.defines)
-        self._list = launch.loaded(module.kernel("list_level"))
-        self._add = launch.loaded(module.kernel("add_level"))
+        self._module = cuda("rank_betweenness", defines=here.defines)
+        names = "survey", "list_level", "pull_level", "push_level"
+        self._survey, self._list, self._pull, self._push = map(self.kernel, names)
+        self._sums = cupy.empty(_SUMS.itemsize, np.uint8)
+        self._seen = cupyx.empty_pinned(_SUMS.itemsize, np.uint8)
+        self._of_level = self._seen.view(_SUMS)
 
-    def add(
-        self, level: int, other: int, levels: Any, counts: Any, values: Any, *sums: Any
-    ) -> None:
+    def kernel(self, name: str) -> Kernel:
+        return launch.loaded(self._module.kernel(name))
+
+    def survey(self, level: Any) -> None:
+        """Queue that the entries of the rows of each level are added up, and told the host."""
+        self._sums.fill(0)
+        sizes = np.uint64(self._n), np.uint64(self._own)
+        offsets = self._pulled.offsets, self._pushed.offsets
+        _flat(self._survey, self._n, (level, *sizes, *offsets, self._sums))
+        self._sums.get(out=self._seen, blocking=False)
+
+    @property
+    def vertices(self) -> int:
+        """Own ones that were reached, once what `survey` has queued is done."""
+        return int(self._of_level["vertices"].sum())
+
+    def add(self, level: int, other: int, levels: Any, counts: Any, values: Any, sums: Any) -> int:
         """Queue that own vertices of a level get the values of their neighbours of another one.
 
-        ``counts``: three words of zeros. ``sums``: to which they are added, one array or two.
+        They look for them, or are looked for, whichever takes less; how many edges that reads.
+        ``counts``: three words of zeros. ``sums``: to which the values are added.
         """
-        if not self._owned:
-            return
-        rows, lists = self._rows, (*self._lists, counts)
-        some = rows.offsets, np.uint64(self._owned), levels, np.uint64(level)
-        taken = rows.offsets, rows.neighbours, levels, np.uint64(other), values
-        into = sums if len(sums) > 1 else (*sums, _NONE)
-        threads = launch.num_multiprocessors() * _BLOCKS * _THREADS
-        launch.flat(self._list, threads, (*some, *lists), threads=_THREADS)
-        launch.flat(self._add, threads, (*taken, *into, *lists), threads=_THREADS)
+        of_level = self._of_level
+        pulls, pushes = int(of_level["pulled"][0, level]), int(of_level["pushed"][0, other])
+        if not pulls or not pushes:
+            return 0
+        if pulls <= PUSH_COST * pushes:
+            rows, number, kernel, listed, asked = self._pulled, self._own, self._pull, level, other
+        else:
+            rows, number, kernel, listed, asked = self._pushed, self._n, self._push, other, level
+        lists = (*self._lists, counts)
+        some = rows.offsets, np.uint64(number), levels, np.uint64(listed)
+        _flat(self._list, number, (*some, *lists))
+        taken = rows.offsets, rows.neighbours, levels, np.uint64(asked), values, sums
+        _flat(kernel, min(pulls, pushes), (*taken, *lists))
+        return pulls if rows is self._pulled else pushes
 
 
-class _Travels:
-    """What travels of a level: the values of border vertices, in an order that both sides have by themselves."""
-
-    def __init__(self, border: DeviceBorder) -> None:
-        self._border, self._size = border, len(border.ghosts)
-        ghosts = cupy.arange(border.ghosts[0][0], border.ghosts[-1][1], dtype=border.vertices.dtype)
-        self._sides = [
-            (border.vertices, self._peers(border.cuts)),
-            (ghosts, self._peers(border.ghosts)),
-        ]
-        self._values = [cupy.empty(len(each), np.float64) for each, _ in self._sides]
-        self._sorted: list[tuple[Any, list[list[int]]]] = []
-
-    def sort(self, level: Any, depth: int) -> None:
-        """Put both sides in the order of their levels, those of a peer as they were."""
-        self._sorted, size = [], np.uint64(self._size)
-        for vertices, peers in self._sides:
-            keys = (level[vertices].astype(np.uint64) * size + peers) << 32
-            keys = cupy.sort(keys + cupy.arange(len(vertices), dtype=np.uint64))
-            bounds = cupy.arange((depth + 1) * self._size + 1, dtype=np.uint64) << 32
-            found = cupy.asnumpy(cupy.searchsorted(keys, bounds)).tolist()
-            cuts = [found[at : at + self._size + 1] for at in range(0, len(found) - 1, self._size)]
-            self._sorted.append((vertices[keys & _PLACE], cuts))
-
-    def send(self, level: int, array: Any) -> None:
-        """Queue that values of own vertices of a level are copied to their ghosts; collective."""
-        (own, own_cuts), (ghosts, ghost_cuts) = self._sorted
-        packed, came = self._values
-        sent, received = ([*pairwise(cuts[level])] for cuts in (own_cuts, ghost_cuts))
-        some, there = (slice(cuts[level][0], cuts[level][-1]) for cuts in (own_cuts, ghost_cuts))
-        self._border.pack(own[some], array, packed[some])
-        pairs = [packed[a:b] for a, b in sent], [came[a:b] for a, b in received]
-        self._border.link.swap([pairs])
-        self._border.unpack(ghosts[there], array, came[there])
-
-    def _peers(self, cuts: Sequence[tuple[int, int]]) -> Any:
-        """Of each of the vertices, the peer that it goes to or comes from."""
-        lengths = [last - first for first, last in cuts]
-        return cupy.asarray(np.repeat(np.arange(self._size, dtype=np.uint64), lengths))
+def _flat(kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
+    """Queue a kernel of which each block takes several parts of many items."""
+    threads = min(items, launch.num_multiprocessors() * _BLOCKS * _THREADS)
+    launch.flat(kernel, threads, args, threads=_THREADS)

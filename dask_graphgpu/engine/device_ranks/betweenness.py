@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.device_ranks.bfs import forced_direction, searching
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
-
-# Levels of a search, at most; deeper ones are left to the processors, which go on as far as they can
-# between two exchanges. Each level is some launches here.
-MOST_LEVELS = 250
 
 
 def betweenness(
@@ -35,11 +33,13 @@ def betweenness(
 
     Notes
     -----
-    A search from each source, path counts from level to level, and dependencies back [1]_: each vertex
-    takes what its own edges bring, so that a look at each edge is made twice, and what travels of a
-    level are the values of its border vertices [2]_. Their order by level is found on both sides from
-    the levels alone. 41 bytes a vertex. Sums over weights or of edges, and searches of more than
-    `MOST_LEVELS` levels, are made on the ranks' processors. Last bits may change from run to run.
+    A search from each source, path counts from level to level, and dependencies back [1]_. The edges
+    between two levels are found from the end whose rows have fewer entries, on each rank as it takes
+    least; what travels of a level are the values of its border vertices [2]_, whose order by level is
+    found on both sides from the levels alone. 37 bytes a vertex, which stay with the share for the next
+    run, and the edges once more, by their other ends; of directed graphs in both directions. Sums over
+    weights or of edges, and searches of more than `MOST_LEVELS` levels, are made on the ranks'
+    processors. Last bits may change from run to run.
     """
     from dask_graphgpu.engine.ranks import betweenness as on_host
 
@@ -52,27 +52,30 @@ def betweenness(
     if weighted or edges:
         return on_host(view, sources, **how)
     # No CuPy before a run.
-    from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
-    from dask_graphgpu.engine.device_ranks.bfs import bfs
+    from dask_graphgpu.engine.device_ranks.accumulation import MOST_LEVELS, Accumulation
     from dask_graphgpu.engine.device_ranks.connected import connected
 
-    staying, rest = view.staying(), len(sources)
-    with connected(view) as (border, _):
-        made = Accumulation(view, border)
+    rest = len(sources)
+    key = "betweenness", view.toward("out").rows, view.toward("in").rows
+    with searching(view) as search, connected(view, key) as (border, made):
+        if made is None:
+            made = Accumulation(view, border)
+            view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+        made.clear()
         for i, source in enumerate(sources.tolist()):
-            level = bfs(staying, source, cutoff=None, targets=None, report=report)
+            levels = search.run(source, None, forced_direction(), report)
             start = time.perf_counter()
-            depth = made.begin(level)
-            if depth >= MOST_LEVELS:
+            if levels > MOST_LEVELS:
                 rest = i
                 break
-            read = made.add(source, depth, endpoints=endpoints)
+            read = made.add(search.level, levels, endpoints=endpoints)
             report.advance(
-                "accumulate", supersteps=2 * depth, frontier=1, edges=2 * read,
-                bytes=2 * read * (view.id_dtype.itemsize + 1) + 60 * view.num_vertices,
+                "accumulate", supersteps=2 * (levels - 1), frontier=1, edges=read,
+                bytes=read * (view.id_dtype.itemsize + 9) + 60 * view.num_vertices,
                 seconds=time.perf_counter() - start,
             )  # fmt: skip
-        sums = made.sums()
+        sums: np.ndarray = made.sums()
+        border.leave(key, made)
     if rest < len(sources):
         sums += on_host(view, sources[rest:], **how)
     return sums

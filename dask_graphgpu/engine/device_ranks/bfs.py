@@ -8,6 +8,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.device_ranks.search import Search
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
 
@@ -51,10 +54,24 @@ def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report
     """
     if configured_direction() == "notify-pull":
         return _by_notifying(view, source, cutoff, report)
+    with searching(view) as search:
+        search.run(source, cutoff, forced_direction(), report)
+        return search.level.copy() if view.stays else search.level.get()
+
+
+def forced_direction() -> int:
+    """What `Search.run` is to be told of `graphgpu.direction`."""
+    from dask_graphgpu.engine.gpu.bfs import FORCED
+
+    return FORCED.get(configured_direction(), 0)
+
+
+@contextmanager
+def searching(view: RankView) -> Iterator[Search]:
+    """For searches along the edges, on a stream of their own; collective."""
     # No CuPy before a run.
     from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.search import Search
-    from dask_graphgpu.engine.gpu.bfs import FORCED
 
     toward = view.toward("out")
     key = "search", toward.rows
@@ -62,10 +79,8 @@ def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report
         if search is None:
             search = Search(view, toward, border)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
-        forced = FORCED.get(configured_direction(), 0)
-        level = search.run(source, cutoff, forced, report, stays=view.stays)
+        yield search
         border.leave(key, search)
-    return level
 
 
 def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> Any:

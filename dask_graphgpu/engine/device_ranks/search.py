@@ -44,6 +44,11 @@ class Search:
     toward : TowardView
         Of ``view``, for the direction in which is searched.
     border : DeviceBorder
+
+    Attributes
+    ----------
+    level : int32 array, shape (num_vertices,)
+        Hops in the last search, -1 where not reached; right for own vertices.
     """
 
     def __init__(self, view: RankView, toward: TowardView, border: DeviceBorder) -> None:
@@ -51,8 +56,8 @@ class Search:
         here = RankDeviceView.of(toward)
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
         self._ids = ids
-        self._level = cupy.empty(n, np.int32)
-        self._state = State([("done", np.uint64)], DIRECTIONS)
+        self.level = cupy.empty(n, np.int32)
+        self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
         self._asked = cupy.empty(3, np.int64)
         self._asking = cupyx.empty_pinned(3, np.int64)
         self._seen = [cupyx.empty_pinned(self._state.size, np.uint8) for _ in range(2)]
@@ -68,7 +73,7 @@ class Search:
             view.graph_vertices, toward.graph_edges, numbers, here.degrees("out"),
             view.ranks.rank, view.ranks.size, cupy.asarray(sends.spread(view.border.sends, ids)),
             *sends.arrays, *self._ghosts.arrays, self._packed, self._received, self._asked,
-            self._level, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
+            self.level, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
             int(large), cupy.empty(2 * n, ids), self._state.memory,
         ]  # fmt: skip
         given = struct(self._held)
@@ -84,21 +89,19 @@ class Search:
         work = queued("take", *_COSTS), queued("work", *_COSTS)
         self._step = self._recorded(*work, pack, self._exchange)
 
-    def run(
-        self, source: int, cutoff: int | None, forced: int, report: Report, *, stays: bool
-    ) -> Any:
-        """Hops from a number; right for own vertices; on the device where they ``stay``. Collective."""
+    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> int:
+        """Find the hops from a number; how many levels were worked on, one more than found any. Collective."""
         self._asking[:] = source, -1 if cutoff is None else cutoff, forced
         self._asked.set(self._asking)
         self._start()
-        runs = self._state.of(self._searched())[1]
-        item, n = self._ids.itemsize, self._level.size
+        state, runs = self._state.of(self._searched())
+        item, n = self._ids.itemsize, self.level.size
         for run in runs:
             report.advance(
                 run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
                 bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
             )  # fmt: skip
-        return self._level.copy() if stays else cupy.asnumpy(self._level)
+        return int(state["levels"])
 
     def forget(self) -> None:
         """End what was recorded."""
