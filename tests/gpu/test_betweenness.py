@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
+from made_graphs import SHAPES, MadeGraph, edgeless, layers, path, random_small, rmat, simple
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
@@ -81,6 +81,63 @@ def lightest(graph):
     from dask_graphgpu.partition.view import View
 
     return View.of(rowwise.merge_repeats(graph.view().out, "min"), directed=graph.directed)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """As of a graph of which one search keeps the device busy."""
+    monkeypatch.setattr(gpu._Search, "is_large", lambda self: True)
+    monkeypatch.setattr(gpu, "MANY_SOURCES", 1)
+
+
+@pytest.mark.parametrize("cost", [0.0, 2.0, np.inf])
+@pytest.mark.parametrize("directed", [False, True])
+def test_by_levels(cost, directed, large, monkeypatch):
+    """Edges between two levels from either end, all from one, all from the other."""
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.PUSH_COST", cost)
+    for shape, ids in [("star", "uint32"), ("apart", "uint64"), ("skewed", "uint32")]:
+        view = simple(SHAPES[shape](ids=ids, directed=directed).view())
+        sources = np.linspace(0, view.num_vertices - 1, 3).astype(int)
+        same(view, sources)
+        same(view, sources, endpoints=True)
+    same(edgeless(9).view(), [3, 4], endpoints=True)
+
+
+def test_by_levels_on_small_graphs(large):
+    for seed in range(12):
+        graph = random_small(seed, rank=None)
+        view = simple(graph.view())
+        same(view, np.arange(graph.n)[:5], endpoints=bool(seed % 2))
+
+
+def test_searches_of_many_levels(large, monkeypatch):
+    """All from the first of them on are counted while they are made."""
+    monkeypatch.setattr(gpu, "MOST_LEVELS", 25)
+    same(path(40).view(), [20, 0, 19], endpoints=True)
+    monkeypatch.setattr(gpu, "MOST_LEVELS", 250)
+    same(path(600).view(), [300, 599])
+
+
+def test_fewer_edges_are_read_by_levels(large):
+    view = simple(rmat(10).view())
+    source = int(np.argmax(np.diff(view.out.offsets)))
+    report = Report("betweenness")
+    gpu.betweenness(view, np.array([source]), **PLAIN, report=report)
+    assert 0 < report.advances[-1].edges < view.num_edges
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_in_edges_are_made_for_many_sources(number, large, monkeypatch):
+    monkeypatch.setattr(gpu, "MANY_SOURCES", 2)
+    view = simple(rmat(6, directed=True).view())
+    same(view, np.arange(number))
+    assert view.has_into == (number == 2)
+
+
+def test_by_levels_with_too_many_paths(large):
+    graph = layers(20, 245)
+    with pytest.raises(IntegerOverflow, match=r"beyond 1\.8e308"):
+        sums(gpu, graph.view(), [graph.n - 2])
 
 
 def test_more_sources_than_a_launch_takes():

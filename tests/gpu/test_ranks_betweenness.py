@@ -85,7 +85,7 @@ def test_who_is_on_no_path_has_nothing():
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_found_from_either_end(cost, directed, monkeypatch):
     """All pushed, and all pulled; with a border of many pieces."""
-    monkeypatch.setattr("dask_graphgpu.engine.device_ranks.accumulation.PUSH_COST", cost)
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.PUSH_COST", cost)
     monkeypatch.setattr("dask_graphgpu.engine.device_ranks.by_level.CHUNK", 37)
     for shape in ("grid", "skewed"):
         view = simple(SHAPES[shape](directed=directed).view())
@@ -134,7 +134,7 @@ def test_again_on_one_share():
 
 
 def test_a_deep_search_is_left_to_the_processors(monkeypatch):
-    monkeypatch.setattr("dask_graphgpu.engine.device_ranks.accumulation.MOST_LEVELS", 25)
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.MOST_LEVELS", 25)
     # The first source reaches all within 20 levels, the second does not.
     same(path(40).view(), 2, "blocks", [20, 0, 19])
 

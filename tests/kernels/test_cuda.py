@@ -45,6 +45,7 @@ GIVEN = {
         *({**ids, "WEIGHT": "uint8", "DIST": "int64"} for ids in IDS),
         *({**ids, "WEIGHT": "float", "DIST": "double"} for ids in IDS),
     ],
+    "betweenness_levels": IDS,
     "spanning_forest": [
         {**ids, "RANK": "int64", "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
@@ -69,7 +70,6 @@ OF_RANKS = {
     "by_level",
     "near_far_ranks",
     "program_ranks",
-    "rank_betweenness",
     "rank_bfs",
     "rank_components",
     "ranks",

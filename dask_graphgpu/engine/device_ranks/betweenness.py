@@ -52,8 +52,9 @@ def betweenness(
     if weighted or edges:
         return on_host(view, sources, **how)
     # No CuPy before a run.
-    from dask_graphgpu.engine.device_ranks.accumulation import MOST_LEVELS, Accumulation
+    from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
     from dask_graphgpu.engine.device_ranks.connected import connected
+    from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS
 
     rest = len(sources)
     key = "betweenness", view.toward("out").rows, view.toward("in").rows

@@ -16,9 +16,11 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.bfs import levels
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.path_failures import LONG_PATHS, check
+from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelRows, LevelSweeps
+from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.program import Field, VertexProgram
@@ -32,6 +34,9 @@ EDGES_A_BLOCK = 1 << 16
 
 # Sources of a launch, for each team; between launches a long run is interrupted.
 SOURCES_A_TEAM = 16
+
+# Sources of a run for which the in-edges of a directed graph are made.
+MANY_SOURCES = 16
 
 # Bytes that the arrays of all teams may take.
 MOST_BYTES = 1 << 32
@@ -95,23 +100,27 @@ def betweenness(
     -----
     For each source a search that counts paths, and the same edges again [1]_: two looks at each edge of what it
     reaches, and O(V) to begin with. Blocks search in teams, each from a source of its own, where one search does not
-    keep all of them busy [2]_. With weights sources come one after another, and distances are found first. 36 bytes a
-    vertex and team. Sums are made by atomics: last bits may change from run to run. See kernels/cuda/betweenness.cu.
+    keep all of them busy [2]_. Where it does, and sums are of vertices without weights, a search finds the levels
+    first, and the edges between two of them are then read from the end whose vertices have fewer; not in directed
+    graphs whose in-edges nobody has asked for, from few sources, nor in searches of many levels. With weights sources
+    come one after another, and distances are found first. 36 bytes a vertex and team. Sums are made by atomics: last
+    bits may change from run to run. See kernels/cuda/betweenness.cu and betweenness_levels.cu.
     """
     start = time.perf_counter()
     here = DeviceView.of(view)
     search = _Search(here, here.out.weight if weighted else None, endpoints, edges)
     sources = cupy.asarray(sources).astype(here.id_dtype)
     if search.weight is None:
+        done = search.by_levels(sources) if search.is_large() else 0
         step = search.teams(len(sources)) * SOURCES_A_TEAM
-        for first in range(0, len(sources), step):
+        for first in range(done, len(sources), step):
             search.run(sources[first : first + step])
     else:
         for i in range(len(sources)):
             search.run(sources[i : i + 1], *_distances(view, int(sources[i]), search.weight))
     report.advance(
-        "accumulate", supersteps=len(sources), frontier=len(sources), edges=2 * search.read,
-        bytes=2 * search.read * (here.id_dtype.itemsize + 4) + 40 * here.n * len(sources),
+        "accumulate", supersteps=len(sources), frontier=len(sources), edges=search.read,
+        bytes=search.read * (here.id_dtype.itemsize + 4) + 40 * here.n * len(sources),
         seconds=time.perf_counter() - start,
     )  # fmt: skip
     sums = search.sums
@@ -129,7 +138,7 @@ class _Search:
     ----------
     sums : float64 array, of vertices or of edges
     read : int
-        Edges read on the way out.
+        Edges read.
     """
 
     def __init__(self, here: DeviceView, weight: Any, endpoints: bool, edges: bool) -> None:
@@ -143,10 +152,44 @@ class _Search:
         """Teams that search at once."""
         if self.weight is not None:
             return 1
-        blocks = launch.resident_blocks(self._kernel(None))
-        size = min(-(-self._here.num_edges // EDGES_A_BLOCK), blocks)
+        blocks, size = self._blocks()
         room = MOST_BYTES // (_VERTEX_BYTES * self._here.n + 1)
         return max(min(blocks // max(size, 1), sources, room), 1)
+
+    def is_large(self) -> bool:
+        """Whether one search keeps more than half of the blocks busy."""
+        blocks, size = self._blocks()
+        return 2 * size > blocks
+
+    def _blocks(self) -> tuple[int, int]:
+        """That there are, and that one search keeps busy."""
+        blocks = launch.resident_blocks(self._kernel(None))
+        return blocks, min(-(-self._here.num_edges // EDGES_A_BLOCK), blocks)
+
+    def by_levels(self, sources: Any) -> int:
+        """Add the dependencies of the first sources, as long as searches have few levels; of how many."""
+        here, done = self._here, 0
+        has_into = not here.directed or here.has_into or len(sources) >= MANY_SOURCES
+        by_rows = here.view.levels is None
+        if self._along is not None or not by_rows or not has_into or not len(sources):
+            return 0
+        ends = [(here.into, here.out), (here.out, here.into)][: 1 + here.directed]
+        rows = [LevelRows(pulled, pushed, here.n, here.defines) for pulled, pushed in ends]
+        sweeps = LevelSweeps(here.n, here.n, rows[0], rows[-1])
+        report = Report("searches")
+        for source in cupy.asnumpy(sources).tolist():
+            sweeps.narrow(levels(here, source, None, None, report))
+            sweeps.survey()
+            cupy.cuda.get_current_stream().synchronize()
+            if sweeps.levels > MOST_LEVELS:
+                break
+            self.read += sweeps.sweep(sweeps.levels, self._endpoints * (sweeps.reached - 1), None)
+            done += 1
+        if sweeps.is_infinite():
+            check(MANY_PATHS, None)
+        self._through += sweeps.through
+        self.read += sum(each.edges for each in report.advances)
+        return done
 
     def run(self, sources: Any, distance: Any = None, reached: Any = None) -> None:
         """Add the dependencies of some sources; over weights of one, whose distances are known."""
@@ -169,7 +212,7 @@ class _Search:
             ),
         )  # fmt: skip
         (ended,) = cupy.asnumpy(state[: _STATE.itemsize]).view(_STATE)
-        self.read += int(ended["read"])
+        self.read += 2 * int(ended["read"])
         check(int(ended["failed"]), self.weight)
 
     def _kernel(self, distance: Any) -> Any:

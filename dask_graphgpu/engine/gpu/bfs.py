@@ -75,8 +75,13 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
         return _by_layers(view, source, cutoff, report)
     if configured_direction() == "notify-pull":
         return _by_notifying(view, source, cutoff, report)
-    forced = FORCED.get(configured_direction(), 0)
     here = DeviceView.of(view)
+    return here.to_caller(levels(here, source, cutoff, targets, report))
+
+
+def levels(here: DeviceView, source: int, cutoff: int | None, targets: Any, report: Report) -> Any:
+    """What `bfs` gives, of edges by rows, on the device."""
+    forced = FORCED.get(configured_direction(), 0)
     n, num_edges = here.n, here.num_edges
     pulls = forced != 1 and (
         forced == 2 or here.has_into or here.note_missed(0) > INTO_COST * num_edges
@@ -117,7 +122,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
             run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
             bytes=moved, seconds=run.seconds,
         )  # fmt: skip
-    return here.to_caller(level)
+    return level
 
 
 def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:

@@ -1,24 +1,27 @@
-// rank_betweenness.cu: a level of Brandes' accumulation on one of several ranks.
+// betweenness_levels.cu: Brandes' accumulation level by level, once a search has found the levels;
+// of a whole graph, or on one of several ranks.
 //
-// Launch    a source: narrow, an exchange of levels, survey and begin. A level: list_level, then
-//           pull_level or push_level, and an exchange of the values of border vertices of it. Once
-//           over the levels away from the source, where sums are path counts, and once back, where
-//           finish_level follows.
-// Encoding  vertices are local ids: own ones, then ghosts. Rows that are pulled are those of own
-//           vertices; rows that are pushed have their own neighbours, ghosts' rows too. level:
+// Launch    a source: narrow, on ranks an exchange of levels, survey and begin. A level:
+// list_level, then
+//           pull_level or push_level; on ranks an exchange of the values of its border vertices.
+//           Once over the levels away from the source, where sums are path counts, and once back,
+//           where finish_level follows.
+// Encoding  on ranks vertices are local ids: own ones, then ghosts. Rows that are pulled are those
+// of
+//           own vertices; rows that are pushed have own neighbours alone, ghosts' rows too. level:
 //           edges from the source, 255 where there is no path; right for ghosts too, and 255 behind
 //           the last vertex, up to a multiple of LOOKED_AT.
 // Why       the edges between two levels are found from either end: from that whose vertices have
-//           fewer edges, which are a fraction of those of both. What is sent to a peer is one value
-//           a border vertex whichever it is, once it is final. A level is a byte, so that looking
-//           it up at random stays in the cache; the eight bytes of a value are read only where it
-//           is the right one.
+//           fewer edges, which are a fraction of those of both. On ranks what is sent to a peer is
+//           one value a border vertex whichever it is, once it is final. A level is a byte, so that
+//           looking it up at random stays in the cache; the eight bytes of a value are read only
+//           where it is the right one.
 
 #include "degree_lists.cuh"
 
-constexpr uint32 UNREACHED = 255;
-constexpr uint32 SIDE = 4;                // levels that a lane reads at once
-constexpr uint64 LOOKED_AT = SIDE * WARP; // and a warp
+constexpr uint32 UNREACHED = 255, DEEPEST = 254; // the latter for all from there on
+constexpr uint32 SIDE = 4;                       // levels that a lane reads at once
+constexpr uint64 LOOKED_AT = SIDE * WARP;        // and a warp
 
 // Of the vertices of each level.
 struct Sums {
@@ -31,10 +34,11 @@ struct Sums {
 extern "C" __global__ void __launch_bounds__(512)
     narrow(const int32 *found, uint64 owned, uint8 *level) {
     for (uint64 v = thread_rank(); v < owned; v += num_threads())
-        level[v] = (uint8)found[v];
+        level[v] = found[v] < 0 ? UNREACHED : found[v] < DEEPEST ? (uint8)found[v] : DEEPEST;
 }
 
-// Adds up; `all` is zero before. What is added is less than SMALL in each lane, or added by itself.
+// What each level has; `all` is zero before. A row of SMALL entries or more is added by itself: the
+// sum of a warp's others fits 32 bits.
 extern "C" __global__ void __launch_bounds__(512)
     survey(const uint8 *level, uint64 n, uint64 owned, const OFFSET *pulled, const OFFSET *pushed,
            Sums *all) {

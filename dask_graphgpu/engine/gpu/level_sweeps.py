@@ -1,0 +1,203 @@
+"""Path counts and dependencies level by level, once a search has found the levels (betweenness_levels.cu)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.partition.csr import Adjacency
+
+# Levels of a search, at most; places of a byte are left for deeper ones and for what is not reached.
+MOST_LEVELS = 250
+
+# Edges of a pull that take as long as one of a push, whose sums are atomics.
+PUSH_COST = 2.0
+
+# Blocks of a kernel on a multiprocessor, and their threads.
+_BLOCKS, _THREADS = 4, 512
+
+_UNREACHED = 255  # as the level of a vertex
+_LOOKED_AT = 128  # levels are there up to a multiple of it
+_SUMS = np.dtype([(name, np.uint64, _UNREACHED + 1) for name in ("vertices", "pulled", "pushed")])
+
+
+class LevelSweeps:
+    """The sums, and what a source needs; of a whole graph, or of a rank's own vertices.
+
+    33 bytes an own vertex and 17 another, and lists of `degree_lists`.
+
+    Parameters
+    ----------
+    n : int
+        Vertices, the own ones before the others.
+    own : int
+    toward, back : LevelRows
+        By which sums go away from the source, and back; of an undirected graph the same.
+
+    Attributes
+    ----------
+    level : uint8 array, at least n
+        Of the source that is worked on; `narrow` knows those of own vertices.
+    """
+
+    def __init__(self, n: int, own: int, toward: LevelRows, back: LevelRows) -> None:
+        self._n, self._own, self._toward, self._back = n, own, toward, back
+        self._every = [toward] if back is toward else [toward, back]
+        self.level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
+        # Number of shortest paths, and what each path to a vertex hands back.
+        self._paths, self._share = (cupy.empty(n, np.float64) for _ in range(2))
+        # What an own vertex gets back, and what goes through it from all sources.
+        self._total, self.through = (cupy.empty(own, np.float64) for _ in range(2))
+        self._infinite = cupy.empty(1, np.uint64)  # whether a number of paths is
+        self._counts = cupy.empty((2 * MOST_LEVELS, 3), np.uint64)
+        names = "narrow", "begin", "finish_level"
+        self._narrow, self._begin, self._finish = (toward.kernel(name) for name in names)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a run."""
+        self.through.fill(0)
+        self._infinite.fill(0)
+
+    def narrow(self, found: Any) -> None:
+        """Queue that levels of own vertices become bytes; ``found``: int32, -1 where not reached."""
+        _flat(self._narrow, self._own, (found, np.uint64(self._own), self.level))
+
+    def survey(self) -> None:
+        """Queue what comes before the levels, once all vertices have theirs."""
+        self._counts.fill(0)
+        sizes = np.uint64(self._n), np.uint64(self._own)
+        _flat(self._begin, self._n, (self.level, *sizes, self._paths, self._total))
+        for rows in self._every:
+            rows.survey(self.level)
+
+    @property
+    def levels(self) -> int:
+        """Of own vertices, once what `survey` has queued is done; beyond `MOST_LEVELS` not exact."""
+        return int(np.flatnonzero(self._toward.vertices).max(initial=-1)) + 1
+
+    @property
+    def reached(self) -> int:
+        """Own vertices, the source among them, once what `survey` has queued is done."""
+        return int(self._toward.vertices.sum())
+
+    def sweep(self, levels: int, ends: int, send: Callable[[int, Any], None] | None) -> int:
+        """Queue that dependencies are added, once what `survey` has queued is done; edges to be read.
+
+        Parameters
+        ----------
+        levels : int
+            Of all ranks.
+        ends : int
+            Paths that begin in the source, to be added where paths go through both ends; else 0.
+        send : callable, or None where all vertices are own ones
+            Of a level and an array, gives the others the values of that level.
+        """
+        level, paths, share, total = self.level, self._paths, self._share, self._total
+        counts, read = iter(self._counts), 0
+        for depth in range(1, levels):
+            if send is not None and depth > 1:  # all know of the source
+                send(depth - 1, paths)
+            read += self._toward.add(depth, depth - 1, level, next(counts), paths, paths)
+        for depth in range(levels - 1, 0, -1):
+            if depth < levels - 1:
+                if send is not None:
+                    send(depth + 1, share)
+                read += self._back.add(depth, depth + 1, level, next(counts), share, total)
+            self._finish_level(depth, float(ends > 0))
+        if ends:
+            self._finish_level(0, float(ends))
+        return read
+
+    def is_infinite(self) -> bool:
+        """Whether a number of paths was."""
+        return bool(self._infinite[0])
+
+    def _finish_level(self, depth: int, ends: float) -> None:
+        some = self.level, np.uint64(self._own), np.uint64(depth), np.float64(ends)
+        arrays = self._paths, self._total, self._share, self.through, self._infinite
+        _flat(self._finish, self._own, (*some, *arrays))
+
+
+class LevelRows:
+    """Edges by both of their ends, and lists of those of a level.
+
+    Parameters
+    ----------
+    pulled, pushed : Adjacency
+        By own vertices, which get values, and by all from whom they come.
+    own : int
+    defines : mapping
+        The types of their arrays.
+    """
+
+    def __init__(
+        self, pulled: Adjacency, pushed: Adjacency, own: int, defines: dict[str, str]
+    ) -> None:
+        self._own, self._pulled, self._pushed = own, pulled, pushed
+        self._n = n = pulled.num_vertices
+        lists, separators = degree_lists(pulled)
+        self._lists = (*lists, np.uint64(n), *separators)
+        self._module = cuda("betweenness_levels", defines=defines)
+        names = "survey", "list_level", "pull_level", "push_level"
+        self._survey, self._list, self._pull, self._push = map(self.kernel, names)
+        self._sums = cupy.empty(_SUMS.itemsize, np.uint8)
+        self._seen = cupyx.empty_pinned(_SUMS.itemsize, np.uint8)
+        self._of_level = self._seen.view(_SUMS)
+
+    def kernel(self, name: str) -> Kernel:
+        return launch.loaded(self._module.kernel(name))
+
+    def survey(self, level: Any) -> None:
+        """Queue that the entries of the rows of each level are added up, and told the host."""
+        self._sums.fill(0)
+        sizes = np.uint64(self._n), np.uint64(self._own)
+        offsets = self._pulled.offsets, self._pushed.offsets
+        _flat(self._survey, self._n, (level, *sizes, *offsets, self._sums))
+        self._sums.get(out=self._seen, blocking=False)
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """Own ones of each level, once what `survey` has queued is done."""
+        found: np.ndarray = self._of_level["vertices"][0, :_UNREACHED]
+        return found
+
+    def add(self, level: int, other: int, levels: Any, counts: Any, values: Any, sums: Any) -> int:
+        """Queue that own vertices of a level get the values of their neighbours of another one.
+
+        They look for them, or are looked for, whichever takes less; how many edges that reads.
+        ``counts``: three words of zeros. ``sums``: to which the values are added.
+        """
+        of_level = self._of_level
+        pulls, pushes = int(of_level["pulled"][0, level]), int(of_level["pushed"][0, other])
+        if not pulls or not pushes:
+            return 0
+        if pulls <= PUSH_COST * pushes:
+            read, rows, number, kernel, listed, asked = (
+                pulls, self._pulled, self._own, self._pull, level, other,
+            )  # fmt: skip
+        else:
+            read, rows, number, kernel, listed, asked = (
+                pushes, self._pushed, self._n, self._push, other, level,
+            )  # fmt: skip
+        lists = (*self._lists, counts)
+        _flat(
+            self._list, number, (rows.offsets, np.uint64(number), levels, np.uint64(listed), *lists)
+        )
+        taken = rows.offsets, rows.neighbours, levels, np.uint64(asked), values, sums
+        _flat(kernel, read, (*taken, *lists))
+        return read
+
+
+def _flat(kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
+    """Queue a kernel of which each thread takes several of many items."""
+    threads = min(items, launch.num_multiprocessors() * _BLOCKS * _THREADS)
+    launch.flat(kernel, threads, args, threads=_THREADS)
