@@ -3,19 +3,18 @@
 //
 // Launch    a source: narrow, on ranks an exchange of levels, survey and begin. A level:
 // list_level, then
-//           pull_level or push_level; on ranks an exchange of the values of its border vertices.
+//           pull_level or push_level, and on ranks an exchange of border values before or after.
 //           Once over the levels away from the source, where sums are path counts, and once back,
 //           where finish_level follows.
-// Encoding  on ranks vertices are local ids: own ones, then ghosts. Rows that are pulled are those
-// of
-//           own vertices; rows that are pushed have own neighbours alone, ghosts' rows too. level:
-//           edges from the source, 255 where there is no path; right for ghosts too, and 255 behind
-//           the last vertex, up to a multiple of LOOKED_AT.
+// Encoding  on ranks vertices are local ids: own ones, then ghosts. level: edges from the source,
+// 255
+//           where there is no path; right for ghosts too, and 255 behind the last vertex, up to a
+//           multiple of LOOKED_AT.
 // Why       the edges between two levels are found from either end: from that whose vertices have
-//           fewer edges, which are a fraction of those of both. On ranks what is sent to a peer is
-//           one value a border vertex whichever it is, once it is final. A level is a byte, so that
-//           looking it up at random stays in the cache; the eight bytes of a value are read only
-//           where it is the right one.
+//           fewer edges, which are a fraction of those of both. On ranks what travels is one value
+//           a border vertex: what ghosts have to give is sent there before, or what was summed up
+//           for them is sent back after. A level is a byte, so that looking it up at random stays
+//           in the cache; the eight bytes of a value are read only where it is the right one.
 
 #include "degree_lists.cuh"
 
@@ -90,13 +89,13 @@ extern "C" __global__ void __launch_bounds__(512)
             atomicAdd((uint64 *)all + i, words[i]);
 }
 
-// One path leads to the source; of ghosts it is written too.
+// One path leads to the source; of ghosts it is written too, and sums of those begin at zero as
+// well.
 extern "C" __global__ void __launch_bounds__(512)
-    begin(const uint8 *level, uint64 n, uint64 owned, double *paths, double *total) {
+    begin(const uint8 *level, uint64 n, double *paths, double *total) {
     for (uint64 v = thread_rank(); v < n; v += num_threads()) {
         paths[v] = level[v] == 0;
-        if (v < owned)
-            total[v] = 0;
+        total[v] = 0;
     }
 }
 

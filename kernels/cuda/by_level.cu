@@ -2,8 +2,9 @@
 // the order in which they stand.
 //
 // Computes  count_levels: how many places of each chunk are of each level. scan_counts: where they
-//           begin among all. place_levels: puts each place's vertex there.
-// Launch    in this order; scan_counts as a block for each of both sides.
+//           begin among all. place_levels: puts each place's vertex there. add_values: sums of
+//           ghosts, at their owners.
+// Launch    the first three in this order; scan_counts as a block for each of both sides.
 // Encoding  what is sent to peers is one side, the ghosts that come from them the other. A chunk is
 //           a warp's: places side by side, of one peer. What is not reached is left out.
 // Why       levels are few, so two passes over the bytes of the levels do what a sort of keys does
@@ -119,4 +120,11 @@ extern "C" __global__ void __launch_bounds__(512)
         });
         __syncwarp();
     }
+}
+
+// Adds what has come of these vertices; one may be there for several peers.
+extern "C" __global__ void add_values(const ID *vertices, uint64 number, const double *came,
+                                      double *sums) {
+    for (uint64 i = thread_rank(); i < number; i += num_threads())
+        atomicAdd(sums + vertices[i], came[i]);
 }

@@ -22,11 +22,12 @@ struct Told {
 constexpr uint32 HEADER = sizeof(Told) / sizeof(uint32);
 
 constexpr uint64 OVER = ~(uint64)0;
+constexpr uint64 LEVELS_TOLD = 256;
 
 // What the host looks at comes first.
 struct RankState {
     uint64 done;
-    uint64 levels; // that were worked on when it was
+    uint64 levels; // that have vertices
     Runs runs;
     uint64 level;    // that is worked on, or OVER
     Search search;   // as `pack` left it
@@ -55,6 +56,7 @@ struct Given {
     const uint32 *received;
     const Asked *asked;
     int32 *level;
+    uint64 *sizes;   // vertices of the first LEVELS_TOLD levels, on all ranks
     uint32 *visited; // two bitmaps
     ID *queue, *piece_row;
     uint32 *piece;
@@ -298,7 +300,6 @@ __device__ void close(const Given &given, Costs costs) {
         Search search = decided(given, costs);
         if (search.action == STOP) {
             state->search = search;
-            state->levels = search.depth;
             state->done = 1;
             return;
         }
@@ -306,6 +307,9 @@ __device__ void close(const Given &given, Costs costs) {
         search.slice.advance(taken);
         taken = Counts{};
         ++search.step;
+        if (search.depth < LEVELS_TOLD)
+            given.sizes[search.depth] = search.vertices;
+        state->levels = search.depth + 1;
         bool pulls = search.action == PULL;
         note_run(&state->runs, pulls ? PULL : PUSH, 1, search.vertices,
                  pulls ? state->found.read : search.edges);

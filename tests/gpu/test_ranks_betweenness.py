@@ -101,14 +101,14 @@ def test_the_end_of_fewer_edges_is_taken(directed):
     _, report = sums(view, 2, "cyclic", [source])
     level = cpu.bfs(view, source, cutoff=None, targets=None, report=Report("test"))
     tail, head = row_ids(view.out).astype(int), view.out.neighbours.astype(int)
+    sizes = np.bincount(level + 1)[1:]
     cost = 0
-    for ends, others, step in [(head, tail, 1), (tail, head, -1)]:
-        own = ends % 2 == 0  # of rank 0
-        pulled, pushed = (
-            np.bincount(level[at[own]] + 1, minlength=99)[1:] for at in (ends, others)
-        )
-        for depth in range(1, level.max() + (step > 0)):
-            pulls, pushes = pulled[depth], pushed[depth - step]
+    for takes, gives, step in [(head, tail, -1), (tail, head, 1)]:
+        for depth in range(1, len(sizes) - (step > 0)):
+            # What ghosts would give travels, or what was summed up for ghosts: of the smaller level.
+            own = (gives if sizes[depth] < sizes[depth + step] else takes) % 2 == 0  # of rank 0
+            pulls = np.count_nonzero(level[takes[own]] == depth)
+            pushes = np.count_nonzero(level[gives[own]] == depth + step)
             if pulls and pushes:
                 cost += pulls if pulls <= 2 * pushes else pushes
     row = report.advances[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -46,26 +47,25 @@ class Accumulation:
     def forget(self) -> None:
         """Nothing is recorded."""
 
-    def add(self, found: Any, levels: int, *, endpoints: bool) -> int:
+    def add(self, found: Any, sizes: Sequence[int], *, endpoints: bool) -> int:
         """Add the dependencies of a source; edges that were read.
 
         Parameters
         ----------
         found : int32 array
             Level of each own vertex, -1 where not reached.
-        levels : int
-            Of all ranks, at most `MOST_LEVELS`.
+        sizes : sequence of int
+            Vertices of each level, on all ranks; at most `MOST_LEVELS`.
         """
         sweeps, by_level = self._sweeps, self._by_level
         sweeps.narrow(found)
         self._border.refresh([sweeps.level])
-        by_level.sort(sweeps.level, levels)
+        by_level.sort(sweeps.level, len(sizes))
         sweeps.survey()
         self._told.record()
         self._border.link.wait(self._told)
-        by_level.take(levels)
-        ends = int(self._ranks.sum(sweeps.reached)) - 1 if endpoints else 0
-        read = sweeps.sweep(levels, ends, by_level.send)
+        by_level.take(len(sizes))
+        read = sweeps.sweep(sizes, sum(sizes) - 1 if endpoints else 0, by_level)
         self._border.link.settle()
         return read
 

@@ -64,14 +64,15 @@ def betweenness(
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         made.clear()
         for i, source in enumerate(sources.tolist()):
-            levels = search.run(source, None, forced_direction(), report)
+            search.run(source, None, forced_direction(), report)
             start = time.perf_counter()
-            if levels > MOST_LEVELS:
+            sizes = search.sizes
+            if len(sizes) > MOST_LEVELS:
                 rest = i
                 break
-            read = made.add(search.level, levels, endpoints=endpoints)
+            read = made.add(search.level, sizes, endpoints=endpoints)
             report.advance(
-                "accumulate", supersteps=2 * (levels - 1), frontier=1, edges=read,
+                "accumulate", supersteps=2 * (len(sizes) - 1), frontier=1, edges=read,
                 bytes=read * (view.id_dtype.itemsize + 9) + 60 * view.num_vertices,
                 seconds=time.perf_counter() - start,
             )  # fmt: skip

@@ -53,8 +53,8 @@ class ByLevel:
         self._size = size
         self._chunks = sum(side.chunks for side in sides)
         module = cuda("by_level", defines=integer_types(ids, ids))
-        names = "count_levels", "scan_counts", "place_levels"
-        self._kernels = [launch.loaded(module.kernel(name)) for name in names]
+        names = "count_levels", "scan_counts", "place_levels", "add_values"
+        *self._kernels, self._add = (launch.loaded(module.kernel(name)) for name in names)
         self._of_level: list[list[list[int]]] = []
 
     def sort(self, level: Any, levels: int) -> None:
@@ -86,13 +86,26 @@ class ByLevel:
 
     def send(self, level: int, array: Any) -> None:
         """Queue that values of own vertices of a level are copied to their ghosts; collective."""
-        (own, ghosts), (packed, came) = self._orders, self._values
-        sent, received = (cuts[level] for cuts in self._of_level)
-        some, there = slice(sent[0], sent[-1]), slice(received[0], received[-1])
-        self._border.pack(own[some], array, packed[some])
+        there, came = self._swap(level, array, 0)
+        self._border.unpack(there, array, came)
+
+    def gather(self, level: int, array: Any) -> None:
+        """Queue that values of ghosts of a level are added to those of their owners; collective."""
+        there, came = self._swap(level, array, 1)
+        launch.flat(self._add, came.size, (there, np.uint64(came.size), came, array))
+
+    def _swap(self, level: int, array: Any, side: int) -> tuple[Any, Any]:
+        """Values of one side go to the other: vertices there, and what comes of them."""
+        cuts = [of_level[level] for of_level in self._of_level]
+        some, there = (slice(each[0], each[-1]) for each in cuts)
+        if side:
+            some, there = there, some
+        sent, received = cuts[side], cuts[1 - side]
+        packed, came = self._values[side], self._values[1 - side]
+        self._border.pack(self._orders[side][some], array, packed[some])
         pairs = [packed[a:b] for a, b in pairwise(sent)], [came[a:b] for a, b in pairwise(received)]
         self._border.link.swap([pairs])
-        self._border.unpack(ghosts[there], array, came[there])
+        return self._orders[1 - side][there], came[there]
 
 
 class _Side:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # most searches of large graphs have few.
 AHEAD, FEW_AHEAD, DEEP = 4, 2, 16
 
+# Levels of which it is told how many vertices they have.
+LEVELS_TOLD = 256
+
 _THREADS = 512
 _HEADER = 8  # words of Told
 _PAIR = 64  # places in a pair of words, by which headers are aligned
@@ -58,6 +61,7 @@ class Search:
         self._ids = ids
         self.level = cupy.empty(n, np.int32)
         self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
+        self._sizes, self._levels = cupy.empty(LEVELS_TOLD, np.uint64), 0
         self._asked = cupy.empty(3, np.int64)
         self._asking = cupyx.empty_pinned(3, np.int64)
         self._seen = [cupyx.empty_pinned(self._state.size, np.uint8) for _ in range(2)]
@@ -73,7 +77,7 @@ class Search:
             view.graph_vertices, toward.graph_edges, numbers, here.degrees("out"),
             view.ranks.rank, view.ranks.size, cupy.asarray(sends.spread(view.border.sends, ids)),
             *sends.arrays, *self._ghosts.arrays, self._packed, self._received, self._asked,
-            self.level, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
+            self.level, self._sizes, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
             int(large), cupy.empty(2 * n, ids), self._state.memory,
         ]  # fmt: skip
         given = struct(self._held)
@@ -89,8 +93,8 @@ class Search:
         work = queued("take", *_COSTS), queued("work", *_COSTS)
         self._step = self._recorded(*work, pack, self._exchange)
 
-    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> int:
-        """Find the hops from a number; how many levels were worked on, one more than found any. Collective."""
+    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
+        """Find the hops from a number. Collective."""
         self._asking[:] = source, -1 if cutoff is None else cutoff, forced
         self._asked.set(self._asking)
         self._start()
@@ -101,7 +105,13 @@ class Search:
                 run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
                 bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
             )  # fmt: skip
-        return int(state["levels"])
+        self._levels = int(state["levels"])
+
+    @property
+    def sizes(self) -> list[int]:
+        """Vertices of the whole graph on each level of the last search, the first `LEVELS_TOLD`."""
+        sizes: list[int] = self._sizes[: self._levels].get().tolist()
+        return sizes
 
     def forget(self) -> None:
         """End what was recorded."""

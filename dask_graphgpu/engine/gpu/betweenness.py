@@ -181,9 +181,10 @@ class _Search:
             sweeps.narrow(levels(here, source, None, None, report))
             sweeps.survey()
             cupy.cuda.get_current_stream().synchronize()
-            if sweeps.levels > MOST_LEVELS:
+            sizes = sweeps.sizes
+            if len(sizes) > MOST_LEVELS:
                 break
-            self.read += sweeps.sweep(sweeps.levels, self._endpoints * (sweeps.reached - 1), None)
+            self.read += sweeps.sweep(sizes, self._endpoints * (sum(sizes) - 1))
             done += 1
         if sweeps.is_infinite():
             check(MANY_PATHS, None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import cupy
 import cupyx
@@ -29,10 +29,20 @@ _LOOKED_AT = 128  # levels are there up to a multiple of it
 _SUMS = np.dtype([(name, np.uint64, _UNREACHED + 1) for name in ("vertices", "pulled", "pushed")])
 
 
+class Others(Protocol):
+    """Ghosts of own vertices on other ranks, and those that are here."""
+
+    def send(self, level: int, array: Any) -> None:
+        """Have own vertices' values of a level at their ghosts."""
+
+    def gather(self, level: int, array: Any) -> None:
+        """Have ghosts' values of a level added to those of their owners."""
+
+
 class LevelSweeps:
     """The sums, and what a source needs; of a whole graph, or of a rank's own vertices.
 
-    33 bytes an own vertex and 17 another, and lists of `degree_lists`.
+    33 bytes an own vertex and 25 another, and lists of `degree_lists`.
 
     Parameters
     ----------
@@ -54,8 +64,8 @@ class LevelSweeps:
         self.level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
         # Number of shortest paths, and what each path to a vertex hands back.
         self._paths, self._share = (cupy.empty(n, np.float64) for _ in range(2))
-        # What an own vertex gets back, and what goes through it from all sources.
-        self._total, self.through = (cupy.empty(own, np.float64) for _ in range(2))
+        # What a vertex gets back, and what goes through it from all sources.
+        self._total, self.through = (cupy.empty(size, np.float64) for size in (n, own))
         self._infinite = cupy.empty(1, np.uint64)  # whether a number of paths is
         self._counts = cupy.empty((2 * MOST_LEVELS, 3), np.uint64)
         names = "narrow", "begin", "finish_level"
@@ -74,47 +84,61 @@ class LevelSweeps:
     def survey(self) -> None:
         """Queue what comes before the levels, once all vertices have theirs."""
         self._counts.fill(0)
-        sizes = np.uint64(self._n), np.uint64(self._own)
-        _flat(self._begin, self._n, (self.level, *sizes, self._paths, self._total))
+        _flat(self._begin, self._n, (self.level, np.uint64(self._n), self._paths, self._total))
         for rows in self._every:
             rows.survey(self.level)
 
     @property
-    def levels(self) -> int:
-        """Of own vertices, once what `survey` has queued is done; beyond `MOST_LEVELS` not exact."""
-        return int(np.flatnonzero(self._toward.vertices).max(initial=-1)) + 1
+    def sizes(self) -> list[int]:
+        """Own vertices of each level, once what `survey` has queued is done; the deepest are together."""
+        found = self._toward.vertices
+        sizes: list[int] = found[: int(np.flatnonzero(found).max(initial=-1)) + 1].tolist()
+        return sizes
 
-    @property
-    def reached(self) -> int:
-        """Own vertices, the source among them, once what `survey` has queued is done."""
-        return int(self._toward.vertices.sum())
-
-    def sweep(self, levels: int, ends: int, send: Callable[[int, Any], None] | None) -> int:
+    def sweep(self, sizes: Sequence[int], ends: int, others: Others | None = None) -> int:
         """Queue that dependencies are added, once what `survey` has queued is done; edges to be read.
 
         Parameters
         ----------
-        levels : int
-            Of all ranks.
+        sizes : sequence of int
+            Vertices of each level, on all ranks.
         ends : int
             Paths that begin in the source, to be added where paths go through both ends; else 0.
-        send : callable, or None where all vertices are own ones
-            Of a level and an array, gives the others the values of that level.
+        others : Others, optional
+            Where not all vertices are own ones.
         """
-        level, paths, share, total = self.level, self._paths, self._share, self._total
-        counts, read = iter(self._counts), 0
-        for depth in range(1, levels):
-            if send is not None and depth > 1:  # all know of the source
-                send(depth - 1, paths)
-            read += self._toward.add(depth, depth - 1, level, next(counts), paths, paths)
-        for depth in range(levels - 1, 0, -1):
-            if depth < levels - 1:
-                if send is not None:
-                    send(depth + 1, share)
-                read += self._back.add(depth, depth + 1, level, next(counts), share, total)
+        self._queued, read = 0, 0
+        for depth in range(1, len(sizes)):
+            rows = self._toward, self._back
+            read += self._add(rows, depth, depth - 1, sizes, self._paths, self._paths, others)
+        for depth in range(len(sizes) - 1, 0, -1):
+            if depth < len(sizes) - 1:
+                rows = self._back, self._toward
+                read += self._add(rows, depth, depth + 1, sizes, self._share, self._total, others)
             self._finish_level(depth, float(ends > 0))
         if ends:
             self._finish_level(0, float(ends))
+        return read
+
+    def _add(
+        self,
+        rows: tuple[LevelRows, LevelRows],
+        level: int,
+        other: int,
+        sizes: Sequence[int],
+        values: Any,
+        sums: Any,
+        others: Others | None,
+    ) -> int:
+        """Queue one level of a sweep; ``rows``: for its direction and against it."""
+        # Of ghosts what they give comes here, or what they get goes away: of the level that is smaller.
+        gathers = others is not None and sizes[level] < sizes[other]
+        if others is not None and not gathers and other > 0:  # all know of the source
+            others.send(other, values)
+        counts, self._queued = self._counts[self._queued], self._queued + 1
+        read = rows[gathers].add(level, other, self.level, counts, values, sums, turned=gathers)
+        if others is not None and gathers:
+            others.gather(level, sums)
         return read
 
     def is_infinite(self) -> bool:
@@ -170,24 +194,34 @@ class LevelRows:
         found: np.ndarray = self._of_level["vertices"][0, :_UNREACHED]
         return found
 
-    def add(self, level: int, other: int, levels: Any, counts: Any, values: Any, sums: Any) -> int:
-        """Queue that own vertices of a level get the values of their neighbours of another one.
+    def add(
+        self,
+        level: int,
+        other: int,
+        levels: Any,
+        counts: Any,
+        values: Any,
+        sums: Any,
+        *,
+        turned: bool,
+    ) -> int:
+        """Queue that vertices of a level get the values of their neighbours of another one.
 
-        They look for them, or are looked for, whichever takes less; how many edges that reads.
-        ``counts``: three words of zeros. ``sums``: to which the values are added.
+        They look for them, or are looked for, whichever takes less; how many edges that reads. Own
+        vertices get those of all, or, ``turned``, all get those of own ones. ``counts``: three words of
+        zeros. ``sums``: to which the values are added.
         """
-        of_level = self._of_level
-        pulls, pushes = int(of_level["pulled"][0, level]), int(of_level["pushed"][0, other])
+        ways = ("pulled", self._pulled, self._own), ("pushed", self._pushed, self._n)
+        (to, taking, takers), (of, giving, givers) = reversed(ways) if turned else ways
+        pulls, pushes = int(self._of_level[to][0, level]), int(self._of_level[of][0, other])
         if not pulls or not pushes:
             return 0
         if pulls <= PUSH_COST * pushes:
-            read, rows, number, kernel, listed, asked = (
-                pulls, self._pulled, self._own, self._pull, level, other,
-            )  # fmt: skip
+            read, rows, number, kernel = pulls, taking, takers, self._pull
+            listed, asked = level, other
         else:
-            read, rows, number, kernel, listed, asked = (
-                pushes, self._pushed, self._n, self._push, other, level,
-            )  # fmt: skip
+            read, rows, number, kernel = pushes, giving, givers, self._push
+            listed, asked = other, level
         lists = (*self._lists, counts)
         _flat(
             self._list, number, (rows.offsets, np.uint64(number), levels, np.uint64(listed), *lists)
