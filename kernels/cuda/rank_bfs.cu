@@ -323,6 +323,8 @@ __device__ void close(const Given &given, Costs costs) {
                 state->told;
 }
 
+constexpr int WORDS = 8; // that a warp has under way at once
+
 extern "C" __global__ void __launch_bounds__(512)
     pack(Given given, float push_cost, float vertex_cost) {
     uint64 level = fresh(&given.state->level);
@@ -331,14 +333,28 @@ extern "C" __global__ void __launch_bounds__(512)
         close(given, Costs{push_cost, vertex_cost});
     if (level == OVER)
         return;
-    uint64 total = given.send_starts[given.size] / 32;
-    for (uint64 word = warp_rank(); word < total; word += num_warps()) {
-        uint64 peer = upper_bound(given.send_starts, given.size + 1, 32 * word) - 1;
-        uint64 place = 32 * word - given.send_starts[peer] + lane();
-        bool found = place < given.send_counts[peer] &&
-                     given.level[given.sends[32 * word + lane()]] == (int32)level;
-        uint32 bits = __ballot_sync(FULL_WARP, found);
-        if (lane() == 0)
-            given.packed[given.words_of(given.send_starts, peer) + place / 32] = bits;
+    uint64 total = given.send_starts[given.size] / 32, peer = 0;
+    for (uint64 first = warp_rank() * WORDS; first < total; first += num_warps() * WORDS) {
+        ID v[WORDS];
+        int32 at[WORDS];
+#pragma unroll
+        for (int j = 0; j < WORDS; ++j)
+            v[j] = first + j < total ? given.sends[32 * (first + j) + lane()] : 0;
+#pragma unroll
+        for (int j = 0; j < WORDS; ++j)
+            at[j] = given.level[v[j]];
+#pragma unroll
+        for (int j = 0; j < WORDS; ++j) {
+            uint64 word = first + j;
+            if (word >= total)
+                break;
+            while (32 * word >= given.send_starts[peer + 1])
+                ++peer;
+            uint64 place = 32 * word - given.send_starts[peer] + lane();
+            bool found = place < given.send_counts[peer] && at[j] == (int32)level;
+            uint32 bits = __ballot_sync(FULL_WARP, found);
+            if (lane() == 0)
+                given.packed[given.words_of(given.send_starts, peer) + place / 32] = bits;
+        }
     }
 }
