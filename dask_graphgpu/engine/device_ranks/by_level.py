@@ -19,7 +19,8 @@ from dask_graphgpu.kernels.compile import cuda
 # Places that a warp counts and puts in order.
 CHUNK = 2048
 
-_THREADS = 512
+# Blocks of a kernel on a multiprocessor, and their threads.
+_BLOCKS, _THREADS = 4, 512
 
 
 class ByLevel:
@@ -51,7 +52,8 @@ class ByLevel:
             [word for i, side in enumerate(sides) for word in side.words(self._cuts[i * size :])]
         )
         self._size = size
-        self._chunks = sum(side.chunks for side in sides)
+        most = _BLOCKS * launch.num_multiprocessors() * _THREADS
+        self._threads = min(32 * sum(side.chunks for side in sides), most)
         module = cuda("by_level", defines=integer_types(ids, ids))
         names = "count_levels", "scan_counts", "place_levels", "add_values"
         *self._kernels, self._add = (launch.loaded(module.kernel(name)) for name in names)
@@ -69,7 +71,7 @@ class ByLevel:
         """
         count, scan, place = self._kernels
         given, levels_here = self._given, np.uint64(levels)
-        threads = min(self._chunks * 32, 8 * launch.num_multiprocessors() * _THREADS)
+        threads = self._threads
         launch.flat(count, threads, (given, level, levels_here), threads=_THREADS)
         launch.flat(scan, 2 * 1024, (given, levels_here, np.uint64(self._peers)), threads=1024)
         launch.flat(place, threads, (given, level, levels_here), threads=_THREADS)

@@ -61,6 +61,7 @@ class LevelSweeps:
     def __init__(self, n: int, own: int, toward: LevelRows, back: LevelRows) -> None:
         self._n, self._own, self._toward, self._back = n, own, toward, back
         self._every = [toward] if back is toward else [toward, back]
+        self._flat = _Flat()
         self.level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
         # Number of shortest paths, and what each path to a vertex hands back.
         self._paths, self._share = (cupy.empty(n, np.float64) for _ in range(2))
@@ -79,12 +80,12 @@ class LevelSweeps:
 
     def narrow(self, found: Any) -> None:
         """Queue that levels of own vertices become bytes; ``found``: int32, -1 where not reached."""
-        _flat(self._narrow, self._own, (found, np.uint64(self._own), self.level))
+        self._flat(self._narrow, self._own, (found, np.uint64(self._own), self.level))
 
     def survey(self) -> None:
         """Queue what comes before the levels, once all vertices have theirs."""
         self._counts.fill(0)
-        _flat(self._begin, self._n, (self.level, np.uint64(self._n), self._paths, self._total))
+        self._flat(self._begin, self._n, (self.level, np.uint64(self._n), self._paths, self._total))
         for rows in self._every:
             rows.survey(self.level)
 
@@ -148,7 +149,7 @@ class LevelSweeps:
     def _finish_level(self, depth: int, ends: float) -> None:
         some = self.level, np.uint64(self._own), np.uint64(depth), np.float64(ends)
         arrays = self._paths, self._total, self._share, self.through, self._infinite
-        _flat(self._finish, self._own, (*some, *arrays))
+        self._flat(self._finish, self._own, (*some, *arrays))
 
 
 class LevelRows:
@@ -168,6 +169,7 @@ class LevelRows:
     ) -> None:
         self._own, self._pulled, self._pushed = own, pulled, pushed
         self._n = n = pulled.num_vertices
+        self._flat = _Flat()
         lists, separators = degree_lists(pulled)
         self._lists = (*lists, np.uint64(n), *separators)
         self._module = cuda("betweenness_levels", defines=defines)
@@ -185,7 +187,7 @@ class LevelRows:
         self._sums.fill(0)
         sizes = np.uint64(self._n), np.uint64(self._own)
         offsets = self._pulled.offsets, self._pushed.offsets
-        _flat(self._survey, self._n, (level, *sizes, *offsets, self._sums))
+        self._flat(self._survey, self._n, (level, *sizes, *offsets, self._sums))
         self._sums.get(out=self._seen, blocking=False)
 
     @property
@@ -223,15 +225,19 @@ class LevelRows:
             read, rows, number, kernel = pushes, giving, givers, self._push
             listed, asked = other, level
         lists = (*self._lists, counts)
-        _flat(
+        self._flat(
             self._list, number, (rows.offsets, np.uint64(number), levels, np.uint64(listed), *lists)
         )
         taken = rows.offsets, rows.neighbours, levels, np.uint64(asked), values, sums
-        _flat(kernel, read, (*taken, *lists))
+        self._flat(kernel, read, (*taken, *lists))
         return read
 
 
-def _flat(kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
-    """Queue a kernel of which each thread takes several of many items."""
-    threads = min(items, launch.num_multiprocessors() * _BLOCKS * _THREADS)
-    launch.flat(kernel, threads, args, threads=_THREADS)
+class _Flat:
+    """Launches in which each thread takes several of many items."""
+
+    def __init__(self) -> None:
+        self._most = launch.num_multiprocessors() * _BLOCKS * _THREADS
+
+    def __call__(self, kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
+        launch.flat(kernel, min(items, self._most), args, threads=_THREADS)
