@@ -3,9 +3,9 @@
 //
 // Launch    a source: narrow, on ranks an exchange of levels, survey and begin. A level:
 // list_level, then
-//           pull_level or push_level, and on ranks an exchange of border values before or after.
-//           Once over the levels away from the source, where sums are path counts, and once back,
-//           where finish_level follows.
+//           pull_level or push_level, on ranks an exchange of border values before or after, then
+//           count_level. Once over the levels away from the source, and once back, from sums of
+//           zero and with finish_level.
 // Encoding  on ranks vertices are local ids: own ones, then ghosts. level: edges from the source,
 // 255
 //           where there is no path; right for ghosts too, and 255 behind the last vertex, up to a
@@ -13,8 +13,10 @@
 // Why       the edges between two levels are found from either end: from that whose vertices have
 //           fewer edges, which are a fraction of those of both. On ranks what travels is one value
 //           a border vertex: what ghosts have to give is sent there before, or what was summed up
-//           for them is sent back after. A level is a byte, so that looking it up at random stays
-//           in the cache; the eight bytes of a value are read only where it is the right one.
+//           for them is sent back after. Nobody looks up the level of a neighbour: no edge leads
+//           further than one level on, so whoever pulls finds vertices that come before it in the
+//           sweep, whose values it wants, or others, whose values are still zero; and a push gets
+//           to vertices that come next, or to others, whose sums have been taken.
 
 #include "degree_lists.cuh"
 
@@ -89,13 +91,13 @@ extern "C" __global__ void __launch_bounds__(512)
             atomicAdd((uint64 *)all + i, words[i]);
 }
 
-// One path leads to the source; of ghosts it is written too, and sums of those begin at zero as
-// well.
+// One path leads to the source; of ghosts it is written too.
 extern "C" __global__ void __launch_bounds__(512)
-    begin(const uint8 *level, uint64 n, double *paths, double *total) {
+    begin(const uint8 *level, uint64 n, double *paths, double *share, double *sums) {
     for (uint64 v = thread_rank(); v < n; v += num_threads()) {
         paths[v] = level[v] == 0;
-        total[v] = 0;
+        share[v] = 0;
+        sums[v] = 0;
     }
 }
 
@@ -125,30 +127,23 @@ extern "C" __global__ void __launch_bounds__(512)
     appender.flush();
 }
 
-// Adds to each vertex that is listed the values of its neighbours of another level.
+// Adds to each vertex that is listed the values of its neighbours.
 extern "C" __global__ void __launch_bounds__(512, 2)
-    pull_level(const OFFSET *offsets, const ID *neighbours, const uint8 *level, uint64 from,
-               const double *values, double *sums, ID *queue, ID *piece_row, uint32 *piece,
-               uint64 n, uint32 medium, uint32 large, const Counts *counts) {
+    pull_level(const OFFSET *offsets, const ID *neighbours, const double *values, double *sums,
+               ID *queue, ID *piece_row, uint32 *piece, uint64 n, uint32 medium, uint32 large,
+               const Counts *counts) {
     Worklists lists = {queue, piece_row, piece, n, medium, large};
     Slice slice = {};
     slice.count = *counts;
     for_edges(lists, slice, offsets, [&](ID u, OFFSET edge, uint32 left, uint32 step) {
         ID v[BATCH];
-        bool wanted[BATCH];
         double total = 0;
 #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
-            wanted[j] = j * step < left;
-            v[j] = wanted[j] ? neighbours[edge + j * step] : 0;
-        }
+        for (int j = 0; j < BATCH; ++j)
+            v[j] = j * step < left ? neighbours[edge + j * step] : 0;
 #pragma unroll
         for (int j = 0; j < BATCH; ++j)
-            wanted[j] = wanted[j] && level[v[j]] == from;
-#pragma unroll
-        for (int j = 0; j < BATCH; ++j)
-            if (wanted[j])
-                total += values[v[j]];
+            total += j * step < left ? values[v[j]] : 0;
         if (step == WARP)
             total = warp_sum(total);
         if (total > 0 && (step != WARP || lane() == 0))
@@ -156,45 +151,50 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     });
 }
 
-// Adds to their neighbours of another level the values of the vertices that are listed.
+// Adds to their neighbours the values of the vertices that are listed.
 extern "C" __global__ void __launch_bounds__(512, 2)
-    push_level(const OFFSET *offsets, const ID *neighbours, const uint8 *level, uint64 to,
-               const double *values, double *sums, ID *queue, ID *piece_row, uint32 *piece,
-               uint64 n, uint32 medium, uint32 large, const Counts *counts) {
+    push_level(const OFFSET *offsets, const ID *neighbours, const double *values, double *sums,
+               ID *queue, ID *piece_row, uint32 *piece, uint64 n, uint32 medium, uint32 large,
+               const Counts *counts) {
     Worklists lists = {queue, piece_row, piece, n, medium, large};
     Slice slice = {};
     slice.count = *counts;
     for_edges(lists, slice, offsets, [&](ID u, OFFSET edge, uint32 left, uint32 step) {
         ID v[BATCH];
-        bool wanted[BATCH];
         double value = left > 0 ? values[u] : 0;
 #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
-            wanted[j] = j * step < left;
-            v[j] = wanted[j] ? neighbours[edge + j * step] : 0;
-        }
+        for (int j = 0; j < BATCH; ++j)
+            v[j] = j * step < left ? neighbours[edge + j * step] : 0;
 #pragma unroll
         for (int j = 0; j < BATCH; ++j)
-            wanted[j] = wanted[j] && level[v[j]] == to;
-#pragma unroll
-        for (int j = 0; j < BATCH; ++j)
-            if (wanted[j])
+            if (j * step < left)
                 atomicAdd(sums + v[j], value);
     });
 }
 
-// What each path to an own vertex of a level hands back to the vertex before it, and what all paths
-// leave there: `total` is what the vertex got back. `ends` is added to the latter. `infinite` gets
-// whether a number of paths is.
+// Paths to own vertices of a level; `infinite` gets whether a number of them is.
 extern "C" __global__ void __launch_bounds__(512)
-    finish_level(const uint8 *level, uint64 owned, uint64 depth, double ends, const double *paths,
-                 const double *total, double *share, double *through, uint64 *infinite) {
+    count_level(const uint8 *level, uint64 owned, uint64 depth, const double *sums, double *paths,
+                uint64 *infinite) {
     for (uint64 v = thread_rank(); v < owned; v += num_threads()) {
         if (level[v] != depth)
             continue;
-        double number = paths[v], got = depth > 0 ? total[v] : 0;
+        double number = sums[v];
         if (number - number != 0)
             *infinite = 1;
+        paths[v] = number;
+    }
+}
+
+// What each path to an own vertex of a level hands back to the vertex before it, and what all paths
+// leave there: its sum is what it got back. `ends` is added to the latter.
+extern "C" __global__ void __launch_bounds__(512)
+    finish_level(const uint8 *level, uint64 owned, uint64 depth, double ends, const double *paths,
+                 const double *sums, double *share, double *through) {
+    for (uint64 v = thread_rank(); v < owned; v += num_threads()) {
+        if (level[v] != depth)
+            continue;
+        double number = paths[v], got = depth > 0 ? sums[v] : 0;
         share[v] = 1 / number + got;
         double more = number * got + ends;
         if (more > 0)

@@ -63,14 +63,13 @@ class LevelSweeps:
         self._every = [toward] if back is toward else [toward, back]
         self._flat = _Flat()
         self.level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
-        # Number of shortest paths, and what each path to a vertex hands back.
-        self._paths, self._share = (cupy.empty(n, np.float64) for _ in range(2))
-        # What a vertex gets back, and what goes through it from all sources.
-        self._total, self.through = (cupy.empty(size, np.float64) for size in (n, own))
+        # Number of shortest paths, what each path to a vertex hands back, and sums of either.
+        self._paths, self._share, self._sums = (cupy.empty(n, np.float64) for _ in range(3))
+        self.through = cupy.empty(own, np.float64)  # from all sources
         self._infinite = cupy.empty(1, np.uint64)  # whether a number of paths is
         self._counts = cupy.empty((2 * MOST_LEVELS, 3), np.uint64)
-        names = "narrow", "begin", "finish_level"
-        self._narrow, self._begin, self._finish = (toward.kernel(name) for name in names)
+        names = "narrow", "begin", "count_level", "finish_level"
+        self._narrow, self._begin, self._count, self._finish = map(toward.kernel, names)
         self.clear()
 
     def clear(self) -> None:
@@ -85,7 +84,8 @@ class LevelSweeps:
     def survey(self) -> None:
         """Queue what comes before the levels, once all vertices have theirs."""
         self._counts.fill(0)
-        self._flat(self._begin, self._n, (self.level, np.uint64(self._n), self._paths, self._total))
+        arrays = self._paths, self._share, self._sums
+        self._flat(self._begin, self._n, (self.level, np.uint64(self._n), *arrays))
         for rows in self._every:
             rows.survey(self.level)
 
@@ -108,17 +108,24 @@ class LevelSweeps:
         others : Others, optional
             Where not all vertices are own ones.
         """
+        own, deepest = np.uint64(self._own), len(sizes) - 1
         self._queued, read = 0, 0
-        for depth in range(1, len(sizes)):
+        for depth in range(1, deepest + 1):
             rows = self._toward, self._back
-            read += self._add(rows, depth, depth - 1, sizes, self._paths, self._paths, others)
-        for depth in range(len(sizes) - 1, 0, -1):
-            if depth < len(sizes) - 1:
+            read += self._add(rows, depth, depth - 1, sizes, self._paths, others)
+            counted = self._sums, self._paths, self._infinite
+            self._flat(self._count, self._own, (self.level, own, np.uint64(depth), *counted))
+        self._sums.fill(0)
+        for depth in range(deepest, 0 if ends == 0 else -1, -1):
+            if 0 < depth < deepest:
                 rows = self._back, self._toward
-                read += self._add(rows, depth, depth + 1, sizes, self._share, self._total, others)
-            self._finish_level(depth, float(ends > 0))
-        if ends:
-            self._finish_level(0, float(ends))
+                read += self._add(rows, depth, depth + 1, sizes, self._share, others)
+            # Of what begins in the source all ends there too.
+            more = np.float64(ends if depth == 0 else ends > 0)
+            finished = self._paths, self._sums, self._share, self.through
+            self._flat(
+                self._finish, self._own, (self.level, own, np.uint64(depth), more, *finished)
+            )
         return read
 
     def _add(
@@ -128,7 +135,6 @@ class LevelSweeps:
         other: int,
         sizes: Sequence[int],
         values: Any,
-        sums: Any,
         others: Others | None,
     ) -> int:
         """Queue one level of a sweep; ``rows``: for its direction and against it."""
@@ -137,19 +143,15 @@ class LevelSweeps:
         if others is not None and not gathers and other > 0:  # all know of the source
             others.send(other, values)
         counts, self._queued = self._counts[self._queued], self._queued + 1
-        read = rows[gathers].add(level, other, self.level, counts, values, sums, turned=gathers)
+        arrays = values, self._sums
+        read = rows[gathers].add(level, other, self.level, counts, arrays, turned=gathers)
         if others is not None and gathers:
-            others.gather(level, sums)
+            others.gather(level, self._sums)
         return read
 
     def is_infinite(self) -> bool:
         """Whether a number of paths was."""
         return bool(self._infinite[0])
-
-    def _finish_level(self, depth: int, ends: float) -> None:
-        some = self.level, np.uint64(self._own), np.uint64(depth), np.float64(ends)
-        arrays = self._paths, self._total, self._share, self.through, self._infinite
-        self._flat(self._finish, self._own, (*some, *arrays))
 
 
 class LevelRows:
@@ -202,16 +204,16 @@ class LevelRows:
         other: int,
         levels: Any,
         counts: Any,
-        values: Any,
-        sums: Any,
+        arrays: tuple[Any, Any],
         *,
         turned: bool,
     ) -> int:
         """Queue that vertices of a level get the values of their neighbours of another one.
 
         They look for them, or are looked for, whichever takes less; how many edges that reads. Own
-        vertices get those of all, or, ``turned``, all get those of own ones. ``counts``: three words of
-        zeros. ``sums``: to which the values are added.
+        vertices get those of all, or, ``turned``, all get those of own ones. Of neighbours on further
+        levels values are zero, or sums have been taken. ``counts``: three words of zeros. ``arrays``:
+        the values, and the sums to which they are added.
         """
         ways = ("pulled", self._pulled, self._own), ("pushed", self._pushed, self._n)
         (to, taking, takers), (of, giving, givers) = reversed(ways) if turned else ways
@@ -219,17 +221,14 @@ class LevelRows:
         if not pulls or not pushes:
             return 0
         if pulls <= PUSH_COST * pushes:
-            read, rows, number, kernel = pulls, taking, takers, self._pull
-            listed, asked = level, other
+            read, rows, number, kernel, listed = pulls, taking, takers, self._pull, level
         else:
-            read, rows, number, kernel = pushes, giving, givers, self._push
-            listed, asked = other, level
+            read, rows, number, kernel, listed = pushes, giving, givers, self._push, other
         lists = (*self._lists, counts)
         self._flat(
             self._list, number, (rows.offsets, np.uint64(number), levels, np.uint64(listed), *lists)
         )
-        taken = rows.offsets, rows.neighbours, levels, np.uint64(asked), values, sums
-        self._flat(kernel, read, (*taken, *lists))
+        self._flat(kernel, read, (rows.offsets, rows.neighbours, *arrays, *lists))
         return read
 
 
