@@ -7,13 +7,16 @@ ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
 WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
 
 
-def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False):
+def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False, id_bits=None):
     """A program for a graph of such weights (a dtype, or None), ids and offsets.
 
     ``narrow``: values are stored in 32 bits. Default: if they fit. ``ranks``: the graph is on several.
+    ``id_bits``: edges are words with ids of so many bits, and weights of 7 unless they are floats.
     """
     # They load Numba.
     from dask_graphgpu.engine.cuda.lower import Lowered, may_be_narrow
+    from dask_graphgpu.engine.cuda.outline import columns as read_columns
+    from dask_graphgpu.engine.cuda.packing import Packing
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.partition.csr import from_edges
     from dask_graphgpu.partition.view import View
@@ -24,8 +27,14 @@ def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False):
     if ranks:
         view.numbers = np.arange(3).astype(ids)
     binding = Binding(program, view)
+    packing = None
+    if id_bits is not None:
+        read = read_columns(binding)
+        packing = Packing.of(1 << id_bits, np.dtype(ids), read, dict.fromkeys(read, (-3, 99)))
+        assert packing is not None
     return Lowered(
         binding,
+        packing=packing,
         narrow=may_be_narrow(binding) if narrow is None else narrow,
         every=program.combine == "sum" and program.active is None,
         defines={"ID": WIDTHS[ids], "OFFSET": WIDTHS[offsets]},

@@ -68,7 +68,7 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
         bool wanted[UNROLL];
         ID from[UNROLL], to[UNROLL];
         VALUE value[UNROLL];
-        OFFSET edge[UNROLL];
+        EDGE edge[UNROLL];
         MESSAGE message[UNROLL];
 #pragma unroll
         for (int j = 0; j < UNROLL; ++j) {
@@ -83,12 +83,14 @@ __device__ __forceinline__ void relax(const Run &run, const Lists &lists, const 
             }
             from[j] = __shfl_sync(FULL_WARP, row.vertex, owner);
             value[j] = __shfl_sync(FULL_WARP, row.value, owner);
-            edge[j] = __shfl_sync(FULL_WARP, origin, owner) + x;
+            OFFSET place = __shfl_sync(FULL_WARP, origin, owner) + x;
             wanted[j] = x < total;
             if (IN_LINES) // before its first edge it wraps around
                 wanted[j] = x - __shfl_sync(FULL_WARP, its_first, owner) <
                             __shfl_sync(FULL_WARP, row.size, owner);
-            to[j] = wanted[j] ? beside(lists, from[j], neighbour(lists, edge[j])) : 0;
+            WORD word = wanted[j] ? neighbour(lists, place) : 0;
+            to[j] = wanted[j] ? beside(lists, from[j], end_of(word)) : 0;
+            edge[j] = edge_of(word, place);
         }
 #pragma unroll
         for (int j = 0; j < UNROLL; ++j) {
@@ -424,7 +426,8 @@ extern "C" __global__ void near_far_width(Run run, Lists lists, uint64 num_edges
         uint64 rows = COLUMNS ? lists.n >> lists.column_bits : lists.n;
         ID u = (ID)(upper_bound(lists.offsets, rows + 1, e) - 1);
         MESSAGE message;
-        if (message_along(run, lists, sent, u, neighbour(lists, e), e, message)) {
+        WORD word = neighbour(lists, e);
+        if (message_along(run, lists, sent, u, end_of(word), edge_of(word, e), message)) {
             p = (double)priority_of(run, message);
             found = p - p == 0; // finite
         }

@@ -77,7 +77,7 @@ constexpr uint32 CONTROL_WORDS = sizeof(Control) / 8;
 
 struct Lists {
     const OFFSET *offsets;
-    const ID *neighbours;
+    const WORD *neighbours;
     ID *near[2];         // n each: a vertex is appended once a round, so nothing is ever left out
     ID *far[2];          // far_capacity each; what does not fit is found in far_set
     uint32 *near_set[2]; // members of the near list of the same parity that were pushed to it
@@ -103,7 +103,7 @@ struct Lists {
 #if TIERED
     // Edges from this one on are in host memory: where edge 0 would be, and the edge columns.
     uint64 resident;
-    const ID *neighbours_there;
+    const WORD *neighbours_there;
     Run there;
 #endif
 };
@@ -126,8 +126,9 @@ __device__ __forceinline__ uint64 edges_there(const Lists &lists, OFFSET begin, 
 #endif
 }
 
-__device__ __forceinline__ ID neighbour(const Lists &lists, OFFSET edge) {
-    const ID *neighbours = lists.neighbours;
+// As it stands in its row, with what it carries where it is a word.
+__device__ __forceinline__ WORD neighbour(const Lists &lists, OFFSET edge) {
+    const WORD *neighbours = lists.neighbours;
 #if TIERED
     if (is_there(lists, edge))
         neighbours = lists.neighbours_there;
@@ -136,8 +137,8 @@ __device__ __forceinline__ ID neighbour(const Lists &lists, OFFSET edge) {
 }
 
 __device__ __forceinline__ bool message_along(const Run &run, const Lists &lists, VALUE value, ID u,
-                                              ID v, OFFSET edge, MESSAGE &message) {
-#if TIERED
+                                              ID v, EDGE edge, MESSAGE &message) {
+#if TIERED && !PACKED
     if (is_there(lists, edge))
         return message_from(lists.there, value, u, v, edge, message);
 #endif

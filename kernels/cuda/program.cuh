@@ -185,6 +185,24 @@ __device__ void aggregate_all(const Run &run, const uint8 *reached, Partial *par
     }
 }
 
+// ---- edges
+
+// As they stand in rows: the other end, or with what an edge carries one word, of which the end is
+// the lowest PACKED bits (engine/cuda/packing.py). The program's functions are given `edge_of`.
+#if PACKED
+typedef WORD EDGE;
+#else
+typedef OFFSET EDGE;
+#endif
+
+__device__ __forceinline__ ID end_of(WORD word) {
+    return PACKED ? (ID)(word & (((WORD)1 << PACKED) - 1)) : (ID)word;
+}
+
+__device__ __forceinline__ EDGE edge_of(WORD word, OFFSET place) {
+    return PACKED ? (EDGE)word : (EDGE)place;
+}
+
 // ---- messages
 
 // Whether `a` is kept when `b` comes.

@@ -6,7 +6,7 @@
 // The rows of an adjacency by source, and lists of active ones.
 struct Push {
     const OFFSET *offsets;
-    const ID *neighbours;
+    const WORD *neighbours;
     ID *small, *medium; // lists of as many entries as there are vertices
     ID *chunk_row;
     uint32 *chunk_number; // in its row
@@ -60,7 +60,7 @@ __device__ __forceinline__ void sort_in(RunControl *control, const Push &push, I
 struct Notify {
     uint8 *marked;
 
-    __device__ __forceinline__ bool operator()(ID, ID v, OFFSET) const {
+    __device__ __forceinline__ bool operator()(ID, ID v, EDGE) const {
         if (!marked[v])
             marked[v] = 1;
         return true;
@@ -73,7 +73,7 @@ struct Send {
     MESSAGE *messages;
     uint8 *received;
 
-    __device__ __forceinline__ bool operator()(ID u, ID v, OFFSET e) const {
+    __device__ __forceinline__ bool operator()(ID u, ID v, EDGE e) const {
         MESSAGE m;
 #if EMITS
         m = emitted[u];
@@ -86,6 +86,12 @@ struct Send {
     }
 };
 
+template <typename Edge>
+__device__ __forceinline__ bool go_along(const Push &push, ID u, OFFSET place, Edge edge) {
+    WORD word = push.neighbours[place];
+    return edge(u, end_of(word), edge_of(word, place));
+}
+
 // Calls `edge(u, v, e)` for every edge of the lists. The same edges whatever the grid.
 template <typename Edge>
 __device__ __forceinline__ bool for_edges(const RunControl *control, const Push &push, Edge edge) {
@@ -97,7 +103,7 @@ __device__ __forceinline__ bool for_edges(const RunControl *control, const Push 
         OFFSET left = row_end(push, u) - begin;
         for (OFFSET j = threadIdx.x; j < left && j < CHUNK; j += blockDim.x)
             if (!TIERED || begin + j >= first)
-                good &= edge(u, push.neighbours[begin + j], begin + j);
+                good &= go_along(push, u, begin + j, edge);
     }
     for (uint64 i = warp_rank(); i < control->medium; i += num_warps()) {
         ID u = push.medium[i];
@@ -105,13 +111,13 @@ __device__ __forceinline__ bool for_edges(const RunControl *control, const Push 
         OFFSET length = row_end(push, u) - begin;
         for (OFFSET j = lane(); j < length; j += WARP)
             if (!TIERED || begin + j >= first)
-                good &= edge(u, push.neighbours[begin + j], begin + j);
+                good &= go_along(push, u, begin + j, edge);
     }
     for (uint64 i = thread_rank(); i < control->small; i += num_threads()) {
         ID u = push.small[i];
         OFFSET end = row_end(push, u);
         for (OFFSET e = row_begin(push, u); e < end; e++)
-            good &= edge(u, push.neighbours[e], e);
+            good &= go_along(push, u, e, edge);
     }
     return good;
 }

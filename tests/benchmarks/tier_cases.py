@@ -23,9 +23,10 @@ from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import near_far, rows
-from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import bytes_apart, bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer
@@ -57,10 +58,9 @@ class Case:
         program = self.free if asynchronous else self.program
         assert program is not None
         binding = Binding(program, self.view, self.given.get("constants", {}))
-        edge, number = bytes_of_edge(binding), binding.send.num_edges
-        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        cut = share_of(binding, share)
         if kind is Partitioned or way in ("compact", "zero-copy"):
-            cut = Cut(0, cut.segment, number)
+            cut = Cut(0, cut.segment, cut.num_edges)
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
@@ -73,8 +73,7 @@ class Case:
     def near_far(self, share: float) -> Report:
         """Run it in near-far order, with this share of the edges' bytes on the device."""
         binding = Binding(self.program, self.view, {})
-        edge, number = bytes_of_edge(binding), binding.send.num_edges
-        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        cut = share_of(binding, share)
         report = Report("near-far")
         run = near_far.prepared(binding, self.given.get("sources"), None, None, report, None)
         return answered(run(cut), self.program, report)
@@ -82,8 +81,7 @@ class Case:
     def chosen(self, share: float) -> Report:
         """Run it in the order that the engine chooses."""
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
-        edge, number = bytes_of_edge(binding), binding.send.num_edges
-        cut = Cut.of(number, edge, 0, int(share * number * edge), "the program")
+        cut = share_of(binding, share)
         if self.rounds("auto") is ResidentFirst and near_far.pays(binding, cut):
             return self.near_far(share)
         return self.tiered("auto", share, Limited)
@@ -92,8 +90,8 @@ class Case:
         """Run it over edges by layers; the first one builds these, and prints what that takes."""
         binding = Binding(self.program, self.layers, self.given.get("constants", {}))
         edges, report, sources = binding.layered, Report("layered"), self.given.get("sources")
-        size = bytes_of_edge(binding) + edges.sources.itemsize
-        room = int(share * edges.num_edges * bytes_of_edge(binding))
+        size = bytes_apart(binding) + edges.sources.itemsize
+        room = int(share * edges.num_edges * bytes_apart(binding))
         cut = Cut.of(edges.num_edges, size, 0, room, "the program")
         arrays = LayeredArrays(binding, sources)
         return answered(Sweeps(arrays, cut, sources, None, report).run(), self.program, report)
@@ -120,8 +118,9 @@ class Case:
     def least(self, share: float, rate: float) -> float:
         """Seconds in which the edges beyond a share cross the link as often as they have to."""
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
-        size = binding.send.num_edges * bytes_of_edge(binding)
-        return (1 - share) * size * self.given.get("max_supersteps", 1) / rate
+        cut = share_of(binding, share).without_buffers()
+        size = (cut.num_edges - cut.resident) * bytes_of_edge(binding)
+        return size * self.given.get("max_supersteps", 1) / rate
 
     def by(self, engine: Any, share: float) -> Report:
         """Run it as an engine does, with as much on the device as `tiered`."""
@@ -144,6 +143,13 @@ class Case:
         state = gpu.run(self.program, self.view, report=report, **self.given)
         _ = state[self.program.first]
         return report
+
+
+def share_of(binding: Binding, share: float) -> Cut:
+    """What lies where if this share of the edges' bytes, as they are given, is on the device."""
+    number = binding.send.num_edges
+    room = int(share * number * bytes_apart(binding))
+    return cut_of(number, bytes_of_edge(binding), 0, room, "the program")
 
 
 def answered(state: State, program: VertexProgram, report: Report) -> Report:

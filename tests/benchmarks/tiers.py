@@ -7,7 +7,7 @@
 prints Markdown: for each program and way the best seconds of some runs by the engine (host to host,
 after one that is not counted), supersteps, parts of transfer, bytes that went over the link, and both
 as a rate; then how long a program has to take at least, which is the larger of its time in memory and
-of each edge that is not on the device over the link once (in each iteration of PageRank), and the
+of each edge that is not on the device over the link once, packed (in each iteration of PageRank), and the
 geometric means of times over those of *auto*. The ways:
 
 - PT: all edges in host memory, every segment streamed in every superstep;

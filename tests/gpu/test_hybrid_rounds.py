@@ -15,7 +15,7 @@ from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report

@@ -21,7 +21,8 @@ from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import NotConverged
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.device import fingerprint as on_device

@@ -14,9 +14,10 @@ from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.layered import Stretch, stretches
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import bytes_apart
 from dask_graphgpu.errors import EngineUnavailable, IntegerOverflow, LimitTooSmall
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
@@ -42,7 +43,7 @@ def settings(program, view, share, least):
     found = {"layer-edges": least}
     if share is not None:
         binding = Binding(program, view, {})
-        edge = bytes_of_edge(binding) + binding.layered.sources.itemsize
+        edge = bytes_apart(binding) + binding.layered.sources.itemsize
         room = max(int(share * binding.layered.num_edges * edge), 2 * limits.BLOCK * edge)
         found["device-memory-limit"] = bytes_of_vertices(binding) + room
     return dask.config.set({"graphgpu": found})

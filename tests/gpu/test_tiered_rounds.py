@@ -18,7 +18,8 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import near_far as tiered_near_far
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report

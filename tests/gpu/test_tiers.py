@@ -13,7 +13,8 @@ from dask_graphgpu.engine import cpu, tiered
 from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import (
     EngineUnavailable,
     IntegerOverflow,

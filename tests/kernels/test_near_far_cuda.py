@@ -81,3 +81,13 @@ def test_edges_in_host_memory(architecture, case):
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS | {"TIERED": "1"}
     assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES[:2], indirect=True)
+@pytest.mark.parametrize(("case", "id_bits"), [("int64", 25), ("int64", 30), ("float32", 32)])
+@pytest.mark.parametrize("source", ["near_far", "program"])
+def test_edges_in_words(architecture, case, id_bits, source):
+    program, weight, ids, offsets, narrow = CASES[case]
+    given = lowered(program, weight, ids, offsets, narrow=narrow, id_bits=id_bits).sources(source)
+    given["defines"] |= {"TIERED": "1", **(MACROS if source == "near_far" else {})}
+    assert cuda_cubin(source, architecture, **given)[:4] == b"\x7fELF"

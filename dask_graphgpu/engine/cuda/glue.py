@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.cuda.wrappers import Wrapper, Wrappers, c_type, seen
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, parameters, plain
@@ -41,6 +42,8 @@ class Glue:
         int64 fields are stored in 32 bits: ``bound`` says that they fit.
     columns : dict of str to dtype
         Of the edge columns that compute reads.
+    packing : Packing, optional
+        How these are in words with the ends of edges; functions get the word for ``e`` then.
     degree, weighted_degree : dtype
         In which the degrees are stored.
     """
@@ -51,10 +54,12 @@ class Glue:
         *,
         narrow: bool,
         columns: dict[str, np.dtype[Any]],
+        packing: Packing | None,
         degree: np.dtype[Any],
         weighted_degree: np.dtype[Any] | None,
     ) -> None:
-        self.wrappers, self.narrow, self.columns = wrappers, narrow, columns
+        self.wrappers, self.narrow = wrappers, narrow
+        self.columns, self.packing = columns, packing
         self.binding, self.program = wrappers.binding, wrappers.program
         self.fields = {name: i for i, name in enumerate(self.program.state)}
         self.made = {name: i for i, name in enumerate(self.program.changing)}
@@ -100,8 +105,9 @@ class Glue:
         for name, i in self.made.items():
             stored = c_type(self.storage(self.binding.dtypes[name]))
             made.append(Member(f"new_{i}", "new", name, f"{stored} *"))
-        for i, (name, dtype) in enumerate(self.columns.items()):
-            made.append(Member(f"column_{i}", "column", name, f"const {c_type(dtype)} *"))
+        if self.packing is None:
+            for i, (name, dtype) in enumerate(self.columns.items()):
+                made.append(Member(f"column_{i}", "column", name, f"const {c_type(dtype)} *"))
         for i, (name, value) in enumerate(self.binding.constants.items()):
             made.append(
                 Member(
@@ -148,8 +154,11 @@ class Glue:
         if first is not None:
             names[f"source_{self.program.first}"] = first
         names["weight"] = "1"
-        for i, name in enumerate(self.columns):
-            text = f"run.column_{i}[e]"
+        if self.packing is None:
+            texts = {name: f"run.column_{i}[e]" for i, name in enumerate(self.columns)}
+        else:
+            texts = {column.name: column.value("e") for column in self.packing.columns}
+        for name, text in texts.items():
             names["weight" if name == "weight" else f"edge_{name}"] = text
         return names
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.glue import Glue, literal
 from dask_graphgpu.engine.cuda.outline import Outline, bound, columns, outline
+from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.cuda.wrappers import Wrappers
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.lower import translated
@@ -53,6 +54,7 @@ class Lowered:
         defines: Mapping[str, str],
         degree: np.dtype[Any],
         weighted_degree: np.dtype[Any] | None,
+        packing: Packing | None = None,
     ) -> None:
         self.binding, self.every = binding, every
         self._modules: dict[tuple[Any, ...], Any] = {}
@@ -65,6 +67,7 @@ class Lowered:
             self.wrappers,
             narrow=narrow,
             columns=columns(binding),
+            packing=packing,
             degree=degree,
             weighted_degree=weighted_degree,
         )
@@ -87,7 +90,9 @@ class Lowered:
         }  # fmt: skip
         int64 = np.dtype(np.int64)
         self.defines = {
-            **dict.fromkeys(("FILTERED", "ATOMIC", "SHARDS", "TAIL", "TIERED"), "0"),
+            **dict.fromkeys(("FILTERED", "ATOMIC", "SHARDS", "TAIL", "TIERED", "PACKED"), "0"),
+            "WORD": "ID",
+            **({} if packing is None else packing.macros),
             **defines,
             **{name: str(int(flag)) for name, flag in flags.items()},
             "MESSAGE_LEAST": literal(INT64_MIN if info is None else info.min, int64),

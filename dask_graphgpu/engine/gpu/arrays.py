@@ -11,6 +11,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import lowered, may_be_narrow
+from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.loop import overflow
@@ -74,6 +75,7 @@ class Arrays:
     """
 
     macros: ClassVar[dict[str, str]] = {}  # that kernels are compiled with beside those asked for
+    packing: Packing | None = None  # of edges, where they are words
     column_bits = 0  # of the number of values that a vertex has side by side: see `Columns`
 
     def __init__(
@@ -128,6 +130,14 @@ class Arrays:
     @cached_property
     def num_edges(self) -> int:
         return self.edge_view.num_edges
+
+    @property
+    def bytes_of_edge(self) -> int:
+        """What is read of an edge where messages are made."""
+        if self.packing is not None:
+            return self.packing.word.itemsize
+        columns = self.lowered.glue.columns.values()
+        return self.binding.edges.neighbours.itemsize + sum(dtype.itemsize for dtype in columns)
 
     @cached_property
     def degree(self) -> Any:
@@ -210,6 +220,7 @@ class Arrays:
             defines=defines,
             degree=self.degree.dtype,
             weighted_degree=None if weighted is None else weighted.dtype,
+            packing=self.packing,
         )
         self.state = {
             name: cupy.asarray(self._stored(column)) for name, column in self._given.items()

@@ -304,14 +304,12 @@ class NearFar:
         """Note what was done since there were so many rounds, and edges read; return the rounds."""
         rounds = int(self.control["rounds"][0]) - rounds
         read = int(self.control["all_edges"][0]) - edges
-        ids, values = self._far.dtype, self._held["sent"].dtype
-        columns = sum(dtype.itemsize for dtype in self.arrays.lowered.glue.columns.values())
         self.report.advance(
             "near-far" if self.ordered else "push",
             supersteps=rounds,
             frontier=frontier,
             edges=read,
-            bytes=read * (ids.itemsize + columns + values.itemsize),
+            bytes=read * (self.arrays.bytes_of_edge + self._held["sent"].itemsize),
             seconds=seconds,
         )
         return rounds

@@ -11,7 +11,6 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
-from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import forced
@@ -262,9 +261,7 @@ class Synchronous(Superstep):
 
     def _report(self, control: dict[str, int]) -> None:
         arrays, item = self.arrays, self.messages.dtype.itemsize
-        edge = np.dtype(self.binding.edges.neighbours.dtype).itemsize + item
-        edge += sum(dtype.itemsize for dtype in columns(self.binding).values())
-        edge += 2 * self.in_shards
+        edge = arrays.bytes_of_edge + item + 2 * self.in_shards
         if self.in_blocks:  # places of 2 bytes; of a far edge also its value, written and read
             far = self.blocked.num_values * (2 + 2 * item)
             edge = -(-(2 * self.num_edges + far) // max(1, self.num_edges))

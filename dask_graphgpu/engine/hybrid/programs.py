@@ -63,7 +63,8 @@ def run(
     from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.programs import (
         check_asynchronous,
         check_in_place,
@@ -151,10 +152,9 @@ def may_pay(binding: Binding, resident: int, speeds: Speeds, *, in_rounds: bool)
     """
     import cupy
 
-    from dask_graphgpu.engine.cuda.outline import columns
     from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, alpha, streams
     from dask_graphgpu.engine.tiered import link
-    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
     from dask_graphgpu.engine.tiered.rounds import FEW
 
     edges, rest = binding.send.num_edges, binding.send.num_edges - resident
@@ -165,7 +165,7 @@ def may_pay(binding: Binding, resident: int, speeds: Speeds, *, in_rounds: bool)
         if pages.worth:
             return True
     rates, gpu = link.rates(cupy.cuda.Device().id), speeds.gpu
-    edge, arrays = bytes_of_edge(binding), 1 + len(columns(binding))
+    edge, arrays = bytes_of_edge(binding), num_arrays(binding)
     share, least = 1.0, FEW if in_rounds else 1
     while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
         rows = share * binding.view.num_vertices * rest / edges
@@ -186,7 +186,7 @@ def is_gpus(program: VertexProgram, view: View) -> bool:
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
-    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.errors import LimitTooSmall
 
     if limits.configured_rounds() != "auto" or limits.configured() is None:
@@ -238,7 +238,7 @@ def _cut(binding: Binding, edge: int, vertices: int, way: str) -> Cut:
 def speeds_of(binding: Binding) -> Speeds:
     """What is known of either side: of the rows, from run to run."""
     from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.arrays import bytes_of_edge
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 
     view = DeviceView.of(binding.mirror if binding.mirrored else binding.view)
     made: Speeds = view.made(

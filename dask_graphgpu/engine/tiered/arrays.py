@@ -17,6 +17,7 @@ from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import to_host
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import packing_of, sending
 from dask_graphgpu.engine.tiered.store import HostTier
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -30,14 +31,14 @@ class TieredArrays(Arrays):
     macros: ClassVar[dict[str, str]] = {"TIERED": "1"}
 
     def __init__(self, binding: Binding, sources: np.ndarray | None, cut: Cut) -> None:
-        self._cut = cut
+        self._cut, self.packing = cut, packing_of(binding)
         super().__init__(binding, sources)
 
     @cached_property
     def tier(self) -> HostTier:
         """The edges that messages go along."""
         names = tuple(columns(self.binding))
-        return HostTier(self.edge_view, self.binding.send, names, self._cut)
+        return HostTier(self.edge_view, self.binding.send, names, self._cut, self.packing)
 
     def edges(self, kind: str) -> Adjacency:
         """Rows by source, without columns: where these are is different from part to part."""
@@ -75,16 +76,9 @@ def num_chunks(view: DeviceView, rows: Adjacency) -> int:
     return found
 
 
-def bytes_of_edge(binding: Binding) -> int:
-    """What an edge takes, with what is read of it."""
-    read = sum(dtype.itemsize for dtype in columns(binding).values())
-    return int(binding.send.neighbours.itemsize) + read
-
-
 def bytes_of_vertices(binding: Binding) -> int:
     """Device memory of a run beside its edges: what is a number a vertex, and what has a fixed size."""
     program, view = binding.program, binding.view
-    sending = DeviceView.of(binding.mirror if binding.mirrored else view)
     offset = np.dtype(_wide_or_not(binding.send.num_edges)).itemsize
     degree = np.dtype(_wide_or_not(2 * view.num_edges)).itemsize
     ids, message = binding.send.neighbours.itemsize, binding.message.itemsize
@@ -93,6 +87,6 @@ def bytes_of_vertices(binding: Binding) -> int:
     vertex = 3 * offset + degree + 3 * ids  # three times rows, and three lists
     vertex += fields + changing + 2 * message + 3  # with flags
     vertex += 8  # weighted degrees; while fields are made, one in its own type
-    chunks = num_chunks(sending, binding.send) * (ids + 4)
+    chunks = num_chunks(sending(binding), binding.send) * (ids + 4)
     aggregates = max(1, len(program.aggregates)) * _PARTIALS
     return int((view.num_vertices + 1) * vertex + chunks + aggregates + _FIXED)

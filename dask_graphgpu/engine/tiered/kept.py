@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,7 @@ class Kept:
         self._back: deque[np.ndarray] = deque()
         self._answers: list[np.ndarray] = []  # came back, in bytes
         self._lent = 0
-        self._pinned: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the first
+        self._pinned: dict[Any, tuple[tuple[np.ndarray, ...], np.ndarray]] = {}
         memory.keep(self)
 
     @classmethod
@@ -48,12 +48,19 @@ class Kept:
 
     def pinned(self, array: np.ndarray) -> np.ndarray:
         """A pinned copy of an array, made once; it stays as long as the rows."""
+        return self.made(None, (array,), lambda: pinned.copied(array))
+
+    def made(
+        self, how: Any, arrays: tuple[np.ndarray, ...], make: Callable[[], np.ndarray]
+    ) -> np.ndarray:
+        """What is made of some arrays in pinned memory, once in each way; it stays as long as the rows."""
+        key = how, *map(id, arrays)  # they are held, so that no others get their ids
         with self._lock:
-            found = self._pinned.get(id(array))
+            found = self._pinned.get(key)
         if found is None:
-            found = array, pinned.copied(array)
+            found = arrays, make()
             with self._lock:
-                found = self._pinned.setdefault(id(array), found)
+                found = self._pinned.setdefault(key, found)
         return found[1]
 
     def resident(self, arrays: Mapping[str, np.ndarray], edges: int) -> dict[str, Any]:

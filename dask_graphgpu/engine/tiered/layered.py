@@ -30,10 +30,11 @@ from dask_graphgpu.engine.layer_edges import layer_edges
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.arrays import bytes_of_edge, bytes_of_vertices
+from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import bytes_apart
 from dask_graphgpu.engine.tiered.shrinking import shrinking
 from dask_graphgpu.engine.tiered.store import Ring
 from dask_graphgpu.partition.csr import Adjacency
@@ -166,7 +167,7 @@ class Sweeps:
         failed, edges, passes = cupy.asnumpy(self.held["control"]).tolist()
         if failed:
             raise overflow(program, "compute")
-        item = bytes_of_edge(self.binding) + self.tier.arrays["sources"].itemsize
+        item = bytes_apart(self.binding) + self.tier.arrays["sources"].itemsize
         self.report.advance(
             "layers", supersteps=passes, frontier=size, edges=edges,
             bytes=edges * (item + self.values.dtype.itemsize),
@@ -284,7 +285,7 @@ def run(
     edges, limit = binding.layered, limits.configured()
     cut = Cut(edges.num_edges, 0, edges.num_edges)
     if limit is not None:
-        size = bytes_of_edge(binding) + edges.sources.itemsize
+        size = bytes_apart(binding) + edges.sources.itemsize
         what = f"the program on {binding.view.num_vertices:,} vertices"
         cut = Cut.of(edges.num_edges, size, bytes_of_vertices(binding), limit, what)
 

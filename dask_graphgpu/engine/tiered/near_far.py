@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
-from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.link import LINE
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
 from dask_graphgpu.engine.tiered.transfer import Moved, tell
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def pays(binding: Binding, cut: Cut) -> bool:
     if cut.resident * rows.num_vertices < _HUBS * cut.num_edges * max(first, 1):
         return True
     edge = bytes_of_edge(binding)
-    arrays = 1 + len(columns(binding))
-    lines = min(rest, rows.num_vertices - first) * arrays * LINE // 2
+    lines = min(rest, rows.num_vertices - first) * num_arrays(binding) * LINE // 2
     return _READ * (rest * edge + lines) < _CROSSED * rest * edge + _ROUNDS
 
 

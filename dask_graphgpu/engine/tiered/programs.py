@@ -48,7 +48,8 @@ def run(
     from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits, near_far
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_edge, bytes_of_vertices
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous

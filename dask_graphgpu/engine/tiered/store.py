@@ -8,10 +8,12 @@ from typing import Protocol
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
+from dask_graphgpu.engine.tiered.packed import packed
 from dask_graphgpu.partition.csr import Adjacency
 
 
@@ -29,12 +31,14 @@ class HostTier:
     names : sequence of str
         The columns that are read.
     cut : Cut
+    packing : Packing, optional
+        How these columns are in words with the ends of edges.
 
     Attributes
     ----------
     offsets : device array of shape (num_vertices + 1,)
     arrays : dict of str to pinned array of shape (num_edges,)
-        "neighbours" and the columns.
+        "neighbours" and the columns; words alone where edges are packed.
     kept : Kept
         What the run leaves to the next one: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
@@ -43,16 +47,29 @@ class HostTier:
         Of which only some edges are resident; -1: there is none.
     """
 
-    def __init__(self, view: DeviceView, host: Adjacency, names: Sequence[str], cut: Cut) -> None:
+    def __init__(
+        self,
+        view: DeviceView,
+        host: Adjacency,
+        names: Sequence[str],
+        cut: Cut,
+        packing: Packing | None = None,
+    ) -> None:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
         given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
-        whole = cut.resident == self.num_edges
         self.kept = Kept.of(view)
-        self.arrays: dict[str, np.ndarray] = given if whole else {
-            name: self.kept.pinned(array) for name, array in given.items()
-        }  # fmt: skip
+        self.arrays: dict[str, np.ndarray]
+        if packing is not None:
+            made = self.kept.made(
+                (packing, *given), tuple(given.values()), lambda: packed(packing, host)
+            )
+            self.arrays = {"neighbours": made}
+        elif cut.resident == self.num_edges:
+            self.arrays = given
+        else:
+            self.arrays = {name: self.kept.pinned(array) for name, array in given.items()}
         self.resident = self.kept.resident(self.arrays, cut.resident)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1

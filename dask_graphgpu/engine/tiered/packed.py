@@ -1,0 +1,83 @@
+"""How edges lie on a tier: each a word with what it carries, or in an array for each column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cuda.outline import columns
+from dask_graphgpu.engine.cuda.packing import Packing
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
+
+_PIECE = 1 << 16  # edges that are put together at once, in a processor's cache
+
+
+def packing_of(binding: Binding) -> Packing | None:
+    """How a program's edges are words; None where they are not.
+
+    What columns hold is looked at once for the rows.
+    """
+    read, rows, view = columns(binding), binding.send, sending(binding)
+    whole = [name for name, dtype in read.items() if dtype.kind in "iu"]
+    ranges = {name: _range_of(view, rows.columns[name]) for name in whole}
+    return Packing.of(view.n, rows.neighbours.dtype, read, ranges)
+
+
+def sending(binding: Binding) -> DeviceView:
+    """The view whose rows messages go along."""
+    return DeviceView.of(binding.mirror if binding.mirrored else binding.view)
+
+
+def bytes_of_edge(binding: Binding) -> int:
+    """What an edge takes on a tier, with what is read of it."""
+    packing = packing_of(binding)
+    return bytes_apart(binding) if packing is None else packing.word.itemsize
+
+
+def bytes_apart(binding: Binding) -> int:
+    """What an edge takes as it is given, with what is read of it."""
+    read = sum(dtype.itemsize for dtype in columns(binding).values())
+    return int(binding.send.neighbours.itemsize) + read
+
+
+def num_arrays(binding: Binding) -> int:
+    """Over how many arrays an edge is spread on a tier."""
+    return 1 if packing_of(binding) is not None else 1 + len(columns(binding))
+
+
+def packed(packing: Packing, rows: Adjacency) -> np.ndarray:
+    """The words of all edges, in pinned memory, made by all threads."""
+    made = pinned.empty(rows.num_edges, packing.word)
+
+    def pack(lo: int, hi: int) -> None:
+        for first in range(lo, hi, _PIECE):
+            part = slice(first, min(first + _PIECE, hi))
+            carried = {column.name: rows.columns[column.name][part] for column in packing.columns}
+            packing.put(made[part], rows.neighbours[part], carried)
+
+    for_blocks(pack, even_blocks(rows.num_edges))
+    return made
+
+
+def _range_of(view: DeviceView, column: np.ndarray) -> tuple[int, int]:
+    """The least and the largest value of a column of whole numbers; (0, 0) of none."""
+
+    def found() -> tuple[Any, int, int]:
+        if not len(column):
+            return column, 0, 0
+        ends = for_blocks(_ends, even_blocks(len(column)), column)
+        return column, min(int(least) for least, _ in ends), max(int(most) for _, most in ends)
+
+    # The column is held, so that no other gets its id.
+    _, least, largest = view.made(("range of a column", id(column)), found)
+    return least, largest
+
+
+def _ends(lo: int, hi: int, column: np.ndarray) -> tuple[Any, Any]:
+    part = column[lo:hi]
+    return part.min(), part.max()
