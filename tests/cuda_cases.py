@@ -30,7 +30,8 @@ def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False, id_bits=
     packing = None
     if id_bits is not None:
         read = read_columns(binding)
-        packing = Packing.of(1 << id_bits, np.dtype(ids), read, dict.fromkeys(read, (-3, 99)))
+        ranges = {name: (-3, 99) for name, dtype in read.items() if dtype.kind != "f"}
+        packing = Packing.of(1 << id_bits, np.dtype(ids), read, ranges)
         assert packing is not None
     return Lowered(
         binding,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dask_graphgpu.engine.cuda.packing import Packing
+from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 
 IDS = np.dtype(np.uint32)
 # Name: dtype of a column, its values, bits.
@@ -16,17 +16,16 @@ COLUMNS = {
     "one": (np.int64, [9, 9, 9], 1),
     "flags": (np.bool_, [True, True, True], 1),
     "floats": (np.float32, [-0.0, np.inf, 1.1], 32),
+    "whole floats": (np.float32, [-3.0, 0.0, 12.0], 4),
+    "whole doubles": (np.float64, [2.0**61, 2.0**61 + 1024, 2.0**61], 11),
     "halves": (np.int64, [0, 2**31, 5], 32),
 }
 
 
 def made(columns, num_vertices=1000, ids=IDS):
     arrays = {name: np.array(COLUMNS[name][1], COLUMNS[name][0]) for name in columns}
-    ranges = {
-        name: (int(array.min()), int(array.max()))
-        for name, array in arrays.items()
-        if array.dtype.kind in "iu"
-    }
+    found = {name: whole_range(array) for name, array in arrays.items()}
+    ranges = {name: ends for name, ends in found.items() if ends is not None}
     types = {name: array.dtype for name, array in arrays.items()}
     return Packing.of(num_vertices, np.dtype(ids), types, ranges), arrays
 
@@ -43,7 +42,7 @@ def test_words_hold_what_is_put_into_them(names, ids):
         assert column.bits == COLUMNS[column.name][2]
         kept = arrays[column.name]
         bits = [int(word) >> column.shift & (1 << column.bits) - 1 for word in words]
-        if column.dtype.kind == "f":
+        if not column.whole and column.dtype.kind == "f":
             found = np.array(bits, np.uint32).view(np.float32)
         else:
             found = np.array([each + column.least for each in bits], column.dtype)
@@ -63,3 +62,31 @@ def test_the_width_of_words():
     ):
         packing, _ = made(names, num_vertices, ids)
         assert (None if packing is None else packing.word.itemsize) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "expected"),
+    [
+        ([3, -2, 7], np.int32, (-2, 7)),
+        ([2**64 - 1, 2], np.uint64, (2, 2**64 - 1)),
+        ([], np.int64, (0, 0)),
+        ([True], np.bool_, None),
+        ([3.0, -2.0, 0.0], np.float32, (-2, 3)),
+        ([2.0**61, 5.0], np.float64, (5, 2**61)),
+        ([2.0**62], np.float64, None),
+        ([1.5, 2.0], np.float32, None),
+        ([1.0, -0.0], np.float64, None),
+        ([1.0, np.nan], np.float64, None),
+        ([1.0, np.inf], np.float32, None),
+    ],
+)
+def test_whole_numbers(values, dtype, expected):
+    assert whole_range(np.array(values, dtype)) == expected
+
+
+def test_whole_numbers_of_many_blocks(monkeypatch):
+    column = np.arange(1 << 20, dtype=np.float64) - 5
+    column[5] = 3
+    assert whole_range(column) == (-5, (1 << 20) - 6)
+    column[-1] += 0.5
+    assert whole_range(column) is None

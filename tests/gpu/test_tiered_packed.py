@@ -29,6 +29,8 @@ WEIGHTS = {
     "large": (np.uint64, 2**40, 2**40 + 9, 4),
     "floats": (np.float32, 0, 9, 8),
     "doubles": (np.float64, 0, 9, 12),
+    "whole floats": (np.float32, -3, 60, 4),
+    "whole doubles": (np.float64, 1, 64, 4),
 }
 
 
@@ -36,7 +38,7 @@ def weighted(name, directed=True):
     dtype, low, high, _ = WEIGHTS[name]
     rng = np.random.default_rng(5)
     values = rng.integers(low, high, 16 << 8, endpoint=True).astype(dtype)
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and "whole" not in name:
         values += rng.random(len(values)).astype(dtype)
     return rmat(8, directed=directed, seed=4, weight=values).view()
 
@@ -63,9 +65,8 @@ def ran(program, view, share, settings, **given):
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_supersteps(name, way):
     view = weighted(name)
-    program = largest(
-        "float64" if WEIGHTS[name][0] == np.float64 else "float32" if name == "floats" else "int64"
-    )
+    dtype = np.dtype(WEIGHTS[name][0])
+    program = largest(dtype.name if dtype.kind == "f" else "int64")
     given = {"max_supersteps": 6, "exact_supersteps": True}
     assert packed.bytes_of_edge(Binding(program, view, {})) == WEIGHTS[name][3]
     expected = on(cpu, program, view, **given)
@@ -77,7 +78,7 @@ def test_supersteps(name, way):
 
 
 @pytest.mark.parametrize("rounds", ["near-far", "resident-first", "asynchronous"])
-@pytest.mark.parametrize("name", [name for name in WEIGHTS if name != "below zero"])
+@pytest.mark.parametrize("name", [name for name in WEIGHTS if WEIGHTS[name][1] >= 0])
 def test_shortest_paths(name, rounds):
     from dask_graphgpu.algorithms.sssp import PROGRAM
 

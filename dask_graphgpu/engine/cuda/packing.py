@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
 _MASK = 2**64 - 1
+_LARGE = 2.0**62  # what floats are below that go by way of an integer
+_PIECE = 1 << 16  # of them that are looked at at once, in a processor's cache
 
 
 @dataclass(frozen=True)
 class PackedColumn:
-    """Some bits of a word: a value less the least one there is; of a float its bits.
+    """Some bits of a word: a whole number less the least one there is, or all bits of a value.
 
     Attributes
     ----------
@@ -24,30 +27,35 @@ class PackedColumn:
         As the column is given.
     shift, bits : int
         The lowest bit in a word, and how many there are.
+    whole : bool
+        Whether these are numbers: integers, or floats that are whole.
     least : int
-        0 but of integers.
+        0 if they are not.
     """
 
     name: str
     dtype: np.dtype[Any]
     shift: int
     bits: int
+    whole: bool
     least: int
 
     def value(self, word: str) -> str:
         """C++ of the value in a word, in the column's own type."""
         bits = f"((uint64){word} >> {self.shift} & {(1 << self.bits) - 1}ull)"
         kind = c_type(self.dtype)
-        if self.dtype.kind == "f":
+        if not self.whole:
             return f"bits_as<{kind}>((uint{8 * self.dtype.itemsize}){bits})"
-        return f"({kind})({bits} + {self.least & _MASK}ull)"
+        number = f"({bits} + {self.least & _MASK}ull)"
+        return f"({kind})(int64){number}" if self.dtype.kind == "f" else f"({kind}){number}"
 
     def put(self, words: np.ndarray, column: np.ndarray) -> None:
         """Put values into words in which these bits are 0."""
-        if self.dtype.kind in "bf":
+        if not self.whole:
             found = column.view(f"u{self.dtype.itemsize}")
         else:
-            found = column.astype(np.uint64)  # wraps around, and then back
+            numbers = column.astype(np.int64) if self.dtype.kind == "f" else column
+            found = numbers.astype(np.uint64)  # wraps around, and then back
             found -= np.uint64(self.least & _MASK)
         found = found.astype(words.dtype)
         found <<= words.dtype.type(self.shift)
@@ -88,16 +96,16 @@ class Packing:
             Of ids outside of words.
         columns : dict of str to dtype
         ranges : dict of str to (int, int)
-            The least and the largest value of each column of integers.
+            The least and the largest value of each column of whole numbers.
         """
         id_bits = shift = max(1, (num_vertices - 1).bit_length())
         packed = []
         for name, dtype in columns.items():
             least, bits = 0, 1 if dtype.kind == "b" else 8 * dtype.itemsize
-            if dtype.kind in "iu":
+            if name in ranges:
                 least, largest = ranges[name]
                 bits = max(1, (largest - least).bit_length())
-            packed.append(PackedColumn(name, dtype, shift, bits, least))
+            packed.append(PackedColumn(name, dtype, shift, bits, name in ranges, least))
             shift += bits
         word = np.dtype(np.uint32 if shift <= 32 else np.uint64)
         apart = ids.itemsize + sum(dtype.itemsize for dtype in columns.values())
@@ -115,3 +123,29 @@ class Packing:
         words[:] = ids
         for column in self.columns:
             column.put(words, columns[column.name])
+
+
+def whole_range(column: np.ndarray) -> tuple[int, int] | None:
+    """The least and the largest value, (0, 0) of none; None: not all are integers, or floats that come back of them."""
+    if column.dtype.kind == "b":
+        return None
+    ends = for_blocks(_ends, even_blocks(len(column)), column) if len(column) else [(0, 0)]
+    if None in ends:
+        return None
+    return min(int(least) for least, _ in ends), max(int(most) for _, most in ends)
+
+
+def _ends(lo: int, hi: int, column: np.ndarray) -> tuple[Any, Any] | None:
+    """The same of some; floats are looked at until one is not whole."""
+    if column.dtype.kind != "f":
+        return column[lo:hi].min(), column[lo:hi].max()
+    least, largest = np.inf, -np.inf
+    for first in range(lo, hi, _PIECE):
+        part = column[first : min(first + _PIECE, hi)]
+        # Neither NaN nor infinite, and no negative zero, which would come back as zero.
+        if not (np.abs(part) < _LARGE).all() or (part != np.rint(part)).any():
+            return None
+        if np.signbit(part[part == 0]).any():
+            return None
+        least, largest = min(least, part.min()), max(largest, part.max())
+    return least, largest

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dask_graphgpu.engine.cuda.outline import columns
-from dask_graphgpu.engine.cuda.packing import Packing
+from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import pinned
@@ -23,9 +21,9 @@ def packing_of(binding: Binding) -> Packing | None:
     What columns hold is looked at once for the rows.
     """
     read, rows, view = columns(binding), binding.send, sending(binding)
-    whole = [name for name, dtype in read.items() if dtype.kind in "iu"]
-    ranges = {name: _range_of(view, rows.columns[name]) for name in whole}
-    return Packing.of(view.n, rows.neighbours.dtype, read, ranges)
+    ranges = {name: _range_of(view, rows.columns[name]) for name in read}
+    whole = {name: found for name, found in ranges.items() if found is not None}
+    return Packing.of(view.n, rows.neighbours.dtype, read, whole)
 
 
 def sending(binding: Binding) -> DeviceView:
@@ -64,20 +62,13 @@ def packed(packing: Packing, rows: Adjacency) -> np.ndarray:
     return made
 
 
-def _range_of(view: DeviceView, column: np.ndarray) -> tuple[int, int]:
-    """The least and the largest value of a column of whole numbers; (0, 0) of none."""
+def _range_of(view: DeviceView, column: np.ndarray) -> tuple[int, int] | None:
+    """As of `whole_range`, once for the rows."""
 
-    def found() -> tuple[Any, int, int]:
-        if not len(column):
-            return column, 0, 0
-        ends = for_blocks(_ends, even_blocks(len(column)), column)
-        return column, min(int(least) for least, _ in ends), max(int(most) for _, most in ends)
+    def found() -> tuple[np.ndarray, tuple[int, int] | None]:
+        return column, whole_range(column)
 
     # The column is held, so that no other gets its id.
-    _, least, largest = view.made(("range of a column", id(column)), found)
-    return least, largest
-
-
-def _ends(lo: int, hi: int, column: np.ndarray) -> tuple[Any, Any]:
-    part = column[lo:hi]
-    return part.min(), part.max()
+    made: tuple[np.ndarray, tuple[int, int] | None]
+    made = view.made(("range of a column", id(column)), found)
+    return made[1]
