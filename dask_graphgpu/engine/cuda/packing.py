@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.kernels.cpu.packing import put_ids, put_numbers, whole_ends
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
 _MASK = 2**64 - 1
 _LARGE = 2.0**62  # what floats are below that go by way of an integer
-_PIECE = 1 << 16  # of them that are looked at at once, in a processor's cache
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,10 @@ class PackedColumn:
         return f"({kind})(int64){number}" if self.dtype.kind == "f" else f"({kind}){number}"
 
     def put(self, words: np.ndarray, column: np.ndarray) -> None:
-        """Put values into words in which these bits are 0."""
-        if not self.whole:
-            found = column.view(f"u{self.dtype.itemsize}")
-        else:
-            numbers = column.astype(np.int64) if self.dtype.kind == "f" else column
-            found = numbers.astype(np.uint64)  # wraps around, and then back
-            found -= np.uint64(self.least & _MASK)
-        found = found.astype(words.dtype)
-        found <<= words.dtype.type(self.shift)
-        words |= found
+        """Put values into words in which these bits are 0, by all threads."""
+        given = column if self.whole else column.view(f"u{self.dtype.itemsize}")
+        least, shift = np.uint64(self.least & _MASK), np.uint64(self.shift)
+        for_blocks(put_numbers, even_blocks(len(words)), given, least, shift, words)
 
 
 @dataclass(frozen=True)
@@ -119,8 +113,8 @@ class Packing:
         return {"PACKED": str(self.id_bits), "WORD": c_type(self.word)}
 
     def put(self, words: np.ndarray, ids: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
-        """Make words of edges."""
-        words[:] = ids
+        """Make words of edges, by all threads."""
+        for_blocks(put_ids, even_blocks(len(words)), ids, words)
         for column in self.columns:
             column.put(words, columns[column.name])
 
@@ -129,23 +123,19 @@ def whole_range(column: np.ndarray) -> tuple[int, int] | None:
     """The least and the largest value, (0, 0) of none; None: not all are integers, or floats that come back of them."""
     if column.dtype.kind == "b":
         return None
-    ends = for_blocks(_ends, even_blocks(len(column)), column) if len(column) else [(0, 0)]
-    if None in ends:
-        return None
+    if not len(column):
+        return 0, 0
+    blocks = even_blocks(len(column))
+    if column.dtype.kind == "f":
+        found = for_blocks(whole_ends, blocks, column, _LARGE)
+        if not all(whole for whole, _, _ in found):
+            return None
+        ends = [(least, largest) for _, least, largest in found]
+    else:
+        ends = for_blocks(_ends, blocks, column)
     return min(int(least) for least, _ in ends), max(int(most) for _, most in ends)
 
 
-def _ends(lo: int, hi: int, column: np.ndarray) -> tuple[Any, Any] | None:
-    """The same of some; floats are looked at until one is not whole."""
-    if column.dtype.kind != "f":
-        return column[lo:hi].min(), column[lo:hi].max()
-    least, largest = np.inf, -np.inf
-    for first in range(lo, hi, _PIECE):
-        part = column[first : min(first + _PIECE, hi)]
-        # Neither NaN nor infinite, and no negative zero, which would come back as zero.
-        if not (np.abs(part) < _LARGE).all() or (part != np.rint(part)).any():
-            return None
-        if np.signbit(part[part == 0]).any():
-            return None
-        least, largest = min(least, part.min()), max(largest, part.max())
-    return least, largest
+def _ends(lo: int, hi: int, column: np.ndarray) -> tuple[Any, Any]:
+    part = column[lo:hi]
+    return part.min(), part.max()

@@ -9,10 +9,7 @@ from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import pinned
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
-
-_PIECE = 1 << 16  # edges that are put together at once, in a processor's cache
 
 
 def packing_of(binding: Binding) -> Packing | None:
@@ -51,14 +48,7 @@ def num_arrays(binding: Binding) -> int:
 def packed(packing: Packing, rows: Adjacency) -> np.ndarray:
     """The words of all edges, in pinned memory, made by all threads."""
     made = pinned.empty(rows.num_edges, packing.word)
-
-    def pack(lo: int, hi: int) -> None:
-        for first in range(lo, hi, _PIECE):
-            part = slice(first, min(first + _PIECE, hi))
-            carried = {column.name: rows.columns[column.name][part] for column in packing.columns}
-            packing.put(made[part], rows.neighbours[part], carried)
-
-    for_blocks(pack, even_blocks(rows.num_edges))
+    packing.put(made, rows.neighbours, rows.columns)
     return made
 
 
