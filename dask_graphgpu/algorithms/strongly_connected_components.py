@@ -1,4 +1,4 @@
-"""Strongly connected components: by one search, or trimmed, then both ways from a pivot, then the small ones.
+"""Strongly connected components: by one search, or after mutual edges are contracted or vertices trimmed.
 
 References
 ----------
@@ -31,8 +31,8 @@ class StronglyConnectedComponents(Algorithm):
 
     Notes
     -----
-    Cost: O(V + E); on a GPU, on ranks and of a million vertices and more after both directions of every edge are in
-    rows. Weights are not read.
+    Cost: O(V + E); on a GPU, on ranks and of a million vertices and more, unless most edges stand in both directions,
+    after both directions of every edge are in rows. Weights are not read.
     """
 
     rule = "one"

@@ -15,17 +15,17 @@ _ONE = np.uint64(1)
 
 
 @jit
-def has_loop(offsets, neighbours, v):
-    """Whether `v` is in its own row, which is ascending."""
+def has_edge(offsets, neighbours, v, w):
+    """Whether `w` is in the row of `v`, which is ascending."""
     low, high = offsets[v], offsets[v + _ONE]
     stop = high
     while low < high:
         middle = (low + high) >> _ONE
-        if neighbours[middle] < v:
+        if neighbours[middle] < w:
             low = middle + _ONE
         else:
             high = middle
-    return low < stop and neighbours[low] == v
+    return low < stop and neighbours[low] == w
 
 
 @jit
@@ -47,7 +47,7 @@ def trim(offsets, neighbours, degree, done, queue):
     tail = 0
     for v in range(np.uint64(done.size)):
         left = degree[v]
-        if left < 2 and done[v] == 0 and (left == 0 or has_loop(offsets, neighbours, v)):
+        if left < 2 and done[v] == 0 and (left == 0 or has_edge(offsets, neighbours, v, v)):
             done[v] = 1
             queue[tail] = v
             tail += 1
@@ -62,7 +62,7 @@ def trim(offsets, neighbours, degree, done, queue):
             v = neighbours[e]
             left = degree[v] - 1
             degree[v] = left
-            if left < 2 and done[v] == 0 and (left == 0 or has_loop(offsets, neighbours, v)):
+            if left < 2 and done[v] == 0 and (left == 0 or has_edge(offsets, neighbours, v, v)):
                 done[v] = 1
                 queue[tail] = v
                 tail += 1

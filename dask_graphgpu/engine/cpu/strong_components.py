@@ -1,4 +1,4 @@
-"""Strongly connected components: depth-first; of many vertices trim, forward and backward, and colour before that.
+"""Strongly connected components: depth-first, after mutual edges are contracted, or trimming and what goes with it.
 
 References
 ----------
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.components import components
+from dask_graphgpu.engine.cpu.components import components, smallest_members
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 
@@ -43,6 +43,13 @@ LONG_ROWS = 4
 # Threads that make up for reading edges several times, which colouring does and a depth-first search does not.
 MANY_THREADS = 4
 
+# Vertices from which a graph is asked whether most of its edges are mutual, and so many of its edges are. On random
+# graphs, R-MAT, and paths with chords, of 131,072 and 2 million vertices, contracting took 0.1 to 0.8 of the time of
+# all other ways where rows had up to 8 edges in the mean, of which at most one in ten had none back, and 0.3 to 1.1 at
+# one in four; with 32 edges 0.3 to 2.8. It is given up when a quarter of all edges have none.
+MUTUAL_VERTICES, MUTUAL_SAMPLES = 1 << 12, 1 << 8
+MUTUAL_DEGREE, MUTUAL_SHARE, OTHER_SHARE = 8, 0.8, 0.25
+
 # Sweeps of a colouring, and colourings, after which what is left has long paths and is searched depth-first.
 MOST_SWEEPS, MOST_COLOURINGS = 32, 8
 
@@ -64,15 +71,20 @@ def strong_components(view: View, report: Report) -> np.ndarray:
 
     Notes
     -----
-    A depth-first search [5]_, which reads every edge once and on one thread. Of many vertices less is left to it. Those
-    that nothing leads to, or that lead nowhere, are components of their own and are taken away one after another
-    [2]_. Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_: mostly the
-    largest one; two threads search both ways at once, where rows are long. What is then left is coloured [3]_ while
-    it is large and there are many threads. This order is that of [4]_. O(V + E); of many vertices both directions of
-    the edges are needed.
+    A depth-first search [5]_, which reads every edge once and on one thread. Where rows are short and most edges stand
+    in both directions, as in a road network, those are contracted first (`contracted`). Of many vertices otherwise less
+    is left to the search. Those that nothing leads to, or that lead nowhere, are components of their own and are taken
+    away one after another [2]_. Of the vertex with the most edges, the component is whom it reaches and is reached by
+    [1]_: mostly the largest one; two threads search both ways at once, where rows are long. What is then left is
+    coloured [3]_ while it is large and there are many threads. This order is that of [4]_. O(V + E); of many vertices,
+    unless they are contracted, both directions of the edges are needed.
     """
     if not view.directed:
         return components(view, report)
+    if _mostly_mutual(view.out):
+        label = contracted(view, report)
+        if label is not None:
+            return label
     left = _Left(view, report)
     if left.n >= MANY_VERTICES:
         left.trim()
@@ -83,6 +95,92 @@ def strong_components(view: View, report: Report) -> np.ndarray:
             colourings += 1
     left.depth_first()
     return left.label
+
+
+def _mostly_mutual(rows: Adjacency) -> bool:
+    """Whether contracting pays: short rows of edges that mostly stand in both directions, by a sample."""
+    from dask_graphgpu.kernels.cpu import mutual_edges as kernels
+
+    n = rows.num_vertices
+    if n < MUTUAL_VERTICES or rows.num_edges > MUTUAL_DEGREE * n:
+        return False
+    mutual, seen = kernels.count_mutual(*_arrays(rows), MUTUAL_SAMPLES)
+    return bool(mutual > MUTUAL_SHARE * seen)
+
+
+def contracted(view: View, report: Report) -> np.ndarray | None:
+    """Strongly connected components, by a search of what is left when mutual edges are contracted.
+
+    Vertices that mutual edges connect are in one component. One pass joins them, each to the next in the order of
+    the ids, and lists the other edges; a depth-first search goes over the graph that has a vertex for each set.
+
+    Parameters
+    ----------
+    view : View
+        Directed, without repeated edges.
+    report : Report
+        Gets a row for the pass, "contract", and one for the search.
+
+    Returns
+    -------
+    ndarray of the type of the neighbours, shape (num_vertices,), or None
+        As of `strong_components`. None: too few edges are mutual.
+
+    Notes
+    -----
+    O(V + E) times the steps to a root, on one thread. What the pass asks for at one vertex does not depend on the one
+    before, so reads of memory overlap; a depth-first search waits at each vertex for three, one after another. Memory,
+    where ids have 4 bytes: 12 a vertex, 20 an edge that is not mutual, which a quarter of all may be, and 36 a vertex
+    of the graph that is searched; up to 8 an edge where it is given up.
+    """
+    from dask_graphgpu.kernels.cpu import mutual_edges as kernels
+
+    rows, start = view.out, time.perf_counter()
+    n, edges, ids = rows.num_vertices, rows.num_edges, rows.neighbours.dtype
+    parent = np.empty(n, ids)
+    place = np.empty(n, np.uint64)
+    others = tuple(np.empty(edges, ids) for _ in range(2))  # only what is written to gets memory
+    most = int(edges * OTHER_SHARE)
+    count = int(kernels.join_mutual(*_arrays(rows), parent, place, *others, most))
+
+    def note(way: str, frontier: int, edges: int) -> None:
+        moved = edges * (2 * ids.itemsize + place.itemsize) + frontier * 2 * ids.itemsize
+        seconds = time.perf_counter() - start
+        report.advance(
+            way, supersteps=1, frontier=frontier, edges=edges, bytes=moved, seconds=seconds
+        )
+
+    note("contract", n, edges)
+    start = time.perf_counter()
+    if count > most:
+        return None
+    kernels.flatten(parent)
+    sources, targets = (ends[:count] for ends in others)
+    roots = np.empty(2 * count, ids)
+    small: tuple[np.ndarray, np.ndarray] = kernels.contract(parent, place, sources, targets, roots)
+    label = np.arange(len(small[0]) - 1, dtype=ids)
+    read = _depth_first(*small, roots, np.zeros(len(label), bool), len(label), label)
+    kernels.join_components(roots, label, parent)
+    kernels.flatten(parent)
+    note("depth-first", len(label), read)
+    rank = view.user_rank
+    return parent if rank is None else smallest_members(parent, rank, even_blocks(n))
+
+
+def _depth_first(
+    offsets: np.ndarray, neighbours: np.ndarray, rank: np.ndarray, done: np.ndarray, left: int,
+    label: np.ndarray,
+) -> int:  # fmt: skip
+    """Give the `left` vertices that are not `done` the first of their component by `rank`; returns the edges read."""
+    from dask_graphgpu.kernels.cpu import strong_components as kernels
+
+    number, known = (np.uint32, 2**32 - 1) if len(label) < 2**32 - 1 else (np.uint64, 2**64 - 1)
+    index = np.where(done, number(known), number(0))
+    path, opened = (np.empty(left, label.dtype) for _ in range(2))
+    places, lows = np.empty(left, np.uint64), np.empty(left, number)
+    return int(kernels.depth_first(
+        offsets, neighbours, rank, index, known, label, path, places, lows, opened
+    ))  # fmt: skip
 
 
 class _Left:
@@ -174,19 +272,10 @@ class _Left:
 
     def depth_first(self) -> None:
         """Settle all that is left."""
-        from dask_graphgpu.kernels.cpu import strong_components as kernels
-
-        if not self.count:
-            return
-        start = time.perf_counter()
-        number, known = (np.uint32, 2**32 - 1) if self.n < 2**32 - 1 else (np.uint64, 2**64 - 1)
-        index = np.where(self.done, number(known), number(0))
-        path, opened = (np.empty(self.count, self.label.dtype) for _ in range(2))
-        read = kernels.depth_first(
-            *_arrays(self.out), self._rank, index, known, self.label,
-            path, np.empty(self.count, np.uint64), np.empty(self.count, number), opened,
-        )  # fmt: skip
-        self._note("depth-first", self.count, read, start)
+        if self.count:
+            start = time.perf_counter()
+            read = _depth_first(*_arrays(self.out), self._rank, self.done, self.count, self.label)
+            self._note("depth-first", self.count, read, start)
 
     def _note(self, way: str, settled: int, read: int, start: float, supersteps: int = 1) -> None:
         self.report.advance(
