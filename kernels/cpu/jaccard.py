@@ -9,47 +9,56 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 
-# So many times as long a row is searched, not walked.
-MUCH_LONGER = 16
+_ONE, _WORD, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
+
+# So many times as long a row is searched for what the shorter one has, not read.
+MUCH_LONGER = np.uint64(32)
 
 
 @jit
-def _common(neighbours, a, a_stop, b, b_stop):
-    """Equal entries of two ascending rows; the first is the shorter."""
-    found = 0
-    if (b_stop - b) > MUCH_LONGER * (a_stop - a):
+def _common(neighbours, a, a_stop, b, b_stop, marks):
+    """Equal entries of two ascending rows, of which the first is the shorter; all bits of `marks` are 0.
+
+    Its entries are marked and looked up for those of the other: reads that do not wait for each other, and no branch
+    that depends on them. Walking along both rows was two to four times slower.
+    """
+    found = np.uint64(0)
+    if b_stop - b > MUCH_LONGER * (a_stop - a):
         for i in range(a, a_stop):
             wanted = neighbours[i]
-            low, high = b, b_stop
-            while low < high:
-                middle = (low + high) // 2
+            high = b_stop
+            while b < high:
+                middle = (b + high) >> _ONE
                 if neighbours[middle] < wanted:
-                    low = middle + 1
+                    b = middle + _ONE
                 else:
                     high = middle
-            b = low
             if b < b_stop and neighbours[b] == wanted:
-                found += 1
-                b += 1
+                found += _ONE
+                b += _ONE
         return found
-    while a < a_stop and b < b_stop:
-        x, y = neighbours[a], neighbours[b]
-        found += x == y
-        a += x <= y
-        b += y <= x
+    for i in range(a, a_stop):
+        v = np.uint64(neighbours[i])
+        marks[v >> _WORD] |= _ONE << (v & _LAST)
+    for i in range(b, b_stop):
+        v = np.uint64(neighbours[i])
+        found += marks[v >> _WORD] >> (v & _LAST) & _ONE
+    for i in range(a, a_stop):
+        marks[np.uint64(neighbours[i]) >> _WORD] = np.uint64(0)
     return found
 
 
 @jit
-def of_pairs(lo, hi, offsets, neighbours, first, second, values):
-    """``values[i]`` = the coefficient of the vertices ``first[i]`` and ``second[i]``."""
+def common(lo, hi, offsets, neighbours, vertices, first, second, counts):
+    """``counts[i]`` = neighbours, less than `vertices`, that the rows ``first[i]`` and ``second[i]`` have in common."""
+    marks = np.zeros((vertices >> 6) + 1, np.uint64)
     for i in range(lo, hi):
         u, v = first[i], second[i]
-        if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
+        if offsets[u + _ONE] - offsets[u] > offsets[v + _ONE] - offsets[v]:
             u, v = v, u
-        common = _common(neighbours, offsets[u], offsets[u + 1], offsets[v], offsets[v + 1])
-        either = offsets[u + 1] - offsets[u] + offsets[v + 1] - offsets[v] - common
-        values[i] = common / either if either else 0.0
+        counts[i] = _common(
+            neighbours, offsets[u], offsets[u + _ONE], offsets[v], offsets[v + _ONE], marks
+        )
 
 
 @jit
@@ -106,16 +115,6 @@ def two_hop_pairs(lo, hi, offsets, neighbours, order, rank, bounds, first, secon
             second[p] = u
             values[p] = common[j] / (degree + offsets[u + np.uint64(1)] - offsets[u] - common[j])
             common[j] = 0
-
-
-@jit
-def common(lo, hi, offsets, neighbours, first, second, counts):
-    """``counts[i]`` = neighbours that the rows ``first[i]`` and ``second[i]`` have in common."""
-    for i in range(lo, hi):
-        u, v = first[i], second[i]
-        if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
-            u, v = v, u
-        counts[i] = _common(neighbours, offsets[u], offsets[u + 1], offsets[v], offsets[v + 1])
 
 
 @jit

@@ -151,8 +151,8 @@ class _Intersecting:
         steps = offsets_of(lengths[first] + lengths[second])
         counts = np.empty(len(pairs), np.int64)
         for_blocks(
-            kernels.common, edge_blocks(steps), offsets, neighbours, first,
-            second.astype(np.uint64), counts,
+            kernels.common, edge_blocks(steps), offsets.view(np.uint64), neighbours, self.view.num_vertices,
+            first, second.astype(np.uint64), counts,
         )  # fmt: skip
         self.counts[pairs] = counts
         _note(self.report, int(steps[-1]), len(pairs), neighbours.itemsize, start)
