@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numba import njit
 
+JACCARD_PAIRS = 100_000
+
 
 @dataclass(frozen=True)
 class BenchmarkGraph:
@@ -34,8 +36,14 @@ class BenchmarkGraph:
         src, dst = self.arrays("src", "dst")
         return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
 
-    def starts_of(self, algorithm: str) -> int | list[int]:
-        """What an algorithm starts from: of betweenness the 16 smallest ids with out-edges."""
+    def starts_of(self, algorithm: str) -> int | list[int] | np.ndarray:
+        """What an algorithm starts from: of betweenness the 16 smallest ids with out-edges, of Jaccard pairs.
+
+        Those are the ends of edges, ``JACCARD_PAIRS`` at random, as an array of shape (pairs, 2).
+        """
+        if algorithm == "jaccard":
+            ends = np.stack(self.arrays("src", "dst"), axis=1)
+            return ends[np.random.default_rng(3).integers(len(ends), size=JACCARD_PAIRS)]
         if algorithm != "betweenness":
             return self.source()
         found: list[int] = np.unique(self.arrays("src")[0])[:16].tolist()

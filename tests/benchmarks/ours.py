@@ -8,6 +8,8 @@ from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from graphs import BenchmarkGraph
 
 from dask_graphgpu import algorithms
@@ -19,7 +21,7 @@ from dask_graphgpu.report import Report
 
 PAGERANK_ITERATIONS = 50
 
-CALLS: dict[str, Callable[[Graph, int], Any]] = {
+CALLS: dict[str, Callable[[Graph, Any], Any]] = {
     "bfs": lambda g, source: g.bfs(source),
     "sssp": lambda g, source: g.sssp(source),
     "sswp": lambda g, source: g.sswp(source),
@@ -36,6 +38,7 @@ CALLS: dict[str, Callable[[Graph, int], Any]] = {
     "spanning forest": lambda g, source: g.minimum_spanning_forest(),
     "betweenness": lambda g, source: g.betweenness_centrality(source),
     "triangles": lambda g, source: g.triangle_count(),
+    "jaccard": lambda g, pairs: g.jaccard(pd.DataFrame(pairs, columns=["src", "dst"])),
     "louvain": lambda g, source: g.louvain(weighted=False),
     "leiden": lambda g, source: g.leiden(weighted=False),
 }
@@ -78,6 +81,10 @@ class Ours:
 
     def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         """A run on the built graph; gives the answer in the order of the ids."""
+        if algorithm == "jaccard":
+            ends = [self._built.ids.find_rows([pa.array(end)])[0] for end in source.T]
+            simple = self._built.view("one", False)
+            return lambda: load("cpu").jaccard_of_pairs(simple, *ends, Report(algorithm))
         task, weight = self._run[algorithm]
         if hasattr(task, "source") or hasattr(task, "sources"):
             task = type(task)(source)
@@ -91,7 +98,7 @@ class Ours:
 
         return call
 
-    def end_to_end(self, algorithm: str, source: int, out: Path) -> Callable[[], None]:
+    def end_to_end(self, algorithm: str, source: Any, out: Path) -> Callable[[], None]:
         """From the Parquet file of edges to a Parquet folder of answers, as ``dask graph`` does."""
 
         def call() -> None:

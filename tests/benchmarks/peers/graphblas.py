@@ -37,10 +37,11 @@ class GraphBLAS(Peer):
         "ssnsp": "levels q(~paths.S, replace) << plus_first(q @ A), int64",
         "pagerank": "50 times rank(plus) << plus_second(A.T @ share) in float64, dangling spread",
         "pagerank float32": "the same in float32",
+        "jaccard": "common(pairs.S) << plus_pair(E @ E.T), E without directions and loops",
         "components": "FastSV: min_second(A | A.T @ grandparents), hooking by np.minimum.at",
     }
 
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         matrix = self._weighted if algorithm in WEIGHTED else self._plain
         if algorithm == "bfs":
             turned = self._turned
@@ -51,6 +52,8 @@ class GraphBLAS(Peer):
             return lambda: _best(matrix, source, 0.0, semiring.min_plus, binary.ge)
         if algorithm == "sswp":
             return lambda: _best(matrix, source, np.inf, semiring.max_min, binary.le)
+        if algorithm == "jaccard":
+            return lambda: _jaccard(self._simple, source)
         if algorithm == "components":
             either = matrix if not self.directed else binary.pair(matrix | self._turned).new()
             return lambda: _components(either)
@@ -63,6 +66,12 @@ class GraphBLAS(Peer):
         src, dst = self.ends
         n = num_vertices(src, dst)
         return Matrix.from_coo(*self.both_ways(src, dst), True, nrows=n, ncols=n)
+
+    @cached_property
+    def _simple(self) -> Any:
+        """Both directions of every edge but loops."""
+        either = binary.pair(self._plain | self._turned).new()
+        return either.select("offdiag").new()
 
     @cached_property
     def _weighted(self) -> Any:
@@ -90,6 +99,22 @@ def _levels(matrix: Any, turned: Any, source: int) -> np.ndarray:
         q(~level.S, replace=True) << semiring.any_pair(step)
         depth += 1
     return _dense(level, -1)
+
+
+def _jaccard(matrix: Any, pairs: np.ndarray) -> np.ndarray:
+    n = matrix.nrows
+    asked = Matrix.from_coo(*np.unique(pairs, axis=0).T, True, nrows=n, ncols=n)
+    common = Matrix(int, n, n)
+    common(asked.S) << semiring.plus_pair[int](matrix @ matrix.T)
+    degree = _dense(matrix.reduce_rowwise(monoid.plus[int]).new(), 0)
+    first, second, found = common.to_coo()
+    values = np.zeros(len(pairs))
+    keys = first.astype(np.int64) * n + second.astype(np.int64)
+    place = np.minimum(np.searchsorted(keys, pairs @ [n, 1]), max(len(keys) - 1, 0))
+    if len(keys):
+        counts = np.where(keys[place] == pairs @ [n, 1], found[place], 0)
+        values = counts / np.maximum(degree[pairs].sum(axis=1) - counts, 1)
+    return values
 
 
 def _path_counts(matrix: Any, source: int) -> np.ndarray:

@@ -26,6 +26,7 @@ class IGraph(Peer):
         "betweenness": "G.betweenness(directed=..., sources=...), then scaled to be an estimate of all",
         "strong components": "the same with mode='strong'",
         "triangles": "G.as_undirected().simplify().transitivity_local_undirected(mode='zero'), times pairs",
+        "jaccard": "G.as_undirected().simplify().similarity_jaccard(pairs=...)",
         "louvain": "G.as_undirected('each').community_multilevel().membership",
         "leiden": "G.as_undirected('each').community_leiden('modularity', n_iterations=2).membership",
         "core numbers": "G.as_undirected().simplify().coreness()",
@@ -44,12 +45,15 @@ class IGraph(Peer):
             if algorithm == "louvain":
                 return lambda: np.array(both.community_multilevel().membership)
             return lambda: np.array(both.community_leiden("modularity", n_iterations=2).membership)
-        if algorithm in ("core numbers", "triangles"):
+        if algorithm in ("core numbers", "triangles", "jaccard"):
             simple = graph.as_undirected().simplify()
+        if algorithm == "jaccard":
+            pairs = source.tolist()
+            return lambda: np.array(simple.similarity_jaccard(pairs=pairs, loops=False))
         if algorithm == "triangles":
             degree = np.array(simple.degree())
-            pairs = degree * (degree - 1) / 2
-            return lambda: np.array(simple.transitivity_local_undirected(mode="zero")) * pairs
+            wedges = degree * (degree - 1) / 2
+            return lambda: np.array(simple.transitivity_local_undirected(mode="zero")) * wedges
         if algorithm == "core numbers":
             return lambda: np.array(simple.coreness())
 

@@ -30,7 +30,7 @@ class NetworKit(Peer):
         "core numbers": "centrality.CoreDecomposition(graphtools.toUndirected(G))",
     }
 
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         if algorithm == "sssp":
             weighted = self._weighted
             return lambda: (

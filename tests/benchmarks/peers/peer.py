@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -32,12 +32,12 @@ class Peer(ABC):
         self.directed, self._graph = graph.directed, graph
 
     @abstractmethod
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         """The call alone, on a graph that is built here, before it."""
 
     @classmethod
     def end_to_end(
-        cls, graph: BenchmarkGraph, algorithm: str, source: int, out: Path
+        cls, graph: BenchmarkGraph, algorithm: str, source: Any, out: Path
     ) -> Callable[[], None]:
         """Reading, building, the call and writing."""
         return lambda: _write(out, cls(graph).kernel(algorithm, source)())

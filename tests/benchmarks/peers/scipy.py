@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,7 @@ class SciPy(Peer):
         "strong components": "csgraph.connected_components(A, connection='strong')",
     }
 
-    def kernel(self, algorithm: str, source: int) -> Callable[[], np.ndarray]:
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
         if algorithm.startswith("pagerank"):
             kind = np.float32 if algorithm.endswith("float32") else np.float64
             matrix = self._plain.T.tocsr().astype(kind)
