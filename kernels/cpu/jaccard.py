@@ -11,54 +11,89 @@ from dask_graphgpu.kernels.compile import jit
 
 _ONE, _WORD, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
 
-# So many times as long a row is searched for what the shorter one has, not read.
+# So many times as long a row is searched for what the shorter one has, not read: a search costs as much as reading so
+# many neighbours.
 MUCH_LONGER = np.uint64(32)
 
 
 @jit
-def _common(neighbours, a, a_stop, b, b_stop, marks):
-    """Equal entries of two ascending rows, of which the first is the shorter; all bits of `marks` are 0.
-
-    Its entries are marked and looked up for those of the other: reads that do not wait for each other, and no branch
-    that depends on them. Walking along both rows was two to four times slower.
-    """
-    found = np.uint64(0)
-    if b_stop - b > MUCH_LONGER * (a_stop - a):
-        for i in range(a, a_stop):
-            wanted = neighbours[i]
-            high = b_stop
-            while b < high:
-                middle = (b + high) >> _ONE
-                if neighbours[middle] < wanted:
-                    b = middle + _ONE
-                else:
-                    high = middle
-            if b < b_stop and neighbours[b] == wanted:
-                found += _ONE
-                b += _ONE
-        return found
-    for i in range(a, a_stop):
-        v = np.uint64(neighbours[i])
+def _mark(neighbours, start, stop, marks):
+    for e in range(start, stop):
+        v = np.uint64(neighbours[e])
         marks[v >> _WORD] |= _ONE << (v & _LAST)
-    for i in range(b, b_stop):
-        v = np.uint64(neighbours[i])
+
+
+@jit
+def _unmark(neighbours, start, stop, marks):
+    for e in range(start, stop):
+        marks[np.uint64(neighbours[e]) >> _WORD] = np.uint64(0)
+
+
+@jit
+def _count_marked(neighbours, start, stop, marks):
+    found = np.uint64(0)
+    for e in range(start, stop):
+        v = np.uint64(neighbours[e])
         found += marks[v >> _WORD] >> (v & _LAST) & _ONE
-    for i in range(a, a_stop):
-        marks[np.uint64(neighbours[i]) >> _WORD] = np.uint64(0)
     return found
 
 
 @jit
-def common(lo, hi, offsets, neighbours, vertices, first, second, counts):
-    """``counts[i]`` = neighbours, less than `vertices`, that the rows ``first[i]`` and ``second[i]`` have in common."""
+def _search(neighbours, a, a_stop, b, b_stop):
+    """How many of the first of two ascending rows are in the second, by bisection."""
+    found = np.uint64(0)
+    for i in range(a, a_stop):
+        wanted = neighbours[i]
+        high = b_stop
+        while b < high:
+            middle = (b + high) >> _ONE
+            if neighbours[middle] < wanted:
+                b = middle + _ONE
+            else:
+                high = middle
+        if b < b_stop and neighbours[b] == wanted:
+            found += _ONE
+            b += _ONE
+    return found
+
+
+@jit
+def common(lo, hi, offsets, neighbours, vertices, shorter, longer, counts):
+    """``counts[i]`` = neighbours, less than `vertices`, that the rows ``shorter[i]`` and ``longer[i]`` have in common.
+
+    The neighbours of one are marked in a bitmap and looked up for those of the other: reads that do not wait for each
+    other, and no branch depends on them, as where both rows are walked along. Of pairs one after another with the same
+    longer row that one is marked, once, if this is less to read; else the shorter one.
+    """
     marks = np.zeros((vertices >> 6) + 1, np.uint64)
-    for i in range(lo, hi):
-        u, v = first[i], second[i]
-        if offsets[u + _ONE] - offsets[u] > offsets[v + _ONE] - offsets[v]:
-            u, v = v, u
-        counts[i] = _common(
-            neighbours, offsets[u], offsets[u + _ONE], offsets[v], offsets[v + _ONE], marks
-        )
+    i = lo
+    while i < hi:
+        v = longer[i]
+        b, b_stop = offsets[v], offsets[v + _ONE]
+        length = b_stop - b
+        end = i
+        once = length + length  # what is read if the longer row is marked, and else
+        each = np.uint64(0)
+        while end < hi and longer[end] == v:
+            short = offsets[shorter[end] + _ONE] - offsets[shorter[end]]
+            once += short
+            each += min(length, MUCH_LONGER * short) + short + short
+            end += 1
+        if once < each:
+            _mark(neighbours, b, b_stop, marks)
+        for k in range(i, end):
+            a, a_stop = offsets[shorter[k]], offsets[shorter[k] + _ONE]
+            if once < each:
+                counts[k] = _count_marked(neighbours, a, a_stop, marks)
+            elif length > MUCH_LONGER * (a_stop - a):
+                counts[k] = _search(neighbours, a, a_stop, b, b_stop)
+            else:
+                _mark(neighbours, a, a_stop, marks)
+                counts[k] = _count_marked(neighbours, b, b_stop, marks)
+                _unmark(neighbours, a, a_stop, marks)
+        if once < each:
+            _unmark(neighbours, b, b_stop, marks)
+        i = end
 
 
 @jit

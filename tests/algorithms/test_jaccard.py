@@ -1,5 +1,7 @@
 """Jaccard coefficients against Python sets and igraph."""
 
+from unittest import mock
+
 import dask.dataframe as dd
 import igraph
 import numpy as np
@@ -8,12 +10,15 @@ import pytest
 from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_graphs import MadeGraph
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.report import Report
+
+ENGINE = "dask_graphgpu.engine.cpu.jaccard"
 
 
 def coefficients(n, edges):
@@ -57,11 +62,11 @@ def test_over_all_kinds_of_ids(graph, data):
 
 @of_the_cpu_engine
 @settings(max_examples=100)
-@given(small_graphs(max_edges=80), st.sampled_from([1, 3]))
-def test_on_threads(graph, number):
+@given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 64]))
+def test_on_threads(graph, number, long_rows):
     expected = coefficients(graph.n, graph.edges)
     first, second = np.indices((graph.n, graph.n)).reshape(2, -1)
-    with on_threads(number):
+    with on_threads(number), mock.patch(f"{ENGINE}.LONG_ROWS", long_rows):
         values = jaccard_of_pairs(graph.view(), first, second, Report("jaccard"))
         found = jaccard_two_hop(graph.view(), Report("jaccard"))
     assert values.tolist() == [expected[pair] for pair in zip(first, second, strict=True)]
@@ -70,6 +75,29 @@ def test_on_threads(graph, number):
     pairs = sorted(wanted, key=lambda pair: (rank[pair[0]], rank[pair[1]]))
     assert [array.tolist() for array in found[:2]] == [[p[end] for p in pairs] for end in (0, 1)]
     assert found[2].tolist() == [wanted[pair] for pair in pairs]
+
+
+@of_the_cpu_engine
+@pytest.mark.parametrize("pairs_of_hub", [1, 3, 400])
+@pytest.mark.parametrize("long_rows", [0, 1 << 60])
+def test_rows_of_very_different_lengths(pairs_of_hub, long_rows):
+    """A long row is searched for the few neighbours of one pair, and marked for those of many pairs."""
+    rng = np.random.default_rng(4)
+    n = 3_000
+    hub = rng.choice(np.arange(1, n), 2_000, replace=False)
+    ends = np.c_[np.stack([0 * hub, hub]), rng.integers(n, size=(2, 6_000))]
+    near = [set() for _ in range(n)]
+    for u, v in ends.T.tolist():
+        if u != v:
+            near[u].add(v)
+            near[v].add(u)
+    pairs = rng.integers(n, size=(2, 500))
+    pairs[rng.integers(2, size=pairs_of_hub), rng.permutation(500)[:pairs_of_hub]] = 0
+    graph = MadeGraph(n, *ends).view()
+    with mock.patch(f"{ENGINE}.LONG_ROWS", long_rows):
+        values = jaccard_of_pairs(graph, *pairs, Report("jaccard"))
+    both = [len(near[u] & near[v]) / max(len(near[u] | near[v]), 1) for u, v in pairs.T]
+    assert values.tolist() == both
 
 
 @pytest.mark.parametrize("number", [1, 3])

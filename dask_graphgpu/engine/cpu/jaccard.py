@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
+# Neighbours of both vertices of a pair, in the mean, from which putting pairs in order costs less than it saves.
+LONG_ROWS = 64
+
+
 def jaccard_of_pairs(
     view: View, first: np.ndarray, second: np.ndarray, report: Report
 ) -> np.ndarray:
@@ -31,25 +35,60 @@ def jaccard_of_pairs(
 
     Notes
     -----
-    Of each pair the neighbours of the one with fewer are marked, and those of the other looked up, or searched by
-    bisection where they are many more. Cost: at most the neighbours of both, and of one again, for each pair; V / 8
-    bytes a block at work.
+    Cost: at most three times the neighbours of both for each pair, mostly far less where rows are long
+    (`common_neighbours`). Memory: 48 bytes a pair, and V / 8 a block at work.
+    """
+    start = time.perf_counter()
+    rows = view.symmetric
+    counts = common_neighbours(rows.offsets, rows.neighbours, view.num_vertices, first, second)
+    either = rows.degrees[first] + rows.degrees[second]
+    values: np.ndarray = counts / np.maximum(either - counts, 1)
+    _note(report, int(either.sum()), len(first), rows.neighbours.itemsize, start)
+    return values
+
+
+def common_neighbours(
+    offsets: np.ndarray,
+    neighbours: np.ndarray,
+    vertices: int,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> np.ndarray:
+    """How many neighbours the rows of each pair have in common: int64.
+
+    Parameters
+    ----------
+    offsets, neighbours : rows, ascending and without repeats
+    vertices : int
+        More than any neighbour.
+    first, second : integer arrays of one length
+        Rows.
+
+    Notes
+    -----
+    Where rows are long, pairs are taken in the order of the longer row of each: vertices with many neighbours are in
+    many pairs, and their rows are read once for all of them.
     """
     from dask_graphgpu.kernels.cpu import jaccard as kernels
 
-    start = time.perf_counter()
-    rows = view.symmetric
-    first, second = first.astype(np.uint64), second.astype(np.uint64)
-    either = rows.degrees[first] + rows.degrees[second]
-    steps = offsets_of(either)
-    counts = np.empty(len(first), np.int64)
+    lengths = np.diff(offsets)
+    turned = lengths[first] > lengths[second]
+    shorter = np.where(turned, second, first).astype(np.uint64)
+    longer = np.where(turned, first, second).astype(np.uint64)
+    steps = lengths[shorter] + lengths[longer]
+    order = np.argsort(longer) if steps.sum() > LONG_ROWS * len(steps) else None
+    if order is not None:
+        shorter, longer, steps = shorter[order], longer[order], steps[order]
+    counts = np.empty(len(shorter), np.int64)
     for_blocks(
-        kernels.common, edge_blocks(steps),
-        rows.offsets.view(np.uint64), rows.neighbours, view.num_vertices, first, second, counts,
+        kernels.common, edge_blocks(offsets_of(steps)),
+        offsets.view(np.uint64), neighbours, vertices, shorter, longer, counts,
     )  # fmt: skip
-    values: np.ndarray = counts / np.maximum(either - counts, 1)
-    _note(report, int(steps[-1]), len(first), rows.neighbours.itemsize, start)
-    return values
+    if order is None:
+        return counts
+    given = np.empty_like(counts)
+    given[order] = counts
+    return given
 
 
 def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

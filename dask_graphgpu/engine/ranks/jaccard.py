@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.jaccard import common_neighbours
 from dask_graphgpu.engine.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
@@ -144,18 +145,13 @@ class _Intersecting:
     def _count(
         self, pairs: np.ndarray, second: np.ndarray, offsets: np.ndarray, neighbours: np.ndarray
     ) -> None:
-        from dask_graphgpu.kernels.cpu import jaccard as kernels
-
         start = time.perf_counter()
-        first, lengths = self.first[pairs].astype(np.uint64), np.diff(offsets)
-        steps = offsets_of(lengths[first] + lengths[second])
-        counts = np.empty(len(pairs), np.int64)
-        for_blocks(
-            kernels.common, edge_blocks(steps), offsets.view(np.uint64), neighbours, self.view.num_vertices,
-            first, second.astype(np.uint64), counts,
-        )  # fmt: skip
-        self.counts[pairs] = counts
-        _note(self.report, int(steps[-1]), len(pairs), neighbours.itemsize, start)
+        first, lengths = self.first[pairs], np.diff(offsets)
+        self.counts[pairs] = common_neighbours(
+            offsets, neighbours, self.view.num_vertices, first, second
+        )
+        steps = int(lengths[first].sum() + lengths[second].sum())
+        _note(self.report, steps, len(pairs), neighbours.itemsize, start)
 
 
 def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
