@@ -1,5 +1,8 @@
 """The kernels of vertex programs in supersteps compile for every architecture; no GPU is needed."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from cuda_cases import ARCHITECTURES, WIDTHS, lowered
@@ -127,3 +130,16 @@ def test_compiles_for_all_widths(architecture, widths):
 def compiles(architecture, program, weight, ids, offsets):
     given = lowered(program, weight, ids, offsets).sources("program")
     assert cuda_cubin("program", architecture, **given)[:4] == b"\x7fELF"
+
+
+def test_ranks_that_are_threads_get_the_same_text():
+    """They share what a program was lowered to, and ask for it at once."""
+    made = lowered(SSSP, "int64", np.uint32, np.uint32)
+    expected, interval = made.glue.text(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            texts = [*pool.map(lambda _: made.glue.text(), range(400))]
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(texts) == {expected}

@@ -6,6 +6,7 @@ they may be words of C++ or not be ASCII.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, parameters, plain
 
 KINDS = {"sum": 0, "min": 1, "max": 2}  # as Kind in program.cuh
+
+_one_writes = threading.Lock()
 
 Expression = Callable[[str], str]  # of a name that a function reads
 
@@ -170,18 +173,19 @@ class Glue:
     # -- the text --------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """All of it; kernels call what they need."""
-        self.parts = ['#include "program.cuh"\n']
-        self._types()
-        self._message()
-        if self.program.priority is not None:
-            self._priority()
-        self._apply()
-        self._active()
-        self._starts()
-        self._aggregates()
-        self._stop()
-        return "\n".join(self.parts)
+        """All of it; kernels call what they need. Ranks that are threads ask for it at once."""
+        with _one_writes:
+            self.parts = ['#include "program.cuh"\n']
+            self._types()
+            self._message()
+            if self.program.priority is not None:
+                self._priority()
+            self._apply()
+            self._active()
+            self._starts()
+            self._aggregates()
+            self._stop()
+            return "\n".join(self.parts)
 
     def _add(self, text: str) -> None:
         self.parts.append(text)
