@@ -86,6 +86,17 @@ def real(source: Path, *, directed: bool, folder: Path) -> BenchmarkGraph:
     return BenchmarkGraph(source.stem, path, directed, start)
 
 
+def shuffled(graph: BenchmarkGraph, folder: Path) -> BenchmarkGraph:
+    """The same under ids permuted at random, which say nothing of what is near."""
+    path = folder / f"shuffled-{graph.path.name}"
+    src, dst, weight = graph.arrays("src", "dst", "weight")
+    order = np.random.default_rng(3).permutation(int(max(src.max(), dst.max())) + 1)
+    if not path.exists():
+        _write(path, order[src], order[dst], weight)
+    start = int(order[graph.source()])
+    return BenchmarkGraph(f"{graph.name}, permuted", path, graph.directed, start)
+
+
 def _write(path: Path, src: np.ndarray, dst: np.ndarray, weight: np.ndarray | None = None) -> None:
     if weight is None:
         weight = np.random.default_rng(2).integers(1, 65, len(src))
