@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
     from dask_graphgpu.report import Report
 
-# Levels that are queued before the host looks whether the search is over, behind as many others: of a
-# search that has come so deep, and before. Those behind the last level send the border in vain, and
-# most searches of large graphs have few.
-AHEAD, FEW_AHEAD, DEEP = 4, 2, 16
+# Levels that are queued as one CUDA graph before the host looks whether the search is over, behind as
+# many others: of a search that has come so deep, and before. Those behind the last level send the
+# border in vain, and most searches of large graphs have few.
+AHEAD, FEW_AHEAD, DEEP = 16, 2, 32
 
 # Levels of which it is told how many vertices they have.
 LEVELS_TOLD = 256
@@ -90,8 +90,8 @@ class Search:
 
         pack = queued("pack", *_COSTS)
         self._start = self._recorded(queued("clear"), queued("start"), pack, self._exchange)
-        work = queued("take", *_COSTS), queued("work", *_COSTS)
-        self._step = self._recorded(*work, pack, self._exchange)
+        level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
+        self._few, self._many = (self._recorded(*number * level) for number in (FEW_AHEAD, AHEAD))
 
     def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
         """Find the hops from a number. Collective."""
@@ -115,9 +115,9 @@ class Search:
 
     def forget(self) -> None:
         """End what was recorded."""
-        for each in (self._start, self._step):
+        for each in (self._start, self._few, self._many):
             each.forget()
-        del self._start, self._step  # they hold this
+        del self._start, self._few, self._many  # they hold this
 
     def _searched(self) -> np.ndarray:
         """The state after the last level: levels are queued, some of them in vain."""
@@ -125,10 +125,11 @@ class Search:
         state, seen = self._state.memory[: self._state.size], list(self._seen)
         queued = 0
         while True:
-            more = AHEAD if queued >= DEEP else FEW_AHEAD
-            for _ in range(more):
-                self._step()
-            queued += more
+            if queued >= DEEP:
+                self._many()
+            else:
+                self._few()
+                queued += FEW_AHEAD
             looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
             seen.reverse()  # the other one may be waited for
             state.get(out=looks[-1][1], blocking=False)
