@@ -44,7 +44,8 @@ def check_run(
             ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < n
         ):
             raise InvalidArgument(f"{name} {ids!r}: dense ids lie in 0 .. {n - 1}.")
-        found.append(np.unique(ids).astype(np.int64))
+        # Of a single one it takes a quarter of a millisecond.
+        found.append((ids if ids.size == 1 else np.unique(ids)).astype(np.int64).reshape(-1))
     if program.combine == "sum" and not may_end(program) and max_supersteps is None:
         raise InvalidArgument(
             "every vertex stays active, and the program has neither active= nor stop=: run it with "

@@ -39,6 +39,8 @@ class DeviceLink:
 
     Attributes
     ----------
+    stream : cupy.cuda.Stream
+        For runs over it: to make one takes some tenths of a millisecond.
     failed : bool
         It was aborted, or closed; another one has to be made.
 
@@ -63,6 +65,7 @@ class DeviceLink:
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
         self._passing: list[Recorded] = []
+        self.stream = cupy.cuda.Stream(non_blocking=True)
         # Its kernels are to begin before those that are queued behind what is under way. They ask for few
         # multiprocessors, which are there as soon as a few blocks have ended.
         self._second = cupy.cuda.Stream(non_blocking=True, priority=_FIRST)

@@ -41,46 +41,116 @@ struct Agreed {
 // What an owner tells of one border vertex: its place among those of the peer.
 struct News {
     ID place;
+#if MAY_BE_LATE
     uint32 late;
+#endif
     VALUE value;
 };
 
+// What there is at the start of a run, in the memory of another one. told, told_late: of ghosts.
+extern "C" __global__ void restart(Run run, Lists lists, uint8 *active, VALUE *told,
+                                   uint8 *told_late, VALUE value, VALUE nothing) {
+    const uint64 owned = run.num_owned;
+    for (uint64 v = thread_rank(); v < lists.n; v += num_threads()) {
+        first_field(run)[v] = value;
+        lists.sent[v] = nothing;
+        active[v] = 0;
+        if (HAS_REACHED)
+            lists.late[v] = 0;
+        if (v < owned)
+            continue;
+        told[v - owned] = value;
+        if (HAS_REACHED)
+            told_late[v - owned] = 0;
+    }
+    for (uint64 word = thread_rank(); word < (lists.n + 31) / 32; word += num_threads())
+        lists.near_set[0][word] = lists.near_set[1][word] = lists.far_set[word] = 0;
+}
+
+// The sources of that run, which are to send first. starts: whether they start with `value`.
+extern "C" __global__ void restart_at(Run run, Lists lists, uint8 *active, VALUE *told,
+                                      uint8 *told_late, VALUE value, uint64 starts,
+                                      const ID *places, uint64 number) {
+    for (uint64 i = thread_rank(); i < number; i += num_threads()) {
+        ID v = places[i];
+        if (starts)
+            first_field(run)[v] = value;
+        active[v] = 1;
+        if (HAS_REACHED)
+            lists.late[v] = 1;
+        lists.far[0][i] = v;
+        if (v < run.num_owned)
+            continue;
+        told[v - run.num_owned] = first_field(run)[v];
+        if (HAS_REACHED)
+            told_late[v - run.num_owned] = 1;
+    }
+}
+
+constexpr int TOGETHER = 4; // border values that a lane looks at
+
 // Lists the border values that are others than when they were sent last, which are `packed`, as
-// many of each peer's as there is room for: from starts[peer] on. cuts: where the border of a peer
-// begins.
+// many of each peer's as there is room for: from starts[peer] on. cuts, lengths: where the border
+// of a peer begins, and how many there are.
 extern "C" __global__ void list_news(Run run, Lists lists, const ID *vertices, uint64 number,
-                                     const uint64 *cuts, uint64 size, VALUE *packed,
-                                     uint8 *packed_late, News *news, const uint64 *starts,
-                                     uint64 *counts) {
-    for (uint64 first = warp_rank() * WARP; first < number; first += num_warps() * WARP) {
-        uint64 i = first + lane(), peer = 0;
-        VALUE now = VALUE(), was = VALUE();
-        uint32 late = 0;
-        bool differs = false;
-        if (i < number) {
-            ID v = vertices[i];
-            now = first_field(run)[v], was = packed[i];
-            late = HAS_REACHED ? lists.late[v] : 0;
-            bool same = now == was || (now != now && was != was);
-            differs = !same || (HAS_REACHED && late != packed_late[i]);
-            if (differs)
-                peer = upper_bound(cuts, size + 1, i) - 1;
+                                     const uint64 *cuts, const uint64 *lengths, uint64 size,
+                                     VALUE *packed, uint8 *packed_late, News *news,
+                                     const uint64 *starts, uint64 *counts) {
+    for (uint64 first = warp_rank() * WARP * TOGETHER; first < number;
+         first += num_warps() * WARP * TOGETHER) {
+        // Nobody waits for one value before the next one is asked for.
+        ID v[TOGETHER];
+        VALUE now[TOGETHER], was[TOGETHER];
+        uint32 late[TOGETHER];
+        bool differs[TOGETHER];
+#pragma unroll
+        for (int j = 0; j < TOGETHER; ++j) {
+            uint64 i = first + j * WARP + lane();
+            v[j] = i < number ? vertices[i] : 0;
+            was[j] = i < number ? packed[i] : VALUE();
         }
-        for (uint32 votes = __ballot_sync(FULL_WARP, differs); votes != 0;) {
-            int leader = __ffs(votes) - 1;
-            uint64 of = __shfl_sync(FULL_WARP, peer, leader), place = 0;
-            bool mine = differs && peer == of;
-            uint32 together = __ballot_sync(FULL_WARP, mine);
-            if (lane() == leader)
-                place = atomicAdd(counts + of, (uint64)__popc(together));
-            place = __shfl_sync(FULL_WARP, place, leader) + __popc(together & lower_lanes());
-            if (mine && place < starts[of + 1] - starts[of]) {
-                news[starts[of] + place] = News{(ID)(i - cuts[of]), late, now};
-                packed[i] = now;
-                if (HAS_REACHED)
-                    packed_late[i] = (uint8)late;
+#pragma unroll
+        for (int j = 0; j < TOGETHER; ++j) {
+            now[j] = first_field(run)[v[j]];
+            late[j] = MAY_BE_LATE ? lists.late[v[j]] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < TOGETHER; ++j) {
+            uint64 i = first + j * WARP + lane();
+            bool same = now[j] == was[j] || (now[j] != now[j] && was[j] != was[j]);
+            differs[j] = i < number && (!same || (MAY_BE_LATE && late[j] != packed_late[i]));
+        }
+#pragma unroll
+        for (int j = 0; j < TOGETHER; ++j) {
+            uint64 i = first + j * WARP + lane(), peer = 0;
+            if (differs[j]) {
+                peer = upper_bound(cuts, size + 1, i) - 1;
+                differs[j] = i - cuts[peer] < lengths[peer];
             }
-            votes &= ~together;
+            for (uint32 votes = __ballot_sync(FULL_WARP, differs[j]); votes != 0;) {
+                int leader = __ffs(votes) - 1;
+                uint64 of = __shfl_sync(FULL_WARP, peer, leader), place = 0;
+                uint64 room = starts[of + 1] - starts[of];
+                bool mine = differs[j] && peer == of;
+                uint32 together = __ballot_sync(FULL_WARP, mine);
+                if (lane() == leader) {
+                    // Where they are far too many it does not matter how many.
+                    place = fresh(counts + of);
+                    if (place < 2 * room)
+                        place = atomicAdd(counts + of, (uint64)__popc(together));
+                }
+                place = __shfl_sync(FULL_WARP, place, leader) + __popc(together & lower_lanes());
+                if (mine && place < room) {
+                    News &told = news[starts[of] + place];
+                    told.place = (ID)(i - cuts[of]);
+                    told.value = packed[i] = now[j];
+#if MAY_BE_LATE
+                    told.late = late[j];
+                    packed_late[i] = (uint8)late[j];
+#endif
+                }
+                votes &= ~together;
+            }
         }
     }
 }
@@ -94,8 +164,9 @@ extern "C" __global__ void take_news(Run run, Lists lists, const News *news, con
             continue;
         uint64 ghost = ghosts[peer] + news[i].place;
         first_field(run)[ghost] = news[i].value;
-        if (HAS_REACHED)
-            lists.late[ghost] = (uint8)news[i].late;
+#if MAY_BE_LATE
+        lists.late[ghost] = (uint8)news[i].late;
+#endif
     }
 }
 
@@ -123,7 +194,7 @@ extern "C" __global__ void arrived(Run run, Lists lists, VALUE *told, uint8 *tol
         bool sends = false;
         if (v >= owned && v < n) {
             VALUE now = first_field(run)[v], was = told[v - owned];
-            bool reached = HAS_REACHED && lists.late[v] && !told_late[v - owned];
+            bool reached = MAY_BE_LATE && lists.late[v] && !told_late[v - owned];
             bool same = now == was || (now != now && was != was); // NaN is told once
             if (!same || reached) {
                 told[v - owned] = now;

@@ -44,10 +44,14 @@ class RankArrays(Arrays):
         del self.binding, self.view
         self.__dict__.pop("edge_view", None)
 
-    def restart(self, binding: Binding, sources: np.ndarray | None) -> None:
-        """Put what there is at the start of a run, from other sources, in the same memory."""
+    def rebind(self, binding: Binding, sources: np.ndarray | None) -> None:
+        """Belong to another run, which differs in sources alone."""
         self.binding, self.view = binding, self._on_device(binding.view)
         self.sources = sources
+
+    def restart(self, binding: Binding, sources: np.ndarray | None) -> None:
+        """Put what there is at the start of a run, from other sources, in the same memory."""
+        self.rebind(binding, sources)
         self.control.fill(0)
         self.aggregates.fill(0)
         places = None if sources is None else cupy.asarray(sources)
@@ -69,11 +73,17 @@ class RankArrays(Arrays):
     def _set(self, places: Any) -> None:
         """As `initial`, of fields that start with the same number everywhere but at sources."""
         for name, field in self.program.state.items():
-            dtype, values = self.binding.dtypes[name], self.state[name]
-            none = self.binding.identity(dtype) if field.initial is None else field.initial
-            values[...] = self._stored(self._full(1, none, dtype))
+            values = self.state[name]
+            values.fill(self.constant(name, field.initial))
             if field.at_source is not None and places is not None:
-                values[places] = self._stored(self._full(1, field.at_source, dtype))
+                values[places] = self.constant(name, field.at_source)
+
+    def constant(self, name: str, value: Any) -> Any:
+        """A number that a field starts with, as it is stored; None: no value."""
+        dtype, glue = self.binding.dtypes[name], self.lowered.glue
+        if value is None or (dtype.kind != "b" and value == self.binding.identity(dtype)):
+            return glue.storage(dtype).type(glue.identity(dtype))
+        return glue.storage(dtype).type(value)
 
     def _handed(self) -> tuple[dict[str, Any], Any]:
         fields, reached = super()._handed()

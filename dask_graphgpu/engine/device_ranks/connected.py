@@ -15,7 +15,7 @@ from dask_graphgpu.partition.ranks.view import RankView
 
 @contextmanager
 def connected(whole: RankView, key: Any = None) -> Iterator[tuple[DeviceBorder, Any]]:
-    """A current stream that is the run's own, for a border and what was kept; collective.
+    """A current stream that is the link's own, for a border and what was kept; collective.
 
     What is given is that of `border_and_kept`.
 
@@ -25,7 +25,7 @@ def connected(whole: RankView, key: Any = None) -> Iterator[tuple[DeviceBorder, 
         The ranks' GPUs cannot be connected.
     """
     border, kept = border_and_kept(whole, key)
-    with launch.own_stream():
+    with launch.own_stream(border.link.stream):
         try:
             yield border, kept
             border.link.forget()

@@ -65,6 +65,13 @@ class RankInPlace:
         self._values = arrays.state[arrays.program.first]
         self._told = self._values[owned:].copy()
         self._told_late = arrays.reached[owned:].copy()
+        # Whether what there is at the start is numbers, of one field.
+        fields = list(arrays.program.state.values())
+        start = [
+            value for each in fields for value in (each.initial, each.at_source, each.vertices)
+        ]
+        self._quick = len(fields) == 1 and not any(map(callable, start)) and start[2] is None
+        self._placed = False  # sources are already where the first stretch finds them
         ordered = arrays.program.priority is not None and configured_direction() == "auto"
         self._lists = RankNearFar(arrays, cutoff, None, ordered=ordered, report=report)
         ghosts = int(ranks.max(arrays.n - owned))
@@ -89,10 +96,15 @@ class RankInPlace:
 
     def again(self, binding: Binding, places: np.ndarray | None, report: Report) -> None:
         """Get ready for another run, which differs from the last one in sources alone."""
-        self.arrays.restart(binding, places)
-        self._hear()
-        self._lists.restart(report)
-        self._news.restart()
+        arrays, lists = self.arrays, self._lists
+        self._placed = places is not None and self._quick and lists.fit(places)
+        if self._placed:
+            arrays.rebind(binding, places)
+            lists.restart(report, places, self._told, self._told_late)
+        else:
+            arrays.restart(binding, places)
+            self._hear()
+            lists.clear(report)
 
     def forget(self) -> None:
         """End what was recorded."""
@@ -115,9 +127,11 @@ class RankInPlace:
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
         """Take what was kept for the state at the start, at ghosts too; collective."""
         arrays = self.arrays
-        arrays.sources = put(arrays, columns)
+        arrays.sources, self._placed = put(arrays, columns), False
+        reached = [arrays.reached] if arrays.program.has_reached else []
+        self._border.make_room([self._values, *reached])
         self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
-        self._border.refresh(self._travelling)
+        self._border.refresh([self._values, *reached])
         self._border.link.settle()
         self._ranks.barrier()
         if arrays.program.has_reached:
@@ -137,7 +151,7 @@ class RankInPlace:
             self.resume(kept.found.columns)
         if arrays.program.active is None:  # else it is not known who sends in the end
             lists.forgive()
-        self._stretches.begin(arrays.sources)
+        self._stretches.begin(arrays.sources, placed=self._placed)
         for recorded in (self._whole, self._listed):
             recorded.prepare()
         exchanges = 0
@@ -158,6 +172,12 @@ class RankInPlace:
         looks: deque[tuple[Any, list[np.ndarray]]] = deque()
         rooms, began = list(self._rooms), time.perf_counter()
         exchange, news = self._whole, 0
+        if lists.ordered:
+            # The first stretch finds the least priority that there is, and improves nothing. What the
+            # peers have at the start they know by themselves.
+            self._border.keep_packed(self._travelling)
+            lists.go_on()
+            self._listed()
         while True:
             for _ in range(self._ahead):
                 lists.go_on()
@@ -237,4 +257,12 @@ class RankInPlace:
     @property
     def _travelling(self) -> list[Any]:
         """What ghosts are told after a stretch."""
-        return [self._values, *([self.arrays.reached] if self.arrays.program.has_reached else [])]
+        return [self._values, *([self.arrays.reached] if self._may_be_late else [])]
+
+    @property
+    def _may_be_late(self) -> bool:
+        """Whether values do not say who is reached: as MAY_BE_LATE of improve.cuh."""
+        arrays = self.arrays
+        dtype = arrays.binding.dtypes[arrays.program.first]
+        narrow = dtype == np.int64 and arrays.lowered.glue.storage(dtype) != dtype
+        return bool(arrays.program.has_reached) and not narrow

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import cupy
 import cupyx
 import numpy as np
 
+from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
 from dask_graphgpu.engine.loop import overflow
@@ -35,6 +37,8 @@ _BLOCKS, _THREADS = 4, 512
 
 class RankNearFar(NearFar):
     """`NearFar` that goes on where it has stopped, with the ghosts whose values have come from elsewhere."""
+
+    arrays: RankArrays
 
     def forgive(self) -> None:
         """Go on where an integer overflows, and leave that message out: see `check`."""
@@ -64,12 +68,43 @@ class RankNearFar(NearFar):
         self.start(None)
         self.improve()
 
-    def restart(self, report: Report) -> None:
+    def clear(self, report: Report) -> None:
         """Have nothing to send, as before the first run."""
-        self.report = report
-        self.control = self._control_at_start()
+        self.report, self.control = report, self._control_at_start()
         self._sets.fill(0)
-        self._held["sent"].fill(self.arrays.lowered.glue.identity(self.arrays.binding.message))
+        self._held["sent"].fill(self._nothing)
+
+    def fit(self, places: Any) -> bool:
+        """Whether so many sources fit the list of far ones."""
+        return len(places) <= self._capacity
+
+    def restart(self, report: Report, places: Any, told: Any, told_late: Any) -> None:
+        """The same with the state at the start, and these sources to send; by two launches.
+
+        Of a program of one field, which starts with numbers. Step by step, by CuPy, it takes a
+        millisecond of Python. ``told``, ``told_late``: what ghosts have.
+        """
+        self.report, self.control = report, self._control_at_start()
+        arrays = self.arrays
+        field, kernels = arrays.program.state[arrays.program.first], self._kernels
+        start, source = (
+            arrays.constant(arrays.program.first, value)
+            for value in (field.initial, field.at_source)
+        )
+        at = cupy.asarray(places, self._far.dtype)
+        changed = arrays.active, told, told_late
+        given = *self.given, *changed, start
+        launch.flat(kernels["restart"], arrays.n, (*given, self._nothing))
+        number, starts = np.uint64(at.size), np.uint64(field.at_source is not None)
+        launch.flat(
+            kernels["restart_at"], at.size, (*self.given, *changed, source, starts, at, number)
+        )
+
+    @property
+    def _nothing(self) -> Any:
+        """What has been sent by who has sent nothing."""
+        none = self.arrays.lowered.glue.identity(self.arrays.binding.message)
+        return self._held["sent"].dtype.type(none)
 
     def measured(self, places: Any) -> float:
         """The width of the first bucket by this rank's edges, as of `NearFar.measure`."""
@@ -80,23 +115,34 @@ class RankNearFar(NearFar):
         """The width of a bucket in the type of priorities; at least 1 for integers."""
         return int(min(max(delta, 1.0), 2.0**62)) if self.whole else delta
 
-    def begin(self, places: Any, until: Any, delta: Any) -> None:
-        """As `start`, with nothing to send where there are no places; the first stretch ends there."""
+    def begin(self, places: Any, until: Any, delta: Any, *, placed: bool) -> None:
+        """As `start`, with nothing to send where there are no places; the first stretch ends there.
+
+        ``placed``: `restart` has put them where it finds them.
+        """
         control = self.control
         control["until"] = until
         if delta is not None:
             control["delta"] = control["least_delta"] = delta
-        if places is None or len(places):
+        if placed and len(places):
+            control["far"], control["far_listed"] = len(places), True
+            self._choose()
+            self._write()
+        elif places is None or len(places):
             self.start(places)
         else:
             self._write()
 
+    @cached_property
+    def _kernels(self) -> dict[str, Kernel]:
+        module = self.arrays.module("near_far_ranks", self._macros)
+        names = "arrived tell next_stretch list_news take_news restart restart_at".split()
+        return {name: launch.loaded(module.kernel(name)) for name in names}
+
     def kernels(self) -> dict[str, Kernel]:
         """Those of near_far_ranks.cu; they and that of a stretch are loaded."""
         launch.resident_blocks(self._kernel, threads=THREADS)
-        module = self.arrays.module("near_far_ranks", self._macros)
-        names = "arrived", "tell", "next_stretch", "list_news", "take_news"
-        return {name: launch.loaded(module.kernel(name)) for name in names}
+        return self._kernels
 
     def go_on(self) -> None:
         """Queue a stretch."""
@@ -139,10 +185,10 @@ class Stretches:
         self._agreed = cupy.empty(len(_AGREED), np.uint64)
         self.told = cupy.zeros(_TOLD, np.uint64)
 
-    def begin(self, places: Any) -> None:
+    def begin(self, places: Any, *, placed: bool) -> None:
         """Get the first stretch ready: it finds the least priority that there is."""
         self._agreed.set(self._at_start.view(np.uint64))
-        self._lists.begin(places, self._at_start["until"][0], self.delta)
+        self._lists.begin(places, self._at_start["until"][0], self.delta, placed=placed)
 
     def arrive(self, told: Any, told_late: Any) -> None:
         """Queue that ghosts which were told something better are to send."""

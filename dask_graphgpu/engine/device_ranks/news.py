@@ -16,6 +16,7 @@ from dask_graphgpu.kernels.cuda_build import Kernel
 # have to be asked of the device.
 VALUES_A_PLACE = 32
 
+_TOGETHER = 4  # border values for each thread that lists them: as in near_far_ranks.cu
 _NONE = np.uint64(0)  # a null pointer
 
 
@@ -33,7 +34,7 @@ class News:
         What the kernels take first.
     border : DeviceBorder
     travelling : list of arrays
-        Values, and where some have none who is reached.
+        Values, and where these do not say it who is reached.
 
     Attributes
     ----------
@@ -50,40 +51,62 @@ class News:
         self._list, self._take = (kernels[name] for name in ("list_news", "take_news"))
         values, late = travelling[0], travelling[1:]
         ids = border.vertices.dtype
-        one = np.dtype([("place", ids), ("late", "u4"), ("value", values.dtype)], align=True)
+        flag = [("late", "u4")] if late else []
+        one = np.dtype([("place", ids), *flag, ("value", values.dtype)], align=True)
         size = np.uint64(len(border.cuts))
         sent, came = (
             [last - first for first, last in cuts] for cuts in (border.cuts, border.ghosts)
         )
-        self._sent, self._came = _Lists(sent, one.itemsize), _Lists(came, one.itemsize)
+        self._sent, self._came = (
+            Lists(each, one.itemsize, VALUES_A_PLACE) for each in (sent, came)
+        )
         self.room = self._sent.room
         self.told = self._sent.counts, self._sent.starts, size
         packed = border.make_room(travelling)
         last = packed[0].view(values.dtype), packed[1] if late else _NONE
-        cuts = cupy.asarray(_starts(sent))
         ghosts = cupy.asarray(np.array([first for first, _ in border.ghosts], np.uint64))
-        number = np.uint64(border.vertices.size)
-        self._listed = border.vertices, number, cuts, size, *last, *self._sent.given
+        number = np.uint64(border.padded.size)
+        listed = border.padded, number, border.starts, border.lengths, size
+        self._listed = *listed, *last, *self._sent.given
         self._taken = *self._came.given, ghosts, size
         self._number = int(number), self._came.room
-
-    def restart(self) -> None:
-        """Have nothing listed."""
-        self._sent.counts.fill(0)
 
     def queue(self) -> None:
         """Queue that lists are made, travel and are taken; collective."""
         number, room = self._number
-        launch.flat(self._list, number, (*self._given, *self._listed))
+        launch.flat(self._list, -(-number // _TOGETHER), (*self._given, *self._listed))
         self._link.swap([*zip(self._sent.parts, self._came.parts, strict=True)])
         launch.flat(self._take, room, (*self._given, *self._taken))
 
 
-class _Lists:
-    """A list of each peer, one after another, and how long they are."""
+class Lists:
+    """A list of each peer, one after another, and how long they are.
 
-    def __init__(self, border: list[int], item: int) -> None:
-        rooms = [-(-count // VALUES_A_PLACE) for count in border]
+    Parameters
+    ----------
+    border : list of int
+        Border values of each peer.
+    item : int
+        Bytes of one in a list.
+    values_a_place : int
+        Border values for each place in a list.
+
+    Attributes
+    ----------
+    room : int
+        Places in all lists.
+    rooms : uint64 array
+        Places of each peer.
+    given : tuple
+        Arguments of kernels: the lists, where each peer's begins, and how many are in it.
+    parts : pair of lists
+        What travels: of each peer its list, and its count.
+    """
+
+    def __init__(self, border: list[int], item: int, values_a_place: int) -> None:
+        # Each list begins at a multiple of 16 bytes: see border.py.
+        rooms = [-(-count // (4 * values_a_place)) * 4 for count in border]
+        self.rooms = np.array(rooms, np.uint64)
         starts = _starts(rooms)
         self.room = int(starts[-1])
         self.counts, self.starts = cupy.zeros(len(border), np.uint64), cupy.asarray(starts)

@@ -66,7 +66,9 @@ def run(
         )
     whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
-    binding = Binding(replace(program, edges="out"), toward, constants or {})
+    # To make one checks all its functions.
+    outward = program if program.edges == "out" else replace(program, edges="out")
+    binding = Binding(outward, toward, constants or {})
     starts, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
     know_degrees(toward, program)
     places = None

@@ -92,10 +92,10 @@ def _allow(function: Any, shared: int) -> None:
 
 
 @contextmanager
-def own_stream() -> Iterator[None]:
-    """A new current stream, on which launches can be recorded; at the end all is done on it."""
+def own_stream(given: Any = None) -> Iterator[None]:
+    """A current stream on which launches can be recorded, a new one or ``given``; at the end it is done."""
     cupy.cuda.get_current_stream().synchronize()
-    with cupy.cuda.Stream(non_blocking=True) as stream:
+    with cupy.cuda.Stream(non_blocking=True) if given is None else given as stream:
         try:
             yield
         except BaseException:
