@@ -1,8 +1,10 @@
 """Vertex programs on several GPUs, each a thread's of this process, against one rank of the CPU engine."""
 
 import gc
+import threading
 import time
 import weakref
+from collections import Counter
 from dataclasses import replace
 
 import cupy
@@ -21,9 +23,13 @@ from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks, driver
+from dask_graphgpu.engine.device_ranks import border as rank_border
+from dask_graphgpu.engine.device_ranks import joined as rank_joined
 from dask_graphgpu.engine.device_ranks import near_far as rank_near_far
 from dask_graphgpu.engine.device_ranks import news, synchronous
+from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
+from dask_graphgpu.engine.device_ranks.joined import Joined
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.engine.gpu import asked, near_far
@@ -172,6 +178,47 @@ def test_few_values_are_told_by_lists(monkeypatch):
     found = on_ranks(SSSP, cut(view, 2, "random"), sources=[0])
     same(found, on_one(SSSP, view, sources=[0]), rtol=0)
     assert any(by_list)
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+@pytest.mark.parametrize("name", ["labels", "sssp float32", "sssp int64"])
+def test_what_travels_is_aligned(name, size, monkeypatch):
+    """NCCL copies what is not byte by byte."""
+    offsets, swap = [], DeviceLink.swap
+
+    def noted(link, pairs):
+        pairs = list(pairs)
+        parts = [part for pair in pairs for side in pair for part in side if part.nbytes > 8]
+        offsets.extend(part.data.ptr % rank_border.ALIGNED for part in parts)
+        swap(link, pairs)
+
+    monkeypatch.setattr(rank_border, "FEW_BYTES", 0)
+    monkeypatch.setattr(DeviceLink, "swap", noted)
+    monkeypatch.setattr(RankInPlace, "_next_exchange", lambda engine, *_: engine._whole)
+    case = CASES[name]
+    view = made_view(6, case)
+    for way in ("random", "last"):
+        found = on_ranks(case.program, cut(view, size, way), **case.arguments(view.num_vertices))
+        same(found, on_one(case.program, view, **case.arguments(view.num_vertices)), rtol=1e-12)
+    assert offsets
+    assert not any(offsets)
+
+
+@pytest.mark.parametrize(("kind", "number"), [("int64", 1), ("float32", 2)])
+def test_narrow_values_say_themselves_who_is_reached(kind, number, monkeypatch):
+    travelled, refresh = [], DeviceBorder.refresh
+
+    def noted(border, arrays):
+        travelled.append(len(arrays))
+        refresh(border, arrays)
+
+    monkeypatch.setattr(DeviceBorder, "refresh", noted)
+    made = grid(12)
+    weight = np.random.default_rng(1).integers(1, 65, len(made.source)).astype(kind)
+    view = replace(made, weight=weight).view()
+    found = on_ranks(SSSP, cut(view, 2, "random"), sources=[3])
+    same(found, on_one(SSSP, view, sources=[3]), rtol=1e-5 if kind == "float32" else 0)
+    assert set(travelled) == {number}
 
 
 @pytest.mark.parametrize("overlap", [False, True])
@@ -363,6 +410,22 @@ def test_searches_on_the_same_share(size, direction):
             np.testing.assert_array_equal(parts.whole(levels), wanted)
 
 
+def test_levels_of_a_deep_search_are_queued_together(monkeypatch):
+    launches, launch = Counter(), nccl.Recorded.__call__
+
+    def counted(step):
+        launches[threading.current_thread().name] += 1
+        launch(step)
+
+    monkeypatch.setattr(nccl.Recorded, "__call__", counted)
+    view = path(500).view()
+    given = {"cutoff": None, "targets": None, "report": Report("test")}
+    parts = cut(view, 2, "blocks")
+    levels = on_gpus(parts, lambda share: device_ranks.bfs(share, 0, **given))
+    assert parts.whole(levels).tolist() == list(range(500))
+    assert max(launches.values()) < 60
+
+
 def test_searches_pull_where_all_frontiers_have_many_edges():
     parts, reports = cut(rmat(11).view(), 2, "random"), [Report("test"), Report("test")]
 
@@ -393,6 +456,56 @@ def test_components_are_those_of_one_rank(size, way):
         view = made.view()
         found, _ = components_of(view, size, way, 1)
         np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
+
+
+@pytest.mark.parametrize("values_a_place", [1, 4, 1 << 30])
+def test_components_whose_labels_are_told_by_lists(values_a_place, monkeypatch):
+    """Of border vertices outside the largest trees; where there is no room for them, of all."""
+    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", values_a_place)
+    for made in (rmat(8), random_small(3, rank=None), path(150), grid(20)):
+        view, parts = made.view(), cut(made.view(), SEVERAL[-1], "random", 2)
+
+        def work(share):
+            return [device_ranks.components(share, Report("test")) for _ in range(3)]
+
+        found = on_gpus(parts, work)
+        wanted = cpu.components(view, Report("test"))
+        for labels in zip(*found, strict=True):
+            np.testing.assert_array_equal(parts.whole(labels), wanted)
+
+
+def test_ghosts_whose_edges_are_skipped_are_not_joined(monkeypatch):
+    """Only labels of trees that own vertices are in travel as pairs."""
+    counts, join = [], Joined.join
+
+    def counted(joined):
+        counts.append(sum(joined._counts))
+        join(joined)
+
+    monkeypatch.setattr(Joined, "join", counted)
+    view = rmat(12).view()
+    parts = cut(view, 2, "random")
+    ghosts = sum(on_gpus(parts, lambda share: share.border.num_ghosts))
+    labels = on_gpus(parts, lambda share: device_ranks.components(share, Report("test")))
+    np.testing.assert_array_equal(parts.whole(labels), cpu.components(view, Report("test")))
+    assert 0 < max(counts) < ghosts / 10
+
+
+def test_few_labels_are_told_of_one_large_component(monkeypatch):
+    refreshed, refresh = [], DeviceBorder.refresh
+
+    def counted(border, arrays):
+        refreshed.append(len(arrays))
+        refresh(border, arrays)
+
+    monkeypatch.setattr(DeviceBorder, "refresh", counted)
+    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", 8)
+    shapes = [rmat(12), path(300)]  # of the second one each rank has many trees
+    for made, whole in zip(shapes, (False, True), strict=True):
+        refreshed.clear()
+        found, _ = components_of(made.view(), 2, "random", 1)
+        np.testing.assert_array_equal(found, cpu.components(made.view(), Report("test")))
+        assert bool(refreshed) == whole
 
 
 def test_components_whose_only_edge_between_ranks_both_skip():
