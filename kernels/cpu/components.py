@@ -5,6 +5,7 @@ Encoding
 parent : id of each vertex's parent in its tree, never larger than the vertex; a root is its own parent. Threads link
     and shorten at the same time: a parent only ever becomes another ancestor, so a stale read costs a step and no
     more. Reads that others may be changing are `atomic_load`, else the compiler could keep a value in a register.
+inside : a bit for each vertex that is known to be in one certain tree, in words of 64: what is there stays there.
 """
 
 import numpy as np
@@ -16,6 +17,11 @@ from dask_graphgpu.kernels.cpu.atomics import (
     atomic_min,
     atomic_store,
 )
+
+_ONE, _SIX, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
+
+# Edges of a row that are looked at together.
+_LOOK = np.uint64(64)
 
 
 @jit(inline="always")
@@ -77,19 +83,49 @@ def link_rest(lo, hi, offsets, neighbours, parent, place, skipped):
 
 
 @jit
-def link_edges(lo, hi, offsets, neighbours, parent):
+def link_edges(lo, hi, offsets, neighbours, parent, inside):
     """Link both ends of the edges lo..hi, whatever rows they are in.
 
     Most have the same parent by then, once trees were made flat: a look at the neighbour's is enough.
+    Where the row's vertex is ``inside``, not even that: the bits of its neighbours, which fit a
+    processor's nearest cache, are looked at some at a time.
     """
     v = np.searchsorted(offsets, lo, side="right") - 1
     while v + 1 < len(offsets) and offsets[v] < hi:
+        within = is_inside(inside, np.uint64(v))
         up = atomic_load(parent, v)
-        for e in range(max(offsets[v], lo), min(offsets[v + 1], hi)):
-            if atomic_load(parent, neighbours[e]) != up:
-                link(parent, v, neighbours[e])
-                up = atomic_load(parent, v)
+        e = np.uint64(max(offsets[v], lo))
+        end = np.uint64(min(offsets[v + 1], hi))
+        while e < end:
+            stop = min(e + _LOOK, end)
+            some = np.uint64(1) - within
+            if within:
+                for f in range(e, stop):
+                    some |= ~is_inside(inside, np.uint64(neighbours[f]))
+            if some & _ONE:
+                for f in range(e, stop):
+                    if atomic_load(parent, neighbours[f]) != up:
+                        link(parent, v, neighbours[f])
+                        up = atomic_load(parent, v)
+            e = stop
         v += 1
+
+
+@jit(inline="always")
+def is_inside(inside, v):
+    """The bit of a vertex, 0 or 1."""
+    return (inside[v >> _SIX] >> (v & _LAST)) & _ONE
+
+
+@jit
+def mark_members(lo, hi, parent, root, inside):
+    """Set the bits of the vertices of a block whose parent is ``root``; ``lo`` is a multiple of 64."""
+    for word in range(np.uint64(lo) >> _SIX, (np.uint64(hi) + _LAST) >> _SIX):
+        first = word << _SIX
+        bits = np.uint64(0)
+        for v in range(first, min(first + _LAST + _ONE, np.uint64(hi))):
+            bits |= np.uint64(atomic_load(parent, v) == root) << (v - first)
+        inside[word] = bits
 
 
 @jit

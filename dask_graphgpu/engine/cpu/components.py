@@ -68,7 +68,7 @@ def components(view: View, report: Report) -> np.ndarray:
     start = time.perf_counter()
     read = 0
     if view.has_into:
-        skipped = _largest_tree(parent)
+        skipped = largest_tree(parent)
         directions = [(rows, ROUNDS)] if view.into is rows else [(rows, ROUNDS), (view.into, 0)]
     else:
         skipped, directions = n, [(rows, ROUNDS)]
@@ -84,7 +84,7 @@ def components(view: View, report: Report) -> np.ndarray:
     return smallest_members(parent, view.user_rank, blocks)
 
 
-def _largest_tree(parent: np.ndarray) -> int:
+def largest_tree(parent: np.ndarray) -> int:
     """Root of what is probably the largest tree; any number when there are no vertices."""
     if not len(parent):
         return 0

@@ -24,9 +24,10 @@ def components(view: View, report: Report) -> np.ndarray:
     Notes
     -----
     Neighbours sampled first, which save most edges in memory, would be a pass of their own here:
-    the trees are linked along all edges as they come by.
+    the trees are linked along all edges as they come by. Which vertices are in the largest tree is noted
+    as it grows, in a bit each, and most edges are soon between two of those.
     """
-    from dask_graphgpu.engine.cpu.components import smallest_members
+    from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
     from dask_graphgpu.engine.paged.synchronous import page_groups
     from dask_graphgpu.kernels.cpu import components as kernels
     from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
@@ -41,13 +42,18 @@ def components(view: View, report: Report) -> np.ndarray:
     needed = 3 * parent.nbytes + rows.offsets.nbytes + rows.counts.nbytes
     rows.limits.require(needed + rows.limits.window_bytes(1), "weakly_connected_components")
     cuts = np.append(np.arange(0, m, page_groups(rows)), m)
+    inside = [np.zeros(-(-n // 64), np.uint64)]
 
     def link(i: int, held: Mapping[str, np.ndarray]) -> None:
         blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
-        for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent)
+        for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent, inside[0])
         # After 1, 2, 4, ... pages: trees are few soon, and met at once where they are flat.
         if not i & (i + 1):
             for_blocks(kernels.compress, even_blocks(n), parent)
+            found = np.empty_like(inside[0])
+            root, blocks = largest_tree(parent), even_blocks(n, multiple=64)
+            for_blocks(kernels.mark_members, blocks, parent, root, found)
+            inside[0] = found
 
     window = Window({"neighbours": rows.arrays["neighbours"]})
     window.each(even_spans(cuts), link)

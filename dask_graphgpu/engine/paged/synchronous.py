@@ -101,7 +101,9 @@ class PagedSynchronous(Synchronous):
                 edges.offsets.view(np.uint64), held["neighbours"], marked,
             )  # fmt: skip
 
+        self._window.release()  # one window's memory is counted on
         self._notices.each(spans, notify)
+        self._notices.release()
         self._note(self._notices)
         return marked
 
@@ -123,6 +125,7 @@ class PagedSynchronous(Synchronous):
             pages = -(-total // size)
             if pages <= 2 * SAMPLES:
                 return 1.0
+            self._window.release()
             window = Window({"neighbours": edges.arrays["neighbours"]})
             scattered = np.random.default_rng(0).choice(pages, SAMPLES, replace=False) * size
             in_order = np.arange(SAMPLES) * size

@@ -16,6 +16,9 @@ from dask_graphgpu.partition.paged.folder import SpillFolder
 
 _DIRECT = getattr(os, "O_DIRECT", 0)  # of Linux
 
+# Bytes that are asked for at a time: a disk with a few such requests is faster than with large ones.
+REQUEST = 1 << 20
+
 _HASH = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: neighbours land far apart
 
 
@@ -69,33 +72,42 @@ class PagedArray:
     def read(self, page: int, into: memoryview) -> None:
         """Bring a page into memory of a whole page, past the system's cache where that can be passed.
 
-        ``into`` begins where a page of the system does.
+        ``into`` begins where a page of the system does. What comes is to be checked by `check`.
 
         Raises
         ------
         SpillError
         """
-        from dask_graphgpu.kernels.cpu.checksum import checksum
-
         where, slot = self.place[page].tolist()
-        path, file = self.files[where]
+        file = self.files[where][1]
         length, start, done = self.bytes_of(page), slot * self.page_bytes, 0
-        whole = into[
-            : -(-length // mmap.PAGESIZE) * mmap.PAGESIZE
-        ]  # past the cache, blocks are read
+        # Past the cache, whole blocks are read.
+        whole = into[: -(-length // mmap.PAGESIZE) * mmap.PAGESIZE]
         try:
             while done < length:
-                more = os.preadv(file, [whole[done:]], start + done)
+                more = os.preadv(file, [whole[done : done + REQUEST]], start + done)
                 done += more
                 if done < length and (not more or done % mmap.PAGESIZE):
-                    raise SpillError(_told(path, page, "ends before it", _DAMAGED))
+                    raise self._damaged(page, "ends before it")
             os.posix_fadvise(file, start, length, os.POSIX_FADV_DONTNEED)
         except OSError as error:
             if isinstance(error, SpillError):
                 raise
-            raise SpillError(_told(path, page, f"cannot be read: {error}", _DAMAGED)) from error
-        if checksum(_words(np.frombuffer(into, np.uint8, length))) != self.checksums[page]:
-            raise SpillError(_told(path, page, "is not what was written", _DAMAGED))
+            raise self._damaged(page, f"cannot be read: {error}") from error
+
+    def check(self, page: int, held: np.ndarray) -> None:
+        """Compare a page's memory with what was written. Raises SpillError."""
+        from dask_graphgpu.kernels.cpu.checksum import checksum
+
+        if checksum(_words(held[: self.bytes_of(page)])) != self.checksums[page]:
+            raise self._damaged(page, "is not what was written")
+
+    def _damaged(self, page: int, what: str) -> SpillError:
+        path, _ = self.files[int(self.place[page, 0])]
+        return SpillError(
+            f"page {page} of {path} {what}; the disk or another process has damaged it: run again, "
+            "with other graphgpu.spill-directories if it stays"
+        )
 
 
 class Writer:
@@ -204,13 +216,6 @@ def full(path: str, error: OSError) -> SpillError:
         f"cannot write {path}: {error.strerror}; make room there, name other folders in "
         "graphgpu.spill-directories, or raise graphgpu.host-memory-limit"
     )
-
-
-_DAMAGED = "the disk or another process has damaged it: run again, with other graphgpu.spill-directories if it stays"
-
-
-def _told(path: str, page: int, what: str, then: str) -> str:
-    return f"page {page} of {path} {what}; {then}"
 
 
 def _words(block: np.ndarray) -> np.ndarray:

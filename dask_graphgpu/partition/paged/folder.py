@@ -25,8 +25,8 @@ class SpillFolder:
     ----------
     paths : list of str
     readers : list of executors
-        One for each directory. The only one has two threads: while one checks what it has read, the
-        other has the disk at work.
+        One for each directory, of several threads that do nothing but read: a disk is at work while
+        some of them wait for a processor.
     """
 
     def __init__(self, directories: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ class SpillFolder:
                     f"cannot keep pages in {directory}: {error.strerror}; name folders that can be "
                     "written in graphgpu.spill-directories"
                 ) from error
-        threads = 2 if len(self.paths) == 1 else 1
+        threads = 4 if len(self.paths) == 1 else 2
         self.readers = [ThreadPoolExecutor(threads, "graphgpu-pages") for _ in self.paths]
 
     def remove(self) -> None:

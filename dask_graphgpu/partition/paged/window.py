@@ -24,7 +24,7 @@ class Window:
     """Arrays of one length, of which a few pages at a time are in memory.
 
     An edge is at its own index, so kernels work on them as on arrays in memory, within what a pass
-    has brought in.
+    has brought in. Memory for pages stays for the next pass, until `release`.
 
     Attributes
     ----------
@@ -82,6 +82,11 @@ class Window:
         with self._passing(spans, at_once), at_most(at_once):
             return for_blocks(one, np.arange(len(spans) + 1))
 
+    def release(self) -> None:
+        """Give back the memory between passes."""
+        for held in self._held.values():
+            held.release()
+
     @contextmanager
     def _passing(self, spans: np.ndarray, at_once: int) -> Iterator[None]:
         try:
@@ -110,13 +115,16 @@ class _Held:
     Pages that are read one after the other stand one after the other in a ring of slots. A span that
     goes beyond the ring's end finds its pages there: they are copied from its beginning. A slot is
     written again once all spans have been left up to the one that needs what is in it.
+
+    Threads that read do nothing else. A page is checked by who needs it first: its bytes are in the
+    cache of the processor that works on them then, and the disk does not wait for the check.
     """
 
     def __init__(self, array: PagedArray) -> None:
         self._array, self.read_bytes = array, 0
         self._ahead = AHEAD * len(array.folder.paths)
         self._slot = array.page_bytes
-        self._there: dict[int, Future[None]] = {}
+        self._there: dict[int, _Page] = {}
         self._ring: np.ndarray | None = None
         self._moved = threading.Condition()
         self._array_at: tuple[int, np.ndarray] | None = None
@@ -142,7 +150,11 @@ class _Held:
         self._asked = self._copied = self._lowest = 0
         self._left: set[int] = set()
         self._error: BaseException | None = None
-        self._ring = aligned((self._slots + longest - 1) * self._slot)
+        size = (self._slots + longest - 1) * self._slot
+        if self._ring is None or len(self._ring) < size:
+            self.release()
+            self._ring = aligned(size)
+        self._array_at = None
         self._ask()
 
     def bring(self, i: int) -> np.ndarray:
@@ -156,8 +168,12 @@ class _Held:
             if self._error is not None:
                 raise self._error
             reading = [self._there[at] for at in range(first, stop)]
-        for page in reading:
-            page.result()
+        for at, page in zip(range(first, stop), reading, strict=True):
+            page.reading.result()
+            with page.lock:
+                if not page.checked:
+                    self._array.check(self._queue[at], self._bytes(at % self._slots))
+                    page.checked = True
         end = (first // self._slots + 1) * self._slots
         if stop > end:
             with self._moved:
@@ -183,10 +199,13 @@ class _Held:
             self._moved.notify_all()
 
     def end(self) -> None:
-        for reading in self._there.values():
-            if not reading.cancel():
-                reading.exception()  # ends; what it met, if anything, was raised or is not asked for
+        for page in self._there.values():
+            if not page.reading.cancel():
+                page.reading.exception()  # ends; what it met was raised or is not asked for
         self._there.clear()
+
+    def release(self) -> None:
+        """Give back the memory, between passes."""
         self._ring = self._array_at = None
 
     def _ask(self) -> None:
@@ -197,7 +216,7 @@ class _Held:
             page = self._queue[at]
             into = self._bytes(at % self._slots).data
             reader = array.folder.readers[int(array.place[page, 0])]
-            self._there[at] = reader.submit(array.read, page, into)
+            self._there[at] = _Page(reader.submit(array.read, page, into))
             self._there.pop(at - self._slots, None)
             self.read_bytes += array.bytes_of(page)
             self._asked = at + 1
@@ -215,6 +234,15 @@ class _Held:
         if known is None or known[0] != start:
             known = self._array_at = start, np.asarray(_Placed(ring, start, array))
         return known[1]
+
+
+class _Page:
+    """A page on its way: read by one thread, checked by another, once."""
+
+    __slots__ = ("checked", "lock", "reading")
+
+    def __init__(self, reading: Future[None]) -> None:
+        self.reading, self.lock, self.checked = reading, threading.Lock(), False
 
 
 class _Placed:
