@@ -17,11 +17,12 @@ from dask_graphgpu.kernels.cpu.atomics import (
     atomic_min,
     atomic_store,
 )
+from dask_graphgpu.kernels.cpu.prefetch import prefetch
 
 _ONE, _SIX, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
 
-# Edges of a row that are looked at together.
-_LOOK = np.uint64(64)
+# Edges of a row that are looked at together; how far ahead more are asked for, and of a line of a cache.
+_LOOK, _AHEAD, _LINE = np.uint64(64), np.uint64(1024), np.uint64(16)
 
 
 @jit(inline="always")
@@ -98,6 +99,8 @@ def link_edges(lo, hi, offsets, neighbours, parent, inside):
         end = np.uint64(min(offsets[v + 1], hi))
         while e < end:
             stop = min(e + _LOOK, end)
+            for f in range(e, stop, _LINE):
+                prefetch(neighbours, f + _AHEAD)
             some = np.uint64(1) - within
             if within:
                 for f in range(e, stop):

@@ -34,6 +34,50 @@ def test_skipping_a_tree_reads_none_of_its_edges(edges):
     assert kernels.link_rest(0, 8, rows.offsets, rows.neighbours, parent, 0, 0) == 0
 
 
+@given(pairs, st.sampled_from([np.uint32, np.uint64]), st.integers(0, 30), st.integers(0, 15))
+def test_edges_are_linked_whatever_is_known_before(edges, dtype, known, root):
+    """Cut anywhere; bits of the vertices that are known to be together by then save looks, not links."""
+    rows = from_edges(16, *np.array(edges, dtype).reshape(-1, 2).T)
+    parent, cut = np.arange(16, dtype=dtype), min(known, rows.num_edges)
+    inside = np.zeros(1, np.uint64)
+    kernels.link_edges(0, cut, rows.offsets, rows.neighbours, parent, inside)
+    kernels.compress(0, 16, parent)
+    kernels.mark_members(0, 16, parent, root, inside)
+    assert int(inside[0]) == sum(1 << v for v in range(16) if parent[v] == root)
+    kernels.link_edges(cut, rows.num_edges, rows.offsets, rows.neighbours, parent, inside)
+    kernels.compress(0, 16, parent)
+    assert parent.tolist() == oracles.components(16, edges)
+
+
+@pytest.mark.parametrize("degree", [63, 64, 65, 200])
+def test_edges_between_vertices_that_are_inside_are_not_looked_at(degree):
+    """The bits are believed: only a neighbour whose bit is not set is linked."""
+    n = 300
+    rows = from_edges(n, np.full(degree, 7), np.arange(50, 50 + degree))
+    parent = np.arange(n, dtype=np.uint32)
+    inside = np.full(5, 2**64 - 1, np.uint64)
+    kernels.link_edges(0, degree, rows.offsets, rows.neighbours, parent, inside)
+    assert parent.tolist() == list(range(n))
+    last = 50 + degree - 1
+    inside[last // 64] ^= np.uint64(1 << last % 64)
+    kernels.link_edges(0, degree, rows.offsets, rows.neighbours, parent, inside)
+    assert parent[last] == 7
+    inside[:] = 2**64 - 1
+    inside[0] ^= np.uint64(1 << 7)  # of the row itself: all its edges are looked at
+    kernels.link_edges(0, degree, rows.offsets, rows.neighbours, parent, inside)
+    assert (parent[50 : 50 + degree] == 7).all()
+
+
+def test_members_are_marked_in_words_of_their_own():
+    parent = np.random.default_rng(0).integers(0, 2, 1000).astype(np.uint32)
+    inside = np.full(16, 2**64 - 1, np.uint64)
+    for lo, hi in ((0, 128), (128, 640), (640, 1000)):
+        kernels.mark_members(lo, hi, parent, 1, inside)
+    bits = np.unpackbits(inside.view(np.uint8), bitorder="little")
+    assert bits[:1000].tolist() == parent.tolist()
+    assert not bits[1000:].any()
+
+
 def test_sampled_links_take_one_place_of_each_row():
     rows = from_edges(4, np.array([0, 0, 3]), np.array([1, 2, 1]))
     parent = np.arange(4, dtype=np.uint32)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.kernels.cpu.threads import num_threads
-from dask_graphgpu.partition.paged.files import Writer
+from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
 from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
@@ -150,6 +151,67 @@ def test_a_flipped_bit_is_told(tmp_path):
         passed(array, [(0, 10_000)])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_page_is_checked_once_by_who_works_on_it(tmp_path, monkeypatch, threads):
+    """Two spans lie in most pages. Threads that read do not check, so that the disk does not wait."""
+    checked = []
+    check = PagedArray.check
+
+    def noted(self, page, held):
+        checked.append((page, threading.current_thread().name))
+        check(self, page, held)
+
+    monkeypatch.setattr(PagedArray, "check", noted)
+    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
+    spans = even_spans(np.arange(0, 100_001, 100))
+    with dask.config.set({"graphgpu.threads": threads}):
+        for passes in (1, 2):
+            window.each(spans, lambda i, held: int(held["values"][100 * i]))
+            assert sorted(page for page, _ in checked) == sorted([*range(196)] * passes)
+    assert not any(name.startswith("graphgpu-pages") for _, name in checked)
+
+
+def test_large_pages_are_read_piece_by_piece(tmp_path, monkeypatch):
+    values = np.arange(700_000, dtype=np.uint32)
+    writer = Writer(SpillFolder([str(tmp_path)]), "values", values.dtype, 2 * REQUEST + 8192)
+    writer.append(values)
+    array, asked, preadv = writer.close(), [], os.preadv
+
+    def noted(file, blocks, start):
+        asked.append((start, sum(map(len, blocks))))
+        return preadv(file, blocks, start)
+
+    monkeypatch.setattr(os, "preadv", noted)
+    np.testing.assert_array_equal(passed(array, [(0, 700_000)])[0], values)
+    last = 4 * 700_000 - 2 * REQUEST - 8192
+    assert sorted(set(asked)) == [
+        (0, REQUEST),
+        (REQUEST, REQUEST),
+        (2 * REQUEST, 8192),
+        (2 * REQUEST + 8192, -(-last // 4096) * 4096),
+    ]
+
+
+def test_memory_stays_for_the_next_pass(tmp_path):
+    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
+    (held,) = window._held.values()
+
+    def over(*bounds):
+        spans = np.array([bounds], np.int64)
+        (found,) = [each["values"][slice(*bounds)].tolist() for each in window.over(spans)]
+        return found
+
+    assert over(100, 5000) == list(range(100, 5000))
+    ring = held._ring
+    assert over(30_000, 30_100) == list(range(30_000, 30_100))
+    assert held._ring is ring
+    assert over(0, 90_000) == list(range(90_000)), "more than there was room for"
+    assert len(held._ring) > len(ring)
+    window.release()
+    assert held._ring is None
+    assert over(5, 9) == [5, 6, 7, 8]
+
+
 def test_an_error_of_the_work_ends_the_pass(tmp_path):
     """Threads that wait for pages are not left waiting for a slot that nobody gives back."""
     window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
@@ -247,7 +309,7 @@ def test_folder_that_cannot_be_written(tmp_path):
 CHILD = """
 import sys, time
 import numpy as np
-from dask_graphgpu.partition.paged.files import Writer
+from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
 
 writer = Writer(SpillFolder([sys.argv[1]]), "values", "int64", 4096)
