@@ -193,7 +193,8 @@ def test_large_pages_are_read_piece_by_piece(tmp_path, monkeypatch):
 
 
 def test_memory_stays_for_the_next_pass(tmp_path):
-    window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
+    array = written(SpillFolder([str(tmp_path)]), np.arange(100_000))
+    window = Window({"values": array}, stays=True)
     (held,) = window._held.values()
 
     def over(*bounds):
@@ -210,6 +211,31 @@ def test_memory_stays_for_the_next_pass(tmp_path):
     window.release()
     assert held._ring is None
     assert over(5, 9) == [5, 6, 7, 8]
+
+
+def test_a_run_leaves_no_pages_in_memory(tmp_path, monkeypatch):
+    """Though what it was made of may stay until it is found that nobody needs it."""
+    windows, begun = [], Window.__init__
+
+    def noted(self, arrays, **options):
+        windows.append(self)
+        begun(self, arrays, **options)
+
+    monkeypatch.setattr(Window, "__init__", noted)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 500, (100_000, 2)), columns=["src", "dst"])
+    settings = {
+        "graphgpu.host-memory-limit": 800_000,
+        "graphgpu.page-bytes": PAGE,
+        "graphgpu.spill-directories": [str(tmp_path)],
+    }
+    with dask.config.set(settings):
+        graph = frame.graph()
+        graph.pagerank()
+        graph.bfs(0)
+    assert len(windows) >= 2
+    for window in windows:
+        assert all(held._ring is None for held in window._held.values())
 
 
 def test_an_error_of_the_work_ends_the_pass(tmp_path):

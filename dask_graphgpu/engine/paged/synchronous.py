@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import PART
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
@@ -72,6 +73,11 @@ class PagedSynchronous(Synchronous):
         self._note(self._window)
         return [block for of_group in results for block in of_group]
 
+    def result(self) -> State:
+        if "_window" in vars(self):  # there was a pass
+            self._window.release()
+        return super().result()
+
     def _needed(self, spans: np.ndarray, marked: np.ndarray) -> np.ndarray:
         """The spans, empty where no row is marked: the kernel reads no edge of such a row."""
         upto = np.append(0, np.cumsum(marked, dtype=np.int64))
@@ -103,7 +109,6 @@ class PagedSynchronous(Synchronous):
 
         self._window.release()  # one window's memory is counted on
         self._notices.each(spans, notify)
-        self._notices.release()
         self._note(self._notices)
         return marked
 
@@ -152,7 +157,8 @@ class PagedSynchronous(Synchronous):
         assert isinstance(edges, PagedAdjacency)
         named = self.arrays.lowered.arguments["gather_some"]
         read = {name.replace("column_", "column ", 1) for name in named} | {"neighbours"}
-        return Window({name: array for name, array in edges.arrays.items() if name in read})
+        arrays = {name: array for name, array in edges.arrays.items() if name in read}
+        return Window(arrays, stays=True)
 
     @cached_property
     def _notices(self) -> Window:

@@ -14,10 +14,6 @@ import dask
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 
-# Pages that are read or waiting beside those that are worked on, for each directory: a reader may wait
-# for a processor while all of them compute, and the disk is to have work meanwhile.
-AHEAD = 4
-
 # Spans of edges that are worked on side by side, which saves threads from waiting for each other at
 # the end of each.
 AT_ONCE = 2
@@ -52,7 +48,8 @@ class Limits:
 
         Beside those ahead, two that each span of edges lies in, and one that is there twice.
         """
-        return arrays * (AHEAD * len(self.directories) + 2 * AT_ONCE + 1) * self.page_bytes
+        ahead = pages_ahead(len(self.directories))
+        return arrays * (ahead + 2 * AT_ONCE + 1) * self.page_bytes
 
     @property
     def run_length(self) -> int:
@@ -67,6 +64,15 @@ class Limits:
                 f"{self.memory:,}: edges go to disk, what belongs to vertices does not; set it to "
                 "at least as much"
             )
+
+
+def pages_ahead(directories: int) -> int:
+    """Pages that are read or waiting beside those that are worked on: one a thread that reads.
+
+    A thread that reads may wait for a processor while all of them compute, and the disk is to have
+    work meanwhile. What is read goes round in all this memory: less of it is faster.
+    """
+    return max(4, 2 * directories)
 
 
 def configured() -> Limits | None:

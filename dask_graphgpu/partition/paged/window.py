@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 from dask_graphgpu.partition.paged.files import PagedArray
-from dask_graphgpu.partition.paged.limits import AHEAD, AT_ONCE
+from dask_graphgpu.partition.paged.limits import AT_ONCE, pages_ahead
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
 _HUGE = 2 << 20
@@ -24,7 +24,14 @@ class Window:
     """Arrays of one length, of which a few pages at a time are in memory.
 
     An edge is at its own index, so kernels work on them as on arrays in memory, within what a pass
-    has brought in. Memory for pages stays for the next pass, until `release`.
+    has brought in.
+
+    Parameters
+    ----------
+    arrays : mapping of str to PagedArray
+    stays : bool
+        Whether memory for pages stays for the next pass, until `release`: the system takes milliseconds
+        to fill new memory with zeros, while the disk waits.
 
     Attributes
     ----------
@@ -32,7 +39,8 @@ class Window:
         From disk so far.
     """
 
-    def __init__(self, arrays: Mapping[str, PagedArray]) -> None:
+    def __init__(self, arrays: Mapping[str, PagedArray], *, stays: bool = False) -> None:
+        self._stays = stays
         self._held = {name: _Held(array) for name, array in arrays.items()}
 
     @property
@@ -96,6 +104,8 @@ class Window:
         finally:
             for held in self._held.values():
                 held.end()
+            if not self._stays:
+                self.release()
 
     @contextmanager
     def _brought(self, i: int) -> Iterator[dict[str, np.ndarray]]:
@@ -122,7 +132,7 @@ class _Held:
 
     def __init__(self, array: PagedArray) -> None:
         self._array, self.read_bytes = array, 0
-        self._ahead = AHEAD * len(array.folder.paths)
+        self._ahead = pages_ahead(len(array.folder.paths))
         self._slot = array.page_bytes
         self._there: dict[int, _Page] = {}
         self._ring: np.ndarray | None = None
