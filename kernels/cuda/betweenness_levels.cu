@@ -2,14 +2,12 @@
 // of a whole graph, or on one of several ranks.
 //
 // Launch    a source: narrow, on ranks an exchange of levels, survey and begin. A level:
-// list_level, then
-//           pull_level or push_level, on ranks an exchange of border values before or after, then
-//           count_level. Once over the levels away from the source, and once back, from sums of
-//           zero and with finish_level.
+//           list_level, then pull_level or push_level, on ranks an exchange of border values before
+//           or after, then count_level. Once over the levels away from the source, and once back,
+//           from sums of zero and with finish_level.
 // Encoding  on ranks vertices are local ids: own ones, then ghosts. level: edges from the source,
-// 255
-//           where there is no path; right for ghosts too, and 255 behind the last vertex, up to a
-//           multiple of LOOKED_AT.
+//           255 where there is no path; right for ghosts too, and 255 behind the last vertex, up to
+//           a multiple of LOOKED_AT.
 // Why       the edges between two levels are found from either end: from that whose vertices have
 //           fewer edges, which are a fraction of those of both. On ranks what travels is one value
 //           a border vertex: what ghosts have to give is sent there before, or what was summed up

@@ -8,8 +8,7 @@
 // Encoding  what is sent to peers is one side, the ghosts that come from them the other. A chunk is
 //           a warp's: places side by side, of one peer. What is not reached is left out.
 // Why       levels are few, so two passes over the bytes of the levels do what a sort of keys does
-// in
-//           eight over keys of eight bytes. Both ends of a connection come to the same order.
+//           in eight over keys of eight bytes. Both ends of a connection come to the same order.
 
 #include "common.cuh"
 

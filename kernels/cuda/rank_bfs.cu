@@ -3,12 +3,10 @@
 // Launch    at the start: clear, start, pack, an exchange. A level: take, work, pack, an exchange.
 //           What is queued behind the last level does nothing.
 // Encoding  vertices are local ids: own ones, then ghosts, whose rows of in-edges are empty. To
-// each
-//           peer goes a segment of `packed`: a Told as a header, then a bit for each border vertex,
-//           whether the level has found it. One of its ghosts comes back in `received`.
+//           each peer goes a segment of `packed`: a Told as a header, then a bit for each border
+//           vertex, whether the level has found it. One of its ghosts comes back in `received`.
 // Choice    all ranks add up the same headers, and so decide the same. Each kernel does it anew:
-// what
-//           it reads of that is written by the others.
+//           what it reads of that is written by the others.
 //
 // What pushes, pulls and lists is that of bfs.cu.
 
