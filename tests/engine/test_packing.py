@@ -18,6 +18,7 @@ COLUMNS = {
     "floats": (np.float32, [-0.0, np.inf, 1.1], 32),
     "whole floats": (np.float32, [-3.0, 0.0, 12.0], 4),
     "whole doubles": (np.float64, [2.0**61, 2.0**61 + 1024, 2.0**61], 11),
+    "far floats": (np.float32, [2.0**60, 1.0, -(2.0**60)], 32),
     "halves": (np.int64, [0, 2**31, 5], 32),
 }
 
@@ -56,6 +57,7 @@ def test_the_width_of_words():
         (["bytes"], 2**24, np.uint32, 4),
         (["bytes"], 2**24 + 1, np.uint32, None),  # 5 bytes apart
         (["floats"], 2**32, np.uint32, 8),
+        (["far floats"], 2**32, np.uint32, 8),
         (["floats"], 2**33, np.uint64, None),  # more bits than there are
         (["small", "small"], 2**20, np.uint32, 4),
         ([], 2**20, np.uint32, None),

@@ -96,10 +96,13 @@ class Packing:
         packed = []
         for name, dtype in columns.items():
             least, bits = 0, 1 if dtype.kind == "b" else 8 * dtype.itemsize
-            if name in ranges:
-                least, largest = ranges[name]
-                bits = max(1, (largest - least).bit_length())
-            packed.append(PackedColumn(name, dtype, shift, bits, name in ranges, least))
+            lowest, largest = ranges.get(name, (0, _MASK))
+            spanned = max(1, (largest - lowest).bit_length())
+            # Whole floats may be further apart than their own bits go.
+            whole = name in ranges and spanned <= bits
+            if whole:
+                least, bits = lowest, spanned
+            packed.append(PackedColumn(name, dtype, shift, bits, whole, least))
             shift += bits
         word = np.dtype(np.uint32 if shift <= 32 else np.uint64)
         apart = ids.itemsize + sum(dtype.itemsize for dtype in columns.values())
