@@ -10,7 +10,8 @@ import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, layers, path, random_small, rmat, simple
 
 from dask_graphgpu.engine import cpu
-from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.errors import IntegerOverflow, InvalidEdges, OutOfDeviceMemory
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -189,3 +190,16 @@ def test_report():
     (row,) = report.advances
     assert (row.direction, row.supersteps) == ("accumulate", 2)
     assert row.edges == 2 * 2 * view.num_edges
+
+
+def test_in_edges_for_which_there_is_no_room(monkeypatch):
+    """Then teams search, which need none."""
+    view = simple(rmat(7, directed=True, seed=5).view())
+
+    def refused(self):
+        raise OutOfDeviceMemory("no room")
+
+    monkeypatch.setattr(gpu._Search, "is_large", lambda self: True)
+    monkeypatch.setattr(DeviceView, "into", property(refused))
+    assert not DeviceView.of(view).has_into
+    same(view, range(gpu.MANY_SOURCES))

@@ -9,7 +9,7 @@ from made_graphs import rmat
 from dask_graphgpu.engine import cpu, tiered
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import packed
+from dask_graphgpu.engine.tiered import packed, pinned
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS
@@ -133,3 +133,20 @@ def test_a_graph_that_fits_as_words_does_not_cross_the_link():
     found, report = ran(PROGRAM, view, 1, {}, sources=[0])
     assert report.moved == {}
     equal(found, on(cpu, PROGRAM, view, sources=[0]))
+
+
+def test_words_that_are_all_on_the_device_are_not_pinned(monkeypatch):
+    view, asked = weighted("int32"), []
+    empty = pinned.empty
+
+    def counted(size, dtype):
+        asked.append(size)
+        return empty(size, dtype)
+
+    monkeypatch.setattr(pinned, "empty", counted)
+    program = largest("int32")
+    num_edges = Binding(program, view, {}).send.num_edges
+    for share, expected in ((2, 0), (0.5, 1)):
+        asked.clear()
+        ran(program, view, share, {}, max_supersteps=6, exact_supersteps=True)
+        assert asked.count(num_edges) == expected

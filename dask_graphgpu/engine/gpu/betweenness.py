@@ -21,7 +21,7 @@ from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelRows, LevelSweeps
 from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
-from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
@@ -102,9 +102,10 @@ def betweenness(
     reaches, and O(V) to begin with. Blocks search in teams, each from a source of its own, where one search does not
     keep all of them busy [2]_. Where it does, and sums are of vertices without weights, a search finds the levels
     first, and the edges between two of them are then read from the end whose vertices have fewer; not in directed
-    graphs whose in-edges nobody has asked for, from few sources, nor in searches of many levels. With weights sources
-    come one after another, and distances are found first. 36 bytes a vertex and team. Sums are made by atomics: last
-    bits may change from run to run. See kernels/cuda/betweenness.cu and betweenness_levels.cu.
+    graphs whose in-edges nobody has asked for, from few sources or where there is no room for them, nor in searches of
+    many levels. In-edges that are made stay with the graph. With weights sources come one after another, and distances
+    are found first. 36 bytes a vertex and team. Sums are made by atomics: last bits may change from run to run. See
+    kernels/cuda/betweenness.cu and betweenness_levels.cu.
     """
     start = time.perf_counter()
     here = DeviceView.of(view)
@@ -169,9 +170,8 @@ class _Search:
     def by_levels(self, sources: Any) -> int:
         """Add the dependencies of the first sources, as long as searches have few levels; of how many."""
         here, done = self._here, 0
-        has_into = not here.directed or here.has_into or len(sources) >= MANY_SOURCES
         by_rows = here.view.levels is None
-        if self._along is not None or not by_rows or not has_into or not len(sources):
+        if self._along is not None or not by_rows or not self._has_into(len(sources)):
             return 0
         ends = [(here.into, here.out), (here.out, here.into)][: 1 + here.directed]
         rows = [LevelRows(pulled, pushed, here.n, here.defines) for pulled, pushed in ends]
@@ -191,6 +191,18 @@ class _Search:
         self._through += sweeps.through
         self.read += sum(each.edges for each in report.advances)
         return done
+
+    def _has_into(self, sources: int) -> bool:
+        """Whether in-edges are there, or are made for so many sources; they stay with the graph."""
+        here = self._here
+        if not here.directed or here.has_into:
+            return sources > 0
+        if sources < MANY_SOURCES:
+            return False
+        try:
+            return here.into is not None
+        except OutOfDeviceMemory:  # teams need the out-edges alone
+            return False
 
     def run(self, sources: Any, distance: Any = None, reached: Any = None) -> None:
         """Add the dependencies of some sources; over weights of one, whose distances are known."""

@@ -53,7 +53,7 @@ class Kept:
     def made(
         self, how: Any, arrays: tuple[np.ndarray, ...], make: Callable[[], np.ndarray]
     ) -> np.ndarray:
-        """What is made of some arrays in pinned memory, once in each way; it stays as long as the rows."""
+        """What is made of some arrays, once in each way; it stays as long as the rows."""
         key = how, *map(id, arrays)  # they are held, so that no others get their ids
         with self._lock:
             found = self._pinned.get(key)

@@ -45,9 +45,9 @@ def num_arrays(binding: Binding) -> int:
     return 1 if packing_of(binding) is not None else 1 + len(columns(binding))
 
 
-def packed(packing: Packing, rows: Adjacency) -> np.ndarray:
-    """The words of all edges, in pinned memory, made by all threads."""
-    made = pinned.empty(rows.num_edges, packing.word)
+def packed(packing: Packing, rows: Adjacency, *, cross: bool) -> np.ndarray:
+    """The words of all edges, made by all threads; pinned if they are to cross the link."""
+    made = (pinned.empty if cross else np.empty)(rows.num_edges, packing.word)
     packing.put(made, rows.neighbours, rows.columns)
     return made
 

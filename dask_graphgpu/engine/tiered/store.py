@@ -62,9 +62,11 @@ class HostTier:
         self.kept = Kept.of(view)
         self.arrays: dict[str, np.ndarray]
         if packing is not None:
+            cross = cut.resident < self.num_edges
             made = self.kept.made(
-                (packing, *given), tuple(given.values()), lambda: packed(packing, host)
-            )
+                (packing, cross, *given), tuple(given.values()),
+                lambda: packed(packing, host, cross=cross),
+            )  # fmt: skip
             self.arrays = {"neighbours": made}
         elif cut.resident == self.num_edges:
             self.arrays = given
