@@ -1,0 +1,7 @@
+"""What is asked of the driver."""
+
+from cupy._kernel import occupancy
+
+
+def occupancyMaxActiveBlocksPerMultiprocessor(func, block, dynamic):
+    return occupancy(func, block, dynamic)
