@@ -4,6 +4,7 @@ import heapq
 
 import numpy as np
 from engines import run
+from rank_programs import PATHS
 
 from dask_graphgpu.engine import interpret
 from dask_graphgpu.partition.csr import from_edges
@@ -49,20 +50,6 @@ PAGERANK = VertexProgram(
         "change": Sum(lambda rank, new_rank: abs(new_rank - rank)),
     },
     stop=lambda change, tolerance: change < tolerance,
-)
-PATHS = VertexProgram(  # number of shortest (hop) paths, counted level by level
-    state={
-        "level": Field("int64", initial=-1, at_source=0),
-        "paths": Field("int64", initial=0, at_source=1),
-    },
-    compute=lambda source_paths: source_paths,
-    combine="sum",
-    message="int64",
-    apply=lambda level, paths, message, received, superstep: {
-        "level": superstep if received and level < 0 else level,
-        "paths": message if received and level < 0 else paths,
-    },
-    active=lambda level, new_level: new_level != level,
 )
 
 

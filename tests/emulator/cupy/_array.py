@@ -459,9 +459,6 @@ class ndarray:
     def scatter_add(self, index, value):
         _Ufunc(np.add).at(self, index, value)
 
-    def toDlpack(self):
-        raise NotImplementedError
-
 
 def _unpickled(array):
     import cupy
