@@ -75,6 +75,26 @@ def entry(name: str) -> Path | None:
     return path
 
 
+def write(path: Path, data: bytes) -> None:
+    """Write a file of an entry, all or nothing: other processes may be writing or reading the same.
+
+    Raises
+    ------
+    OSError
+        It cannot be written, as on a full disk.
+    """
+    made = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            made = Path(file.name)
+            file.write(data)
+        made.replace(path)
+    except BaseException:
+        if made is not None:
+            made.unlink(missing_ok=True)
+        raise
+
+
 def warn_not_kept(reason: str) -> None:
     """Warn that every process compiles anew."""
     warnings.warn(

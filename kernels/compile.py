@@ -2,9 +2,11 @@
 
 Kernels of the CPU release the GIL and are compiled once for all processes. Numba's own cache goes by
 the file that a function stands in, so it does not see that another file changed whose functions were
-inlined; it leaves what it has compiled for an old file beside the new; and where it finds no folder
-to write, or a torn file, every call fails. Here the key covers every kernel source, files of another
-key are never touched, and a cache that cannot be used means no more than compiling again.
+inlined; it leaves what it has compiled for an old file beside the new; where it finds no folder
+to write, or a torn file, every call fails; and processes that compile a function for different types
+at once may take each other's machine code for their own. Here the key covers every kernel source,
+files of another key are never touched, each signature has a file that says which it is, and a cache
+that cannot be used means no more than compiling again.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import glob
 import hashlib
+import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +31,7 @@ from numba.core.caching import (
     _Cache,
     _CacheLocator,
 )
+from numba.core.serialize import dumps
 
 from dask_graphgpu.kernels import cache_folder, cuda_build
 from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
@@ -176,8 +181,46 @@ class _Files(CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
+class _Signatures:
+    """The files of a function, one for each key: its types, and the processor that it is compiled for.
+
+    Numba's have numbers, which an index gives to keys. Of two processes that read it before either has
+    written it, both take the next number.
+    """
+
+    def __init__(self, folder: str, base: str) -> None:
+        self._folder, self._base = Path(folder), base
+
+    def _path(self, key: Any) -> Path:
+        return (
+            self._folder / f"{self._base}.{hashlib.sha256(str(key).encode()).hexdigest()[:24]}.nbc"
+        )
+
+    def load(self, key: Any) -> Any:
+        """What was saved; None if nothing was."""
+        try:
+            data = self._path(key).read_bytes()
+        except FileNotFoundError:
+            return None
+        of, found = pickle.loads(data)
+        return found if of == key else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep it."""
+        cache_folder.write(self._path(key), dumps((key, data)))
+
+    def flush(self) -> None:
+        """Remove all of them."""
+        for path in self._folder.glob(f"{glob.escape(self._base)}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+
 class _OwnFolder(FunctionCache):
     _impl_class = _Files
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = _Signatures(self.cache_path, self._impl.filename_base)
 
 
 class _KernelCache(_Cache):

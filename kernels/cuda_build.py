@@ -106,7 +106,7 @@ def cubin(
     code = _compiled(source, whole, arch, functions)
     if path is not None:
         try:
-            _write(path, hashlib.sha256(code).digest() + code)
+            cache_folder.write(path, hashlib.sha256(code).digest() + code)
         except OSError as error:
             cache_folder.warn_not_kept(str(error))
     return code
@@ -138,13 +138,6 @@ def _kept(key: str) -> Path | None:
         cache_folder.warn_not_kept(str(error))
         return None
     return None if entry is None else entry / "cubin"
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All or nothing: other processes may be writing the same."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-    Path(file.name).replace(path)
 
 
 def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunction]) -> bytes:

@@ -5,9 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import dask
+import numpy as np
 import pytest
 from numba.core.caching import FunctionCache
 
@@ -106,6 +108,61 @@ def test_kernels_of_one_name_in_two_modules_keep_apart(tmp_path):
         assert [jit(space["kernel"])(1) for space in spaces] == [2, 3]
         assert [jit(space["kernel"])(1) for space in spaces] == [2, 3]
     assert len(list(tmp_path.rglob("*.nbc"))) == 2
+
+
+def test_processes_that_compile_at_once_do_not_get_each_others_code(tmp_path, monkeypatch):
+    def last(array):
+        return array[-1]
+
+    arrays = [np.arange(9, dtype=np.uint8), np.array([0.5, 2.5])]
+    arrived, written = (
+        threading.Barrier(2, timeout=20),
+        {"a": threading.Event(), "b": threading.Event()},
+    )
+    place = threading.local()
+    replace = os.replace
+
+    def replaced(made, path):
+        # Both have read what there is before either writes; then the first writes, the second, the
+        # second again and the first again, where anything is written twice.
+        name, place.times = place.name, getattr(place, "times", 0) + 1
+        if place.times == 1:
+            arrived.wait()
+        if (name, place.times) == ("b", 1):
+            written["a"].wait(20)
+        if (name, place.times) == ("a", 2):
+            written["b"].wait(20)
+        replace(made, path)
+        if (name, place.times) == ("a", 1):
+            written["a"].set()
+
+    def save(name, cache, result):
+        place.name = name
+        cache.save_overload(result.signature.args, result)
+        written[name].set()
+
+    with dask.config.set({"graphgpu.cache-directory": str(tmp_path / "other")}):
+        kernels = [jit(last) for _ in arrays]
+        results = [each(array) for each, array in zip(kernels, arrays, strict=True)]
+        assert results == [8, 2.5]
+    compiled = [next(iter(each.overloads.values())) for each in kernels]
+    with dask.config.set({"graphgpu.cache-directory": str(tmp_path)}):
+        caches = [jit(last)._cache for _ in arrays]
+        for each in caches:
+            assert each.cache_path
+        monkeypatch.setattr(os, "replace", replaced)
+        threads = [
+            threading.Thread(target=save, args=given)
+            for given in zip("ab", caches, compiled, strict=True)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        monkeypatch.undo()
+        again = jit(last)
+        assert [again(array) for array in arrays] == [8, 2.5]
+        assert sum(again.stats.cache_hits.values()) == 2
 
 
 def test_the_stamp_covers_every_source_with_its_name(tmp_path):
