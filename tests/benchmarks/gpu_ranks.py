@@ -210,7 +210,7 @@ def measured(
             took, answer = median(calls[name], ranks)
         seconds[name] = took / (ITERATIONS if name == "pagerank" else 1)
         sums[name] = summed(name, answer, view.num_owned, ranks)
-    return {"seconds": seconds, "sums": sums, "share": (plain.num_vertices, plain.num_edges)}
+    return {"seconds": seconds, "sums": sums, "share": (plain.num_vertices, plain.out.num_edges)}
 
 
 def summed(name: str, answer: Any, owned: int, ranks: Any) -> list[float]:
