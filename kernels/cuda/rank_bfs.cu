@@ -149,13 +149,21 @@ extern "C" __global__ void clear(Given given) {
     uint64 n = given.graph.n, words = (n + 31) / 32;
     for (uint64 w = thread_rank(); w < words; w += num_threads())
         given.visited[w] = w == words - 1 && n % 32 ? ~0u << (n % 32) : 0;
-    for (uint64 v = thread_rank(); v < n; v += num_threads())
+    // Those of ghosts are never anything else. Four at once: the array begins where it may.
+    struct alignas(16) Four {
+        int32 level[4];
+    };
+    for (uint64 i = thread_rank(); i < given.owned / 4; i += num_threads())
+        ((Four *)given.level)[i] = Four{-1, -1, -1, -1};
+    for (uint64 v = given.owned / 4 * 4 + thread_rank(); v < given.owned; v += num_threads())
         given.level[v] = -1;
     if (thread_rank() == 0) {
         *given.state = RankState{};
         start_runs(&given.state->runs);
     }
 }
+
+constexpr int AT_ONCE = 8; // numbers that a lane has under way
 
 // The source, where it is an own vertex.
 extern "C" __global__ void __launch_bounds__(512) start(Given given) {
@@ -164,20 +172,27 @@ extern "C" __global__ void __launch_bounds__(512) start(Given given) {
     RankMark mark = {given.level, given.degrees};
     Appender appender(given.lists(), Slice{}, state->lists, slots);
     uint64 source = (uint64)given.asked->source;
-    for (uint64 first = warp_rank() * WARP; first < given.owned; first += num_warps() * WARP) {
-        uint64 v = first + lane();
-        bool is_source = v < given.owned && given.numbers[v] == source;
+    for (uint64 first = warp_rank() * WARP * AT_ONCE; first < given.owned;
+         first += num_warps() * WARP * AT_ONCE) {
+        uint64 at = given.owned;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = first + j * WARP + lane();
+            if (v < given.owned && given.numbers[v] == source)
+                at = v;
+        }
+        bool is_source = at < given.owned;
         if (!__any_sync(FULL_WARP, is_source))
             continue;
         OFFSET row = 0;
         if (is_source) {
             Found found;
-            row = mark((ID)v, 0, given.graph.out_offsets, found);
-            set_bit(given.visited, v);
+            row = mark((ID)at, 0, given.graph.out_offsets, found);
+            set_bit(given.visited, at);
             state->found.vertices = found.vertices;
             state->found.edges = found.edges;
         }
-        appender.append(is_source, (ID)v, row);
+        appender.append(is_source, (ID)at, row);
     }
     appender.flush();
 }

@@ -1,7 +1,7 @@
 // rank_components.cu: components of a graph on several ranks, of the trees that each has linked of
 // its own vertices (components.cu).
 //
-// Launch    start, components, mark, pack, an exchange of bits, meet_giants, absorb, settle; then
+// Launch    start, components, mark, pack, an exchange of bits, hear, absorb, settle; then
 //           labels of border vertices: list_others, an exchange, take_others, or name_own and an
 //           exchange of all labels; then meet, an all-gather of pairs, join_first, relabel. Where
 //           there are more pairs: an exchange of them, join_pairs, relabel.
@@ -59,7 +59,6 @@ struct Given {
     const ID *every_pairs;     // the first `few` pairs of all ranks
     uint64 few;
     ID *joined;
-    uint64 numbers_there;
 
     __device__ __forceinline__ VERTEX tree_of(uint64 other) const { return (VERTEX)(n + other); }
 
@@ -79,34 +78,30 @@ struct Given {
     }
 };
 
-// Every label in a tree of its own; no ghost linked, no pairs, nothing listed, no largest tree, and
-// a state of zeros for linking.
+// No tree of another rank linked, no pairs, nothing listed, no largest tree, and a state of zeros
+// for linking.
 extern "C" __global__ void start(Given g) {
-    const uint64 most = g.numbers_there > g.n + g.size ? g.numbers_there : g.n + g.size;
-    for (uint64 i = thread_rank(); i < most; i += num_threads()) {
-        if (i < g.numbers_there)
-            g.joined[i] = (ID)i;
-        if (i < g.n)
-            g.label[i] = ~(ID)0;
-        if (i >= g.owned && i < g.n + g.size)
-            g.parent[i] = (VERTEX)i;
+    for (uint64 i = thread_rank(); i < g.size; i += num_threads()) {
+        g.parent[g.n + i] = g.tree_of(i);
+        g.other_counts[i] = 0;
     }
     for (uint64 i = thread_rank(); i < 3 + g.size; i += num_threads())
         g.found[i] = 0;
-    for (uint64 i = thread_rank(); i < g.size; i += num_threads())
-        g.other_counts[i] = 0;
     for (uint64 i = thread_rank(); i < g.words; i += num_threads())
         g.state[i] = 0;
     if (thread_rank() == 0)
         *g.label_of_giant = ~(ID)0; // nobody's
 }
 
-// Which own vertices are in the largest tree.
+// Which own vertices are in the largest tree. Roots have no label yet; others never have one.
 extern "C" __global__ void mark(Given g) {
     const VERTEX top = g.parent[*g.giant];
     for (uint64 first = warp_rank() * WARP; first < g.owned; first += num_warps() * WARP) {
         uint64 v = first + lane();
-        uint32 bits = __ballot_sync(FULL_WARP, v < g.owned && g.parent[v] == top);
+        VERTEX up = v < g.owned ? g.parent[v] : (VERTEX)0;
+        if (v < g.owned && up == v)
+            g.label[v] = ~(ID)0;
+        uint32 bits = __ballot_sync(FULL_WARP, v < g.owned && up == top);
         if (lane() == 0)
             g.inside[first / WARP] = bits;
     }
@@ -140,9 +135,22 @@ __device__ void tell_met(const Given &g, VERTEX top, uint64 owner) {
 
 constexpr int LOOKED_AT = 4; // ghosts of a peer in a row
 
-// Whether the largest trees of two ranks meet, told by the first of the `some` vertices that come
-// first: of most graphs that is enough. A thread looks at one's ghosts of one peer.
-extern "C" __global__ void meet_giants(Given g, uint64 some) {
+// Ghosts outside their owners' largest trees are linked with nobody yet, nor is anything told of
+// them. And whether the largest trees of two ranks meet, told by the first of the `some` vertices
+// that come first: of most graphs that is enough. A thread looks at one's ghosts of one peer.
+extern "C" __global__ void hear(Given g, uint64 some) {
+    const uint64 total = g.ghost_starts[g.size] / 32;
+    for (uint64 word = thread_rank(); word < total; word += num_threads()) {
+        uint64 peer = upper_bound(g.ghost_starts, g.size + 1, 32 * word) - 1;
+        uint64 first = g.ghosts[peer] + 32 * word - g.ghost_starts[peer];
+        for (uint32 outside = ~g.received[word]; outside != 0; outside &= outside - 1) {
+            uint64 ghost = first + __ffs(outside) - 1;
+            if (ghost >= g.ghosts[peer + 1])
+                break;
+            g.parent[ghost] = (VERTEX)ghost;
+            g.label[ghost] = ~(ID)0;
+        }
+    }
     const VERTEX top = g.parent[*g.giant];
     for (uint64 i = thread_rank(); i < some * g.size; i += num_threads()) {
         uint64 v = i / g.size, peer = i % g.size;
@@ -193,39 +201,50 @@ extern "C" __global__ void absorb(Given g) {
             linked = owner;
         }
     };
-    for (uint64 first = warp_rank() * WARP; first < g.owned; first += num_warps() * WARP) {
-        uint32 word = g.inside[first / WARP];
-        if (word == FULL_WARP && !apart)
-            continue;
-        uint64 v = first + lane(), linked = g.size;
-        bool within = word >> lane() & 1;
-        OFFSET begin = 0, end = 0; // ghosts stand at the end of a row
-        if (v < g.owned && (!within || apart))
-            begin = g.offsets[v], end = g.offsets[v + 1];
-        OFFSET stop = end - begin > SHORT ? end - SHORT : begin;
-        while (end > stop) {
-            uint64 w = g.neighbours[end - 1];
-            if (w < g.owned) {
-                begin = end;
-                break;
+    // A lane takes a word of the set: few of its vertices are outside, and each is a chain of
+    // reads.
+    const uint64 words = (g.owned + WARP - 1) / WARP;
+    for (uint64 first = warp_rank() * WARP; first < words; first += num_warps() * WARP) {
+        uint64 word = first + lane();
+        uint32 inside = word < words ? g.inside[word] : FULL_WARP,
+               todo = apart ? FULL_WARP : ~inside;
+        if (word >= words)
+            todo = 0;
+        else if (word == words - 1 && g.owned % WARP != 0)
+            todo &= (1u << (g.owned % WARP)) - 1;
+        while (__any_sync(FULL_WARP, todo != 0)) {
+            uint32 bit = todo & (0 - todo);
+            uint64 v = WARP * word + (bit != 0 ? __ffs(bit) - 1 : 0), linked = g.size;
+            bool within = inside & bit;
+            OFFSET begin = 0, end = 0; // ghosts stand at the end of a row
+            if (bit != 0)
+                begin = g.offsets[v], end = g.offsets[v + 1];
+            todo ^= bit;
+            OFFSET stop = end - begin > SHORT ? end - SHORT : begin;
+            while (end > stop) {
+                uint64 w = g.neighbours[end - 1];
+                if (w < g.owned) {
+                    begin = end;
+                    break;
+                }
+                look(v, within, w, linked);
+                --end, ++read;
             }
-            look(v, within, w, linked);
-            --end, ++read;
-        }
-        for (uint32 rest = __ballot_sync(FULL_WARP, end > begin); rest != 0; rest &= rest - 1) {
-            int one = __ffs(rest) - 1;
-            OFFSET from = __shfl_sync(FULL_WARP, begin, one);
-            OFFSET to = __shfl_sync(FULL_WARP, end, one);
-            bool one_within = __shfl_sync(FULL_WARP, (uint32)within, one);
-            uint64 last = g.size;
-            for (bool ghosts = true; ghosts && to > from;
-                 to -= to - from < WARP ? to - from : WARP) {
-                bool mine = to - from > (OFFSET)lane();
-                uint64 w = mine ? g.neighbours[to - 1 - lane()] : 0;
-                mine = mine && w >= g.owned;
-                if (mine)
-                    look(first + one, one_within, w, last), ++read;
-                ghosts = __all_sync(FULL_WARP, mine);
+            for (uint32 rest = __ballot_sync(FULL_WARP, end > begin); rest != 0; rest &= rest - 1) {
+                int one = __ffs(rest) - 1;
+                uint64 u = __shfl_sync(FULL_WARP, v, one), last = g.size;
+                OFFSET from = __shfl_sync(FULL_WARP, begin, one);
+                OFFSET to = __shfl_sync(FULL_WARP, end, one);
+                bool is_within = __shfl_sync(FULL_WARP, (uint32)within, one);
+                for (bool ghosts = true; ghosts && to > from;) {
+                    bool mine = to - from > (OFFSET)lane();
+                    uint64 w = mine ? g.neighbours[to - 1 - lane()] : 0;
+                    mine = mine && w >= g.owned;
+                    if (mine)
+                        look(u, is_within, w, last), ++read;
+                    ghosts = __all_sync(FULL_WARP, mine);
+                    to -= to - from < WARP ? to - from : WARP;
+                }
             }
         }
     }
@@ -359,9 +378,22 @@ extern "C" __global__ void join_pairs(const ID *pairs, uint64 number, ID *joined
 // the same.
 extern "C" __global__ void relabel(Given g) {
     for (uint64 v = thread_rank(); v < g.owned; v += num_threads()) {
-        ID top = fresh(g.label + g.parent[v]);
+        ID top = g.label[g.parent[v]];
         for (ID up = g.joined[top]; up != top; up = g.joined[top])
             top = up;
         g.label[v] = top;
     }
+}
+
+// Every label in a tree of its own again, as before the run: nothing but what is in pairs was
+// joined. As join_first, or of all pairs.
+extern "C" __global__ void part_first(Given g) {
+    for (uint64 i = thread_rank(); i < 2 * g.size * g.few; i += num_threads())
+        if (i / 2 % g.few < g.every_found[2 * (i / 2 / g.few)])
+            g.joined[g.every_pairs[i]] = g.every_pairs[i];
+}
+
+extern "C" __global__ void part_pairs(const ID *pairs, uint64 number, ID *joined) {
+    for (uint64 i = thread_rank(); i < 2 * number; i += num_threads())
+        joined[pairs[i]] = pairs[i];
 }

@@ -216,7 +216,8 @@ def measured(
 def summed(name: str, answer: Any, owned: int, ranks: Any) -> list[float]:
     """What has to be the same in sum over all ranks, however vertices are dealt to them."""
     field = {"sssp": "distance", "pagerank": "rank"}.get(name)
-    values = np.asarray(answer if field is None else answer[field])[:owned]
+    values = answer if field is None else answer[field]
+    values = (values if isinstance(values, np.ndarray) else values.get())[:owned]
     if name != "components":
         values = values.astype(np.float64)
         values = values[(values >= 0) & (values < _REACHED)]

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 # ghosts in other ranks' largest trees are linked. Of R-MAT graphs they are those of small components.
 VALUES_A_PLACE = 32
 
-# Pairs of labels of each rank that travel in any case. Where one has more, the host sees it.
-FEW_PAIRS = 4096
+# Pairs of labels of each rank that travel in any case, at least, and vertices of the graph for each. Where
+# a rank has more, the host sees it.
+FEW_PAIRS, VERTICES_A_PAIR = 1 << 12, 1 << 9
 
 # Vertices that are asked first for an edge between two largest trees: those with most edges, mostly.
 _ASKED = 1 << 16
@@ -64,12 +65,14 @@ class Joined:
         rows, vertex = here.into, here.id_dtype
         ghosts = view.border.ghosts
         self._label = cupy.empty(n, ids)
-        self._forest = cupy.empty(view.graph_vertices, ids)
-        self._pairs = cupy.empty((max(len(view.numbers) - self._owned + size, FEW_PAIRS), 2), ids)
+        # Every label in a tree of its own, between runs.
+        self._forest = cupy.arange(view.graph_vertices, dtype=ids)
+        few = self._few = max(FEW_PAIRS, view.graph_vertices // VERTICES_A_PAIR)
+        self._pairs = cupy.empty((max(n - self._owned + size, few), 2), ids)
         self._giant, self._giants = cupy.empty(1, ids), cupy.empty(size, ids)
         self._found = cupy.empty(_FOUND + size, np.uint64)
         self._every_found = cupy.empty(2 * size, np.uint64)
-        self._every_pairs = cupy.empty((size, FEW_PAIRS, 2), ids)
+        self._every_pairs = cupy.empty((size, few, 2), ids)
         self._seen = [cupyx.empty_pinned(each.size, np.uint64) for each in self._told]
         self._counts: list[int] = []
         self._most = [0] * size  # pairs of each rank that there is room for, in the arrays
@@ -97,15 +100,15 @@ class Joined:
             parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32),
             cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.arrays, comes.arrays[0],
             self._packed, self._received, *self._others.given, *self._came.given, self._giant,
-            self._giants, self._pairs, self._found, self._every_found, self._every_pairs, FEW_PAIRS,
-            self._forest, self._forest.size,
+            self._giants, self._pairs, self._found, self._every_found, self._every_pairs, few,
+            self._forest,
         ]  # fmt: skip
         self._given = struct(self._held)
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
         module = cuda("rank_components", defines=defines)
-        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
-        names += " join_first join_pairs relabel"
+        names = "start mark pack hear absorb settle list_others take_others name_own meet"
+        names += " join_first join_pairs relabel part_first part_pairs"
         self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
         recorded = border.link.recorded
         self._whole = recorded(partial(self._join, self._tell_all), lasts=True)
@@ -123,12 +126,12 @@ class Joined:
             self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
             every = self._labelled()
         self._counts = every[:, 0].tolist()
-        if max(self._counts) > FEW_PAIRS:
+        if max(self._counts) > self._few:
             self.join_many()
 
     def _labelled(self) -> np.ndarray:
         """Link trees, and join them by few pairs. Of every rank: how many, whether a list was too short."""
-        self._launch("start", max(self._forest.size, self._label.size + self._ranks.size))
+        self._launch("start", max(_THREADS, self._ranks.size))
         if self._trees is not None:
             self._trees.link(None, both=True)
         (self._listed if self._by_list else self._whole)()
@@ -150,7 +153,7 @@ class Joined:
         self._launch("mark", owned)
         self._launch("pack", 4 * self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
-        self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
+        self._launch("hear", max(asked * self._ranks.size, self._received.size), np.uint64(asked))
         most = _BLOCKS * launch.num_multiprocessors() * _THREADS
         for name in ("absorb", "settle"):
             self._launch(name, min(owned, most))
@@ -158,9 +161,10 @@ class Joined:
         if owned:
             self._launch("meet", max(self._received.size, self._ranks.size))
         link.all_gather(self._found[:2], self._every_found)
-        link.all_gather(self._pairs[:FEW_PAIRS], self._every_pairs)
-        self._launch("join_first", self._ranks.size * FEW_PAIRS)
+        link.all_gather(self._pairs[: self._few], self._every_pairs)
+        self._launch("join_first", self._ranks.size * self._few)
         self._launch("relabel", owned)
+        self._launch("part_first", self._ranks.size * self._few)
 
     def _tell_all(self) -> None:
         """Queue that ghosts are told their labels, and all ranks those of the largest trees."""
@@ -184,10 +188,15 @@ class Joined:
         mine, none = self._pairs[: counts[own]], self._pairs[:0]
         sent = [none if rank == own else mine for rank in range(len(counts))]
         self._border.link.swap([(sent, every)])
-        for pairs in (*every, mine):
-            given = pairs, np.uint64(len(pairs)), self._forest
-            launch.flat(self._kernels["join_pairs"], len(pairs), given)
+
+        def of_all(name: str) -> None:
+            for pairs in (*every, mine):
+                given = pairs, np.uint64(len(pairs)), self._forest
+                launch.flat(self._kernels[name], len(pairs), given)
+
+        of_all("join_pairs")
         self._launch("relabel", self._owned)
+        of_all("part_pairs")
         self._border.link.settle()
 
     def _make_room(self) -> None:

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 # Levels that are queued as one CUDA graph before the host looks whether the search is over, behind as
 # many others: of a search that has come so deep, and before. Those behind the last level send the
-# border in vain, and most searches of large graphs have few.
+# border in vain, and most searches of large graphs have few: before that it is one, where the words that
+# travel are many.
 AHEAD, FEW_AHEAD, DEEP = 16, 2, 32
+_MANY_WORDS = 1 << 15
 
 # Levels of which it is told how many vertices they have.
 LEVELS_TOLD = 256
@@ -58,7 +60,7 @@ class Search:
         here = RankDeviceView.of(toward)
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
         self._ids = ids
-        self.level = cupy.empty(n, np.int32)
+        self.level = cupy.full(n, -1, np.int32)  # and so it stays at ghosts
         self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
         self._sizes, self._levels = cupy.empty(LEVELS_TOLD, np.uint64), 0
         self._asked = cupy.empty(3, np.int64)
@@ -91,7 +93,11 @@ class Search:
         pack = queued("pack", *_COSTS)
         self._start = self._recorded(queued("clear"), queued("start"), pack, self._exchange)
         level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
-        self._few, self._many = (self._recorded(*number * level) for number in (FEW_AHEAD, AHEAD))
+        most = int(view.ranks.max(max(sends.words, self._ghosts.words)))
+        self._few_ahead = 1 if most > _MANY_WORDS else FEW_AHEAD
+        self._few, self._many = (
+            self._recorded(*number * level) for number in (self._few_ahead, AHEAD)
+        )
 
     def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
         """Find the hops from a number. Collective."""
@@ -129,7 +135,7 @@ class Search:
                 self._many()
             else:
                 self._few()
-                queued += FEW_AHEAD
+                queued += self._few_ahead
             looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
             seen.reverse()  # the other one may be waited for
             state.get(out=looks[-1][1], blocking=False)
