@@ -1,7 +1,7 @@
 // rank_components.cu: components of a graph on several ranks, of the trees that each has linked of
 // its own vertices (components.cu).
 //
-// Launch    start, components, mark, pack, an exchange of bits, hear, absorb, settle; then
+// Launch    start, components, mark, pack, an exchange of bits, meet_giants, absorb, settle; then
 //           labels of border vertices: list_others, an exchange, take_others, or name_own and an
 //           exchange of all labels; then meet, an all-gather of pairs, join_first, relabel. Where
 //           there are more pairs: an exchange of them, join_pairs, relabel.
@@ -78,13 +78,16 @@ struct Given {
     }
 };
 
-// No tree of another rank linked, no pairs, nothing listed, no largest tree, and a state of zeros
-// for linking.
+// No ghost and no tree of another rank linked, nothing told of them, no pairs, nothing listed, no
+// largest tree, and a state of zeros for linking.
 extern "C" __global__ void start(Given g) {
-    for (uint64 i = thread_rank(); i < g.size; i += num_threads()) {
-        g.parent[g.n + i] = g.tree_of(i);
-        g.other_counts[i] = 0;
+    for (uint64 v = g.owned + thread_rank(); v < g.n + g.size; v += num_threads()) {
+        g.parent[v] = (VERTEX)v;
+        if (v < g.n)
+            g.label[v] = ~(ID)0;
     }
+    for (uint64 i = thread_rank(); i < g.size; i += num_threads())
+        g.other_counts[i] = 0;
     for (uint64 i = thread_rank(); i < 3 + g.size; i += num_threads())
         g.found[i] = 0;
     for (uint64 i = thread_rank(); i < g.words; i += num_threads())
@@ -104,6 +107,43 @@ extern "C" __global__ void mark(Given g) {
         uint32 bits = __ballot_sync(FULL_WARP, v < g.owned && up == top);
         if (lane() == 0)
             g.inside[first / WARP] = bits;
+    }
+}
+
+// The place of the bit of a word below which are `below` others that are set.
+__device__ __forceinline__ uint32 nth_bit(uint32 word, uint32 below) {
+    uint32 place = 0;
+#pragma unroll
+    for (int width = WARP / 2; width > 0; width /= 2) {
+        uint32 there = __popc(word >> place & ((1u << width) - 1));
+        if (below >= there) {
+            below -= there;
+            place += width;
+        }
+    }
+    return place;
+}
+
+// Calls use(is one, place) by all lanes until each place whose bit of word_of(i) is set has had a
+// lane; a warp takes the bits of 32 words together: few are set, and each is a chain of reads.
+template <typename WordOf, typename Use>
+__device__ __forceinline__ void for_bits(uint64 words, WordOf word_of, Use use) {
+    for (uint64 first = warp_rank() * WARP; first < words; first += num_warps() * WARP) {
+        uint32 mine = first + lane() < words ? word_of(first + lane()) : 0;
+        uint32 through = warp_inclusive_scan((uint32)__popc(mine));
+        uint32 total = __shfl_sync(FULL_WARP, through, WARP - 1);
+        for (uint32 begin = 0; begin < total; begin += WARP) {
+            uint32 item = begin + lane(), owner = 0; // the words before have no more than so many
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2)
+                if (__shfl_sync(FULL_WARP, through, owner + step - 1) <= item)
+                    owner += step;
+            uint32 word = __shfl_sync(FULL_WARP, mine, owner);
+            uint32 before = __shfl_sync(FULL_WARP, through, owner) - __popc(word);
+            bool is_one = item < total;
+            uint64 place = is_one ? nth_bit(word, item - before) : 0;
+            use(is_one, WARP * (first + owner) + place);
+        }
     }
 }
 
@@ -135,22 +175,9 @@ __device__ void tell_met(const Given &g, VERTEX top, uint64 owner) {
 
 constexpr int LOOKED_AT = 4; // ghosts of a peer in a row
 
-// Ghosts outside their owners' largest trees are linked with nobody yet, nor is anything told of
-// them. And whether the largest trees of two ranks meet, told by the first of the `some` vertices
-// that come first: of most graphs that is enough. A thread looks at one's ghosts of one peer.
-extern "C" __global__ void hear(Given g, uint64 some) {
-    const uint64 total = g.ghost_starts[g.size] / 32;
-    for (uint64 word = thread_rank(); word < total; word += num_threads()) {
-        uint64 peer = upper_bound(g.ghost_starts, g.size + 1, 32 * word) - 1;
-        uint64 first = g.ghosts[peer] + 32 * word - g.ghost_starts[peer];
-        for (uint32 outside = ~g.received[word]; outside != 0; outside &= outside - 1) {
-            uint64 ghost = first + __ffs(outside) - 1;
-            if (ghost >= g.ghosts[peer + 1])
-                break;
-            g.parent[ghost] = (VERTEX)ghost;
-            g.label[ghost] = ~(ID)0;
-        }
-    }
+// Whether the largest trees of two ranks meet, told by the first of the `some` vertices that come
+// first: of most graphs that is enough. A thread looks at one's ghosts of one peer.
+extern "C" __global__ void meet_giants(Given g, uint64 some) {
     const VERTEX top = g.parent[*g.giant];
     for (uint64 i = thread_rank(); i < some * g.size; i += num_threads()) {
         uint64 v = i / g.size, peer = i % g.size;
@@ -201,53 +228,45 @@ extern "C" __global__ void absorb(Given g) {
             linked = owner;
         }
     };
-    // A lane takes a word of the set: few of its vertices are outside, and each is a chain of
-    // reads.
     const uint64 words = (g.owned + WARP - 1) / WARP;
-    for (uint64 first = warp_rank() * WARP; first < words; first += num_warps() * WARP) {
-        uint64 word = first + lane();
-        uint32 inside = word < words ? g.inside[word] : FULL_WARP,
-               todo = apart ? FULL_WARP : ~inside;
-        if (word >= words)
-            todo = 0;
-        else if (word == words - 1 && g.owned % WARP != 0)
-            todo &= (1u << (g.owned % WARP)) - 1;
-        while (__any_sync(FULL_WARP, todo != 0)) {
-            uint32 bit = todo & (0 - todo);
-            uint64 v = WARP * word + (bit != 0 ? __ffs(bit) - 1 : 0), linked = g.size;
-            bool within = inside & bit;
-            OFFSET begin = 0, end = 0; // ghosts stand at the end of a row
-            if (bit != 0)
-                begin = g.offsets[v], end = g.offsets[v + 1];
-            todo ^= bit;
-            OFFSET stop = end - begin > SHORT ? end - SHORT : begin;
-            while (end > stop) {
-                uint64 w = g.neighbours[end - 1];
-                if (w < g.owned) {
-                    begin = end;
-                    break;
-                }
-                look(v, within, w, linked);
-                --end, ++read;
+    auto word_of = [&](uint64 word) {
+        uint32 all =
+            word == words - 1 && g.owned % WARP != 0 ? (1u << (g.owned % WARP)) - 1 : FULL_WARP;
+        return all & (apart ? FULL_WARP : ~g.inside[word]);
+    };
+    for_bits(words, word_of, [&](bool is_one, uint64 v) {
+        bool within = is_one && apart && has_bit(g.inside, v);
+        uint64 linked = g.size;
+        OFFSET begin = 0, end = 0; // ghosts stand at the end of a row
+        if (is_one)
+            begin = g.offsets[v], end = g.offsets[v + 1];
+        OFFSET stop = end - begin > SHORT ? end - SHORT : begin;
+        while (end > stop) {
+            uint64 w = g.neighbours[end - 1];
+            if (w < g.owned) {
+                begin = end;
+                break;
             }
-            for (uint32 rest = __ballot_sync(FULL_WARP, end > begin); rest != 0; rest &= rest - 1) {
-                int one = __ffs(rest) - 1;
-                uint64 u = __shfl_sync(FULL_WARP, v, one), last = g.size;
-                OFFSET from = __shfl_sync(FULL_WARP, begin, one);
-                OFFSET to = __shfl_sync(FULL_WARP, end, one);
-                bool is_within = __shfl_sync(FULL_WARP, (uint32)within, one);
-                for (bool ghosts = true; ghosts && to > from;) {
-                    bool mine = to - from > (OFFSET)lane();
-                    uint64 w = mine ? g.neighbours[to - 1 - lane()] : 0;
-                    mine = mine && w >= g.owned;
-                    if (mine)
-                        look(u, is_within, w, last), ++read;
-                    ghosts = __all_sync(FULL_WARP, mine);
-                    to -= to - from < WARP ? to - from : WARP;
-                }
+            look(v, within, w, linked);
+            --end, ++read;
+        }
+        for (uint32 rest = __ballot_sync(FULL_WARP, end > begin); rest != 0; rest &= rest - 1) {
+            int one = __ffs(rest) - 1;
+            uint64 u = __shfl_sync(FULL_WARP, v, one), last = g.size;
+            OFFSET from = __shfl_sync(FULL_WARP, begin, one);
+            OFFSET to = __shfl_sync(FULL_WARP, end, one);
+            bool is_within = __shfl_sync(FULL_WARP, (uint32)within, one);
+            for (bool ghosts = true; ghosts && to > from;) {
+                bool mine = to - from > (OFFSET)lane();
+                uint64 w = mine ? g.neighbours[to - 1 - lane()] : 0;
+                mine = mine && w >= g.owned;
+                if (mine)
+                    look(u, is_within, w, last), ++read;
+                ghosts = __all_sync(FULL_WARP, mine);
+                to -= to - from < WARP ? to - from : WARP;
             }
         }
-    }
+    });
     read = block_sum(read);
     if (threadIdx.x == 0 && read > 0)
         atomicAdd(g.found + 2, read);
@@ -277,28 +296,24 @@ extern "C" __global__ void list_others(Given g) {
     const VERTEX top = g.root_of((VERTEX)*g.giant);
     if (thread_rank() == 0)
         *g.label_of_giant = g.label[top];
-    const uint64 total = g.send_starts[g.size] / 32;
-    for (uint64 word = thread_rank(); word < total; word += num_threads()) {
-        uint32 outside = ~g.packed[word];
-        if (outside == 0)
-            continue;
-        uint64 peer = upper_bound(g.send_starts, g.size + 1, 32 * word) - 1;
-        uint64 first = 32 * word - g.send_starts[peer], count = g.send_counts[peer];
-        for (; outside != 0; outside &= outside - 1) {
-            uint64 place = first + __ffs(outside) - 1;
-            if (place >= count)
-                break;
-            VERTEX root = g.parent[g.sends[g.send_starts[peer] + place]];
-            if (root == top)
-                continue;
-            uint64 room = g.other_starts[peer + 1] - g.other_starts[peer];
-            if (fresh(g.other_counts + peer) > room) // in vain: then all labels travel
-                continue;
-            uint64 at = atomicAdd(g.other_counts + peer, (uint64)1);
-            if (at < room)
-                g.others[g.other_starts[peer] + at] = Other{(ID)place, g.label[root]};
-        }
-    }
+    auto word_of = [&](uint64 word) { return ~g.packed[word]; };
+    for_bits(g.send_starts[g.size] / 32, word_of, [&](bool is_one, uint64 i) {
+        if (!is_one)
+            return;
+        uint64 peer = upper_bound(g.send_starts, g.size + 1, i) - 1,
+               place = i - g.send_starts[peer];
+        if (place >= g.send_counts[peer])
+            return;
+        VERTEX root = g.parent[g.sends[i]];
+        if (root == top)
+            return;
+        uint64 room = g.other_starts[peer + 1] - g.other_starts[peer];
+        if (fresh(g.other_counts + peer) > room) // in vain: then all labels travel
+            return;
+        uint64 at = atomicAdd(g.other_counts + peer, (uint64)1);
+        if (at < room)
+            g.others[g.other_starts[peer] + at] = Other{(ID)place, g.label[root]};
+    });
 }
 
 // The labels that are listed.
@@ -336,28 +351,26 @@ extern "C" __global__ void meet(Given g) {
         if (g.other_counts[peer] > g.other_starts[peer + 1] - g.other_starts[peer])
             g.found[1] = 1;
     }
-    const uint64 total = g.ghost_starts[g.size] / 32;
-    for (uint64 word = thread_rank(); word < total; word += num_threads()) {
-        uint32 outside = ~g.received[word];
-        if (outside == 0)
-            continue;
-        uint64 peer = upper_bound(g.ghost_starts, g.size + 1, 32 * word) - 1;
-        uint64 first = g.ghosts[peer] + 32 * word - g.ghost_starts[peer];
-        bool met = g.root_of(g.tree_of(peer)) == top;
-        for (; outside != 0; outside &= outside - 1) {
-            uint64 ghost = first + __ffs(outside) - 1;
-            if (ghost >= g.ghosts[peer + 1])
-                break;
-            VERTEX up = g.parent[ghost];
-            if (up == ghost)
-                continue;
-            VERTEX root = g.root_of(up);
-            ID here = g.label[root], told = g.label[ghost];
-            ID there = told == ~(ID)0 ? g.giants[peer] : told;
-            if (here != there && !(met && root == top && there == g.giants[peer]))
-                add_pair(g, here, there);
-        }
-    }
+    auto word_of = [&](uint64 word) { return ~g.received[word]; };
+    for_bits(g.ghost_starts[g.size] / 32, word_of, [&](bool is_one, uint64 i) {
+        if (!is_one)
+            return;
+        uint64 peer = upper_bound(g.ghost_starts, g.size + 1, i) - 1;
+        uint64 ghost = g.ghosts[peer] + i - g.ghost_starts[peer];
+        if (ghost >= g.ghosts[peer + 1])
+            return;
+        VERTEX up = g.parent[ghost];
+        if (up == ghost)
+            return;
+        VERTEX root = g.root_of(up);
+        ID here = g.label[root], told = g.label[ghost];
+        ID there = told == ~(ID)0 ? g.giants[peer] : told;
+        if (here == there)
+            return;
+        bool said = root == top && there == g.giants[peer] && g.root_of(g.tree_of(peer)) == top;
+        if (!said)
+            add_pair(g, here, there);
+    });
 }
 
 // Joins the pairs of all ranks where none has more than `few`.

@@ -168,7 +168,7 @@ def in_host_memory(view: Any) -> Any:
     rows = view.out
     columns = {name: asnumpy(column) for name, column in rows.columns.items()}
     rank = None if view.user_rank is None else asnumpy(view.user_rank)
-    here = Adjacency(asnumpy(rows.offsets), asnumpy(rows.neighbours), columns)
+    here = Adjacency(asnumpy(rows.offsets).astype(np.int64), asnumpy(rows.neighbours), columns)
     return View.of(here, directed=False, user_rank=rank)
 
 

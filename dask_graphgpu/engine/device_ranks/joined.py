@@ -107,7 +107,7 @@ class Joined:
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
         module = cuda("rank_components", defines=defines)
-        names = "start mark pack hear absorb settle list_others take_others name_own meet"
+        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
         names += " join_first join_pairs relabel part_first part_pairs"
         self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
         recorded = border.link.recorded
@@ -131,7 +131,7 @@ class Joined:
 
     def _labelled(self) -> np.ndarray:
         """Link trees, and join them by few pairs. Of every rank: how many, whether a list was too short."""
-        self._launch("start", max(_THREADS, self._ranks.size))
+        self._launch("start", max(_THREADS, len(self._pairs)))
         if self._trees is not None:
             self._trees.link(None, both=True)
         (self._listed if self._by_list else self._whole)()
@@ -153,7 +153,7 @@ class Joined:
         self._launch("mark", owned)
         self._launch("pack", 4 * self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
-        self._launch("hear", max(asked * self._ranks.size, self._received.size), np.uint64(asked))
+        self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
         most = _BLOCKS * launch.num_multiprocessors() * _THREADS
         for name in ("absorb", "settle"):
             self._launch(name, min(owned, most))

@@ -26,15 +26,13 @@ if TYPE_CHECKING:
 
 # Levels that are queued as one CUDA graph before the host looks whether the search is over, behind as
 # many others: of a search that has come so deep, and before. Those behind the last level send the
-# border in vain, and most searches of large graphs have few: before that it is one, where the words that
-# travel are many.
+# border in vain, and most searches of large graphs have few.
 AHEAD, FEW_AHEAD, DEEP = 16, 2, 32
-_MANY_WORDS = 1 << 15
 
 # Levels of which it is told how many vertices they have.
 LEVELS_TOLD = 256
 
-_THREADS = 512
+_THREADS, _MOST_BLOCKS = 512, 4  # of a block; blocks that fill a multiprocessor
 _HEADER = 8  # words of Told
 _COSTS = np.float32(PUSH_COST), np.float32(VERTEX_COST)
 
@@ -84,20 +82,18 @@ class Search:
         ]  # fmt: skip
         given = struct(self._held)
         module = cuda("rank_bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)})
-        blocks = BLOCKS * launch.num_multiprocessors()
+        threads = launch.num_multiprocessors() * _THREADS
 
-        def queued(name: str, *more: Any) -> Callable[[], None]:
+        def queued(name: str, *more: Any, blocks: int = BLOCKS) -> Callable[[], None]:
             kernel, args = launch.loaded(module.kernel(name)), (given, *more)
-            return lambda: launch.flat(kernel, blocks * _THREADS, args, threads=_THREADS)
+            return lambda: launch.flat(kernel, blocks * threads, args, threads=_THREADS)
 
-        pack = queued("pack", *_COSTS)
-        self._start = self._recorded(queued("clear"), queued("start"), pack, self._exchange)
+        # Those that only wait for memory.
+        clear, start = (queued(name, blocks=_MOST_BLOCKS) for name in ("clear", "start"))
+        pack = queued("pack", *_COSTS, blocks=_MOST_BLOCKS)
+        self._start = self._recorded(clear, start, pack, self._exchange)
         level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
-        most = int(view.ranks.max(max(sends.words, self._ghosts.words)))
-        self._few_ahead = 1 if most > _MANY_WORDS else FEW_AHEAD
-        self._few, self._many = (
-            self._recorded(*number * level) for number in (self._few_ahead, AHEAD)
-        )
+        self._few, self._many = (self._recorded(*number * level) for number in (FEW_AHEAD, AHEAD))
 
     def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
         """Find the hops from a number. Collective."""
@@ -135,7 +131,7 @@ class Search:
                 self._many()
             else:
                 self._few()
-                queued += self._few_ahead
+                queued += FEW_AHEAD
             looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
             seen.reverse()  # the other one may be waited for
             state.get(out=looks[-1][1], blocking=False)
