@@ -296,9 +296,15 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     else if (search.listed)
         pull_listed(graph, depth, lists.medium, now, other, mark, list, search.unvisited,
                     other_list, &state->found.unvisited, slots, found);
-    else
-        pull_all(graph, depth, lists.medium, now, other, mark, other_list, &state->found.unvisited,
+    else {
+        Graph own = graph; // ghosts have no rows
+        own.n = given.owned;
+        pull_all(own, depth, lists.medium, now, other, mark, other_list, &state->found.unvisited,
                  slots, found);
+        uint64 first = (given.owned + 31) / 32 + thread_rank();
+        for (uint64 w = first; w < (graph.n + 31) / 32; w += num_threads())
+            other[w] = now[w];
+    }
     appender.flush();
     uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
     uint32 vertices = warp_sum(found.vertices);
