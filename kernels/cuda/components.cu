@@ -9,6 +9,12 @@
 #include "members.cuh"
 #include "runs.cuh"
 
+// OWN_ALONE: neighbours from n on are left out: they are vertices of other ranks, and stand behind
+// the others in their rows.
+#ifndef OWN_ALONE
+#define OWN_ALONE 0
+#endif
+
 constexpr int ROUNDS = 2; // neighbours of each vertex that are linked first
 
 struct State {
@@ -47,8 +53,11 @@ __device__ uint64 link_rest(const OFFSET *offsets, const ID *neighbours, const W
     // What was linked before is linked again: seldom, and it does no harm.
 #pragma unroll
         for (int j = 0; j < BATCH; ++j)
-            if (j * step < left)
-                link(parent, u, neighbours[edge + j * step]);
+            if (j * step < left) {
+                ID v = neighbours[edge + j * step];
+                if (!OWN_ALONE || v < lists.n)
+                    link(parent, u, v);
+            }
     });
     grid_sync(barrier);
     return read;
@@ -75,7 +84,9 @@ extern "C" __global__ void __launch_bounds__(512, 3)
         for (uint64 v = thread_rank(); v < n; v += num_threads()) {
             OFFSET start = offsets[v], end = offsets[v + 1];
             if (end - start > place) {
-                link(parent, (ID)v, neighbours[start + place]);
+                ID other = neighbours[start + place];
+                if (!OWN_ALONE || other < n)
+                    link(parent, (ID)v, other);
                 ++read;
             }
         }

@@ -11,11 +11,11 @@ constexpr int SAMPLES = 1024; // vertices whose trees are compared to find the l
 // Joins the trees of two vertices: the larger root becomes a child of a smaller vertex. The first
 // reads may come from the multiprocessor's own cache: most find one root, and all of that are of
 // few words. What is tried again has to be read anew.
-__device__ __forceinline__ void link(ID *parent, ID u, ID v) {
-    ID a = parent[u], b = parent[v];
+template <typename T> __device__ __forceinline__ void link(T *parent, T u, T v) {
+    T a = parent[u], b = parent[v];
     while (a != b) {
-        ID high = a > b ? a : b, low = a > b ? b : a;
-        ID above = fresh(parent + high);
+        T high = a > b ? a : b, low = a > b ? b : a;
+        T above = fresh(parent + high);
         if (above == low)
             return;
         if (above == high && compare_and_swap(parent + high, high, low) == high)

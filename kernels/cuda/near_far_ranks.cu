@@ -1,9 +1,9 @@
 // near_far_ranks.cu: what the ranks of a run in near-far order tell each other after a stretch, and
 // how far the next one goes.
 //
-// Launch    a stretch: near_far, an exchange of the border's values, arrived, tell, an all-gather
-// of
-//           Told, next_stretch. What is queued behind the last one does nothing.
+// Launch    a stretch: near_far; an exchange of the border's values and arrived, or list_news, an
+//           exchange and take_news; then tell, an all-gather of Told, next_stretch. What is queued
+//           behind the last one does nothing.
 // Encoding  ghosts are the vertices from run.num_owned on. told[i], told_late[i]: of the i-th, what
 //           it sent last, or had at the start. late: as in near_far.cuh.
 // Choice    all ranks put the same numbers together, and so go on to the same priority.
@@ -155,58 +155,88 @@ extern "C" __global__ void list_news(Run run, Lists lists, const ID *vertices, u
     }
 }
 
-// Puts what has come where the ghosts are; those of a peer begin at ghosts[peer].
-extern "C" __global__ void take_news(Run run, Lists lists, const News *news, const uint64 *starts,
-                                     const uint64 *counts, const uint64 *ghosts, uint64 size) {
-    for (uint64 i = thread_rank(); i < starts[size]; i += num_threads()) {
-        uint64 peer = upper_bound(starts, size + 1, i) - 1;
-        if (i - starts[peer] >= counts[peer])
-            continue;
-        uint64 ghost = ghosts[peer] + news[i].place;
-        first_field(run)[ghost] = news[i].value;
-#if MAY_BE_LATE
-        lists.late[ghost] = (uint8)news[i].late;
-#endif
+// What comes to a block's part of the ghosts that send next. They may be all border vertices, and
+// atomics on the same counter are done one after another: so a block adds up what it counts, and
+// lists what it finds.
+struct Arriving {
+    Stage stage;
+    uint64 arrivals, came;
+    int64 least;
+};
+
+// Of a thread.
+struct Arrived {
+    uint32 arrivals, came;
+    int64 least;
+    const bool listed; // there is a list of the far set
+    ID *const list;
+};
+
+// Whether a ghost sends next, as its owner has told it something.
+__device__ __forceinline__ bool hears(const Run &run, const Lists &lists, VALUE *told,
+                                      uint8 *told_late, uint64 v) {
+    const uint64 ghost = v - run.num_owned;
+    VALUE now = first_field(run)[v], was = told[ghost];
+    bool reached = MAY_BE_LATE && lists.late[v] && !told_late[ghost];
+    bool same = now == was || (now != now && was != was); // NaN is told once
+    if (same && !reached)
+        return false;
+    told[ghost] = now;
+    if (reached)
+        told_late[ghost] = 1;
+    return sends_next(run, v, was, now);
+}
+
+__device__ __forceinline__ Arrived begin(const Lists &lists, Arriving &all) {
+    if (threadIdx.x == 0) {
+        all.arrivals = all.came = 0;
+        all.least = MOST;
+    }
+    clear(all.stage);
+    __syncthreads();
+    const Control *control = lists.control;
+    return {0, 0, MOST, control->far_listed != 0, lists.far[control->far_parity]};
+}
+
+// Of each lane one that sends next; `comes`: it is not in the far set yet. Full warps only.
+__device__ __forceinline__ void add(const Run &run, const Lists &lists, bool sends, bool comes,
+                                    uint64 v, Arriving &all, Arrived &own) {
+    if (sends) {
+        int64 key = order_key(priority_of(run, first_field(run)[v]));
+        own.least = key < own.least ? key : own.least;
+    }
+    own.arrivals += sends;
+    own.came += comes;
+    append_far(comes, (ID)v, all.stage, own.listed, own.list, lists.far_capacity,
+               &lists.control->far);
+}
+
+__device__ __forceinline__ void end(const Lists &lists, Arriving &all, const Arrived &own) {
+    Control *control = lists.control;
+    uint32 arrivals = warp_sum(own.arrivals), came = warp_sum(own.came);
+    int64 least = warp_min(own.least);
+    if (lane() == 0 && arrivals > 0) {
+        atomicAdd(&all.arrivals, (uint64)arrivals);
+        atomicAdd(&all.came, (uint64)came);
+        atomicMin(&all.least, least);
+    }
+    flush(all.stage, nullptr, own.list, lists.far_capacity, &control->far, control);
+    if (threadIdx.x == 0 && all.arrivals > 0) {
+        atomicAdd(&control->arrivals, all.arrivals);
+        atomicAdd(&control->came, all.came);
+        atomicMin(&control->least_arrival, all.least);
     }
 }
 
-// The ghosts that send next, as their owners have told them something, come into the far set. A
-// warp takes the 32 of a word of it. They may be all border vertices, and atomics on the same
-// counter are done one after another: so a block adds up what it counts, and lists what it finds.
+// The ghosts that send next come into the far set, where all may have been told something. A warp
+// takes the 32 of a word of it.
 extern "C" __global__ void arrived(Run run, Lists lists, VALUE *told, uint8 *told_late) {
-    __shared__ Stage stage;
-    __shared__ uint64 arrivals, came;
-    __shared__ int64 least;
-    if (threadIdx.x == 0) {
-        arrivals = came = 0;
-        least = MOST;
-    }
-    clear(stage);
-    __syncthreads();
-    Control *control = lists.control;
+    __shared__ Arriving all;
+    Arrived own = begin(lists, all);
     const uint64 owned = run.num_owned, n = run.num_vertices;
-    const bool listed = control->far_listed;
-    ID *list = lists.far[control->far_parity];
-    uint32 own_arrivals = 0, own_came = 0;
-    int64 own_least = MOST;
     for (uint64 word = owned / WARP + warp_rank(); word * WARP < n; word += num_warps()) {
         uint64 v = word * WARP + lane();
-        bool sends = false;
-        if (v >= owned && v < n) {
-            VALUE now = first_field(run)[v], was = told[v - owned];
-            bool reached = MAY_BE_LATE && lists.late[v] && !told_late[v - owned];
-            bool same = now == was || (now != now && was != was); // NaN is told once
-            if (!same || reached) {
-                told[v - owned] = now;
-                if (reached)
-                    told_late[v - owned] = 1;
-                sends = sends_next(run, v, was, now);
-            }
-            if (sends) {
-                int64 key = order_key(priority_of(run, now));
-                own_least = key < own_least ? key : own_least;
-            }
-        }
+        bool sends = v >= owned && v < n && hears(run, lists, told, told_late, v);
         uint32 votes = __ballot_sync(FULL_WARP, sends);
         if (votes == 0)
             continue;
@@ -214,25 +244,41 @@ extern "C" __global__ void arrived(Run run, Lists lists, VALUE *told, uint8 *tol
         __syncwarp();
         if (lane() == 0)
             lists.far_set[word] = before | votes; // nobody else has this word
-        bool comes = sends && !(before >> lane() & 1);
-        own_arrivals += sends;
-        own_came += comes;
-        append_far(comes, (ID)v, stage, listed, list, lists.far_capacity, &control->far);
+        add(run, lists, sends, sends && !(before >> lane() & 1), v, all, own);
     }
-    own_arrivals = warp_sum(own_arrivals);
-    own_came = warp_sum(own_came);
-    own_least = warp_min(own_least);
-    if (lane() == 0 && own_arrivals > 0) {
-        atomicAdd(&arrivals, (uint64)own_arrivals);
-        atomicAdd(&came, (uint64)own_came);
-        atomicMin(&least, own_least);
+    end(lists, all, own);
+}
+
+// The same of those alone that are listed, which are put where the ghosts are; those of a peer
+// begin at ghosts[peer].
+extern "C" __global__ void take_news(Run run, Lists lists, const News *news, const uint64 *starts,
+                                     const uint64 *counts, const uint64 *ghosts, uint64 size,
+                                     VALUE *told, uint8 *told_late) {
+    __shared__ Arriving all;
+    Arrived own = begin(lists, all);
+    const uint64 room = starts[size];
+    for (uint64 first = warp_rank() * WARP; first < room; first += num_warps() * WARP) {
+        uint64 i = first + lane(), peer = 0, v = 0;
+        bool listed = i < room, comes = false;
+        if (listed) {
+            peer = upper_bound(starts, size + 1, i) - 1;
+            listed = i - starts[peer] < counts[peer];
+        }
+        if (!__any_sync(FULL_WARP, listed))
+            continue;
+        bool sends = false;
+        if (listed) {
+            v = ghosts[peer] + news[i].place;
+            first_field(run)[v] = news[i].value;
+#if MAY_BE_LATE
+            lists.late[v] = (uint8)news[i].late;
+#endif
+            sends = hears(run, lists, told, told_late, v);
+            comes = sends && set_bit(lists.far_set, v);
+        }
+        add(run, lists, sends, comes, v, all, own);
     }
-    flush(stage, nullptr, list, lists.far_capacity, &control->far, control);
-    if (threadIdx.x == 0 && arrivals > 0) {
-        atomicAdd(&control->arrivals, arrivals);
-        atomicAdd(&control->came, came);
-        atomicMin(&control->least_arrival, least);
-    }
+    end(lists, all, own);
 }
 
 // By one thread. counts, starts: of the news, which are counted anew.

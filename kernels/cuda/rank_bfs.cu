@@ -4,7 +4,7 @@
 //           What is queued behind the last level does nothing.
 // Encoding  vertices are local ids: own ones, then ghosts, whose rows of in-edges are empty. To
 //           each peer goes a segment of `packed`: a Told as a header, then a bit for each border
-//           vertex, whether the level has found it. One of its ghosts comes back in `received`.
+//           vertex, whether it has been found so far. One of its ghosts comes back in `received`.
 // Choice    all ranks add up the same headers, and so decide the same. Each kernel does it anew:
 //           what it reads of that is written by the others.
 //
@@ -28,6 +28,7 @@ struct RankState {
     uint64 levels; // that have vertices
     Runs runs;
     uint64 level;    // that is worked on, or OVER
+    uint64 bitmap;   // that has what it finds
     Search search;   // as `pack` left it
     Told told;       // of the level before
     Told found;      // of this one
@@ -148,13 +149,21 @@ extern "C" __global__ void clear(Given given) {
     uint64 n = given.graph.n, words = (n + 31) / 32;
     for (uint64 w = thread_rank(); w < words; w += num_threads())
         given.visited[w] = w == words - 1 && n % 32 ? ~0u << (n % 32) : 0;
-    for (uint64 v = thread_rank(); v < n; v += num_threads())
+    // Those of ghosts are never anything else. Four at once: the array begins where it may.
+    struct alignas(16) Four {
+        int32 level[4];
+    };
+    for (uint64 i = thread_rank(); i < given.owned / 4; i += num_threads())
+        ((Four *)given.level)[i] = Four{-1, -1, -1, -1};
+    for (uint64 v = given.owned / 4 * 4 + thread_rank(); v < given.owned; v += num_threads())
         given.level[v] = -1;
     if (thread_rank() == 0) {
         *given.state = RankState{};
         start_runs(&given.state->runs);
     }
 }
+
+constexpr int AT_ONCE = 8; // numbers that a lane has under way
 
 // The source, where it is an own vertex.
 extern "C" __global__ void __launch_bounds__(512) start(Given given) {
@@ -163,20 +172,27 @@ extern "C" __global__ void __launch_bounds__(512) start(Given given) {
     RankMark mark = {given.level, given.degrees};
     Appender appender(given.lists(), Slice{}, state->lists, slots);
     uint64 source = (uint64)given.asked->source;
-    for (uint64 first = warp_rank() * WARP; first < given.owned; first += num_warps() * WARP) {
-        uint64 v = first + lane();
-        bool is_source = v < given.owned && given.numbers[v] == source;
+    for (uint64 first = warp_rank() * WARP * AT_ONCE; first < given.owned;
+         first += num_warps() * WARP * AT_ONCE) {
+        uint64 at = given.owned;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = first + j * WARP + lane();
+            if (v < given.owned && given.numbers[v] == source)
+                at = v;
+        }
+        bool is_source = at < given.owned;
         if (!__any_sync(FULL_WARP, is_source))
             continue;
         OFFSET row = 0;
         if (is_source) {
             Found found;
-            row = mark((ID)v, 0, given.graph.out_offsets, found);
-            set_bit(given.visited, v);
+            row = mark((ID)at, 0, given.graph.out_offsets, found);
+            set_bit(given.visited, at);
             state->found.vertices = found.vertices;
             state->found.edges = found.edges;
         }
-        appender.append(is_source, (ID)v, row);
+        appender.append(is_source, (ID)at, row);
     }
     appender.flush();
 }
@@ -193,8 +209,8 @@ __device__ void append_bits(uint32 bits, uint64 base, const OFFSET *offsets, App
     }
 }
 
-// Ghosts that the level before has found, as their owners say; after a pull also worklists of what
-// it has found here.
+// Ghosts that the level before has found, of those that their owners tell of; after a pull also
+// worklists of what it has found here.
 extern "C" __global__ void __launch_bounds__(512)
     take(Given given, float push_cost, float vertex_cost) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
@@ -203,8 +219,10 @@ extern "C" __global__ void __launch_bounds__(512)
     if (threadIdx.x == 0)
         search = decided(given, Costs{push_cost, vertex_cost});
     __syncthreads();
-    if (thread_rank() == 0)
+    if (thread_rank() == 0) {
         state->level = search.action == STOP ? OVER : search.depth + 1;
+        state->bitmap = search.action == PULL ? 1 - search.now : search.now;
+    }
     if (search.action == STOP)
         return;
     const OFFSET *offsets = given.graph.out_offsets;
@@ -221,11 +239,17 @@ extern "C" __global__ void __launch_bounds__(512)
             for (uint64 other = 0; other < peer; ++other)
                 base += given.ghost_counts[other];
             bits = given.received[given.words_of(given.ghost_starts, peer) + place];
+            // Nobody else sets these bits.
             uint32 shift = base % 32;
+            if (bits != 0)
+                bits &= ~(fresh(now + base / 32) >> shift);
+            if (shift != 0 && bits >> (32 - shift) != 0) {
+                bits &= ~(fresh(now + base / 32 + 1) << (32 - shift));
+                if (bits >> (32 - shift) != 0)
+                    atomicOr(now + base / 32 + 1, bits >> (32 - shift));
+            }
             if (bits << shift != 0)
                 atomicOr(now + base / 32, bits << shift);
-            if (shift != 0 && bits >> (32 - shift) != 0)
-                atomicOr(now + base / 32 + 1, bits >> (32 - shift));
         }
         if (search.action != PULL)
             append_bits(bits, base, offsets, appender);
@@ -272,9 +296,15 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     else if (search.listed)
         pull_listed(graph, depth, lists.medium, now, other, mark, list, search.unvisited,
                     other_list, &state->found.unvisited, slots, found);
-    else
-        pull_all(graph, depth, lists.medium, now, other, mark, other_list, &state->found.unvisited,
+    else {
+        Graph own = graph; // ghosts have no rows
+        own.n = given.owned;
+        pull_all(own, depth, lists.medium, now, other, mark, other_list, &state->found.unvisited,
                  slots, found);
+        uint64 first = (given.owned + 31) / 32 + thread_rank();
+        for (uint64 w = first; w < (graph.n + 31) / 32; w += num_threads())
+            other[w] = now[w];
+    }
     appender.flush();
     uint64 edges = warp_sum(found.edges), read = warp_sum(found.read);
     uint32 vertices = warp_sum(found.vertices);
@@ -325,22 +355,24 @@ constexpr int WORDS = 8; // that a warp has under way at once
 
 extern "C" __global__ void __launch_bounds__(512)
     pack(Given given, float push_cost, float vertex_cost) {
-    uint64 level = fresh(&given.state->level);
+    uint64 level = fresh(&given.state->level), bitmap = fresh(&given.state->bitmap);
     __syncthreads();
     if (thread_rank() == 0)
         close(given, Costs{push_cost, vertex_cost});
     if (level == OVER)
         return;
+    // A set of own vertices stays in the cache, their levels would not.
+    const uint32 *found = given.bitmap((uint32)bitmap);
     uint64 total = given.send_starts[given.size] / 32, peer = 0;
     for (uint64 first = warp_rank() * WORDS; first < total; first += num_warps() * WORDS) {
         ID v[WORDS];
-        int32 at[WORDS];
+        bool there[WORDS];
 #pragma unroll
         for (int j = 0; j < WORDS; ++j)
             v[j] = first + j < total ? given.sends[32 * (first + j) + lane()] : 0;
 #pragma unroll
         for (int j = 0; j < WORDS; ++j)
-            at[j] = given.level[v[j]];
+            there[j] = has_bit(found, v[j]);
 #pragma unroll
         for (int j = 0; j < WORDS; ++j) {
             uint64 word = first + j;
@@ -349,8 +381,7 @@ extern "C" __global__ void __launch_bounds__(512)
             while (32 * word >= given.send_starts[peer + 1])
                 ++peer;
             uint64 place = 32 * word - given.send_starts[peer] + lane();
-            bool found = place < given.send_counts[peer] && at[j] == (int32)level;
-            uint32 bits = __ballot_sync(FULL_WARP, found);
+            uint32 bits = __ballot_sync(FULL_WARP, place < given.send_counts[peer] && there[j]);
             if (lane() == 0)
                 given.packed[given.words_of(given.send_starts, peer) + place / 32] = bits;
         }

@@ -15,6 +15,7 @@ import cupy as cp
 import numpy as np
 
 _PIECE = 1 << 26  # edges of a part of a graph that are drawn at once
+_FIRST, _DRAWN = 16, 1024  # candidates of `chosen`: of each part, and of all
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,26 @@ def busiest(edges: Any) -> int:
     ends = [cp.asarray(edges[name]) for name in ("src", "dst")]
     most = max(int(end.max()) for end in ends) + 1
     return int(sum(cp.bincount(end, minlength=most) for end in ends).argmax())
+
+
+def chosen(part: Any, ranks: Any, scale: int, number: int) -> list[int]:
+    """The vertex that most edges have as an end, then sources of edges; the same for any parts.
+
+    ``part``: of this rank, of a graph of 2**scale ids; collective.
+    """
+    ends = [cp.asarray(part[name]) for name in ("src", "dst")]
+    degrees = sum(cp.bincount(end, minlength=1 << scale) for end in ends)
+    # The first of all has many edges in each part.
+    most = cp.argpartition(-degrees, min(_FIRST, 1 << scale) - 1)[:_FIRST]
+    every = np.unique(np.concatenate(ranks.all_gather(cp.asnumpy(most))))
+    totals = sum(ranks.all_gather(cp.asnumpy(degrees[cp.asarray(every)])))
+    drawn_by = _key(*ends) * np.uint64(0xBF58476D1CE4E5B9)
+    least = np.uint64(min(2**64 // max(len(part) * ranks.size // _DRAWN, 1), 2**64 - 1))
+    rows = cp.flatnonzero(drawn_by <= least)
+    found = cp.asnumpy(cp.stack([drawn_by[rows], ends[0][rows].astype(np.uint64)], axis=1))
+    found = np.concatenate(ranks.all_gather(found))
+    sources = dict.fromkeys(found[np.argsort(found[:, 0]), 1].tolist())
+    return [int(every[totals.argmax()]), *list(sources)[:number]]
 
 
 def _rmat_ends(scale: int, number: int) -> list[Any]:

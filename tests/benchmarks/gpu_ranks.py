@@ -1,16 +1,22 @@
 """How the GPU engine scales over several GPUs of one host, and what calls on them take.
 
-    NCCL_NVLS_ENABLE=0 python tests/benchmarks/gpu_ranks.py --gpus 1 2 --rmat 24x32 26x16 [--weak]
-    NCCL_NVLS_ENABLE=0 python tests/benchmarks/gpu_ranks.py --gpus 1 2 --rmat 24x16 --calls [--no-peer]
+    python tests/benchmarks/gpu_ranks.py --gpus 1 2 --rmat 24x32 26x16 [--weak] [--limited]
+    python tests/benchmarks/gpu_ranks.py --gpus 1 2 --rmat 24x16 --calls [--no-peer]
 
 Prints a Markdown table, a row for each graph and number of ranks.
 
-Without ``--calls`` it is the engine alone: ranks are threads of this process with a GPU each, and a
-cell is the median of the milliseconds from its call to its last superstep, on the slowest rank; of
-PageRank, float32 and without weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns;
-``betweenness`` is from four sources, without weights. ``--methods`` names those to measure.
-``--weak`` makes the graph grow with the GPUs: as many times the edges of each vertex, and, where
-that is a power of two, as many times the vertices.
+Without ``--calls`` it is the engine alone: ranks are processes with a GPU each, as workers of a
+cluster are, and each builds its share from its own part of the edges. A cell is the median of the
+milliseconds from a call to its last superstep, on the slowest rank; of PageRank, float32 and without
+weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns; ``betweenness`` is from four sources,
+without weights. ``--methods`` names those to measure. Answers on different numbers of ranks are
+compared by sums. ``--weak`` makes the graph grow with the GPUs: as many times the edges of each
+vertex, and, where that is a power of two, as many times the vertices.
+
+``--limited`` adds a row of one GPU that may take no more memory than a share on the largest number of
+GPUs does, by `engine.tiered.limits`, with or without weights as the method needs: a graph that needs so
+many GPUs. The edges that are left over are in pinned host memory, and the methods that run on such a
+graph are measured.
 
 ``--calls``: graphs of Dask-cuDF frames on a `LocalCUDACluster`, a worker for each GPU. A cell is the
 median of a call until its result lies on the workers: as the plan has it, with ranks forced, and of
@@ -27,54 +33,112 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import dask
+import numpy as np
+from gpu_rank_calls import ITERATIONS, call_rows
+from rank_processes import run_processes
 
 import dask_graphgpu  # noqa: F401  registers .graph
 
 os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
 
-ITERATIONS = 20
 REPEATS = 5
-CALLS = 15
-APART = 0.05  # seconds between calls on a cluster
 
 SOURCES = 4  # of betweenness
 
 METHODS = ("bfs", "dobfs", "sssp", "components", "pagerank", "betweenness")
+_REACHED = 2.0**40  # distances that are there are below
+
+LIMITED = METHODS[:-1]  # those that run on edges in host memory
 
 
 # -- the engine alone -----------------------------------------------------------------------------
 
 
-def engine_row(frame: Any, size: int, methods: Sequence[str]) -> list[str]:
-    """The cells of a frame of edges on ``size`` ranks, each a thread with a GPU."""
+def engine_rows(
+    scale: int, edge_factor: int, sizes: Sequence[int], methods: Sequence[str], *, limited: bool
+) -> Iterator[list[str]]:
+    """The rows of a graph on these numbers of ranks."""
+    found: dict[str, Any] = {}
+    shares = {}
+    for size in sizes:
+        told = run_processes(size, on_rank, scale, edge_factor, methods)
+        shares[size] = [each["share"] for each in told]
+        yield [str(size), *engine_row(told, methods, found)]
+    if limited:
+        vertices, edges = np.max(shares[max(sizes)], axis=0).tolist()
+        told = run_processes(1, on_limited, scale, edge_factor, methods, vertices, edges)
+        yield ["1, limited", *engine_row(told, methods, found)]
+
+
+def engine_row(told: list[Any], methods: Sequence[str], found: dict[str, Any]) -> list[str]:
+    """The cells of what ranks have told; answers have to be as those ``found`` on other numbers."""
+    cells = [f"{max(each['build'] for each in told):.2f}"]
+    for name in methods:
+        if name not in told[0]["seconds"]:
+            cells.append("")
+            continue
+        cells.append(f"{1e3 * max(each['seconds'][name] for each in told):.2f}")
+        sums = sum(np.array(each["sums"][name]) for each in told)
+        if not np.allclose(sums, found.setdefault(name, sums), rtol=1e-4):
+            raise SystemExit(f"{name}: sums of the answer are {sums} and {found[name]}")
+    return cells
+
+
+def on_rank(ranks: Any, scale: int, edge_factor: int, methods: Sequence[str]) -> dict[str, Any]:
+    """Build a share of an R-MAT graph, and measure the methods on it."""
+    from gpu_graphs import chosen, rmat_part
+
+    from dask_graphgpu.engine import device_ranks, gpu
+
+    frame = rmat_part(ranks.rank, ranks.size, scale, edge_factor)
+    ids = chosen(frame, ranks, scale, SOURCES)
+    build = time.perf_counter()
+    held = on_one(frame) if ranks.size == 1 else share(frame, ranks)
+    build = time.perf_counter() - build
+    del frame
+    if ranks.size == 1:
+        views, numbers = (held.view("one", False), held.view("min")), held.ids.find(ids)
+        return {"build": build, **measured(gpu, views, numbers, ranks, methods)}
+    with held.over(ranks) as partition:
+        views, numbers = (
+            (partition.view("one", False), partition.view("min")),
+            partition.ids.find(ids),
+        )
+        return {"build": build, **measured(device_ranks, views, numbers, ranks, methods)}
+
+
+def on_limited(
+    ranks: Any, scale: int, edge_factor: int, methods: Sequence[str], vertices: int, edges: int
+) -> dict[str, Any]:
+    """The same on one GPU that has memory for so many vertices and edges."""
     import cupy
-    from gpu_graphs import busiest, drawn
+    from gpu_graphs import chosen, rmat_part
 
-    from dask_graphgpu.exchange.local import run_local
+    from dask_graphgpu.engine import tiered
+    from dask_graphgpu.engine.tiered.limits import bytes_of_vertices
 
-    sources = [busiest(frame), *drawn(frame, SOURCES)]
-    start = time.perf_counter()
-    held = on_one(frame) if size == 1 else shares(frame, size)
-    build = time.perf_counter() - start
+    frame = rmat_part(0, 1, scale, edge_factor)
+    ids = chosen(frame, ranks, scale, SOURCES)
+    build = time.perf_counter()
+    held = on_one(frame)
+    numbers = held.ids.find(ids)
+    views = [in_host_memory(held.view("one", False)), in_host_memory(held.view("min"))]
+    build = time.perf_counter() - build
+    del frame, held
+    cupy.get_default_memory_pool().free_all_blocks()
 
-    def work(ranks: Any) -> dict[str, float]:
-        from dask_graphgpu.engine import device_ranks, gpu
+    def limit(view: Any) -> Any:
+        edge = view.out.neighbours.itemsize + sum(
+            each.itemsize for each in view.out.columns.values()
+        )
+        return {"graphgpu.device-memory-limit": bytes_of_vertices(vertices) + edges * edge}
 
-        if size == 1:
-            return measured(gpu, held.view, held.ids.find(sources), ranks, methods)
-        share = held[ranks.rank]
-        with cupy.cuda.Device(ranks.rank), share.over(ranks) as partition:
-            numbers = partition.ids.find(sources)
-            return measured(device_ranks, partition.view, numbers, ranks, methods)
-
-    times = run_local(size, work)
-    slowest = [max(each[name] for each in times) for name in methods]
-    return [f"{build:.2f}", *(f"{1e3 * seconds:.2f}" for seconds in slowest)]
+    there = [name for name in methods if name in LIMITED]
+    return {"build": build, **measured(tiered, views, numbers, ranks, there, limit)}
 
 
 def on_one(frame: Any) -> Any:
@@ -82,33 +146,48 @@ def on_one(frame: Any) -> Any:
     return frame.graph(directed=False).persist()._input.held
 
 
-def shares(frame: Any, size: int) -> list[Any]:
-    """The shares of ranks, each of which reads a part of the frame."""
+def share(frame: Any, ranks: Any) -> Any:
+    """The share of a rank that has read this part of the edges; collective."""
     from dask_graphgpu.cluster.work import Recipe, build_share
-    from dask_graphgpu.exchange.local import run_local
     from dask_graphgpu.io.device_frames import read_edges_of_rank
     from dask_graphgpu.partition.layout import Layout
 
-    made = frame.graph(directed=False)._input
-    recipe = Recipe(made.schema, ("weight",), Layout(directed=False), "balanced")
-    cuts = [len(frame) * rank // size for rank in range(size + 1)]
+    schema = frame.graph(directed=False)._input.schema
+    recipe = Recipe(schema, ("weight",), Layout(directed=False), "balanced")
+    chunk = read_edges_of_rank(frame, schema, ("weight",), f"partition {ranks.rank}")
+    return build_share(ranks, recipe, [chunk], [])
 
-    def work(ranks: Any) -> Any:
-        part = frame.iloc[cuts[ranks.rank] : cuts[ranks.rank + 1]]
-        chunk = read_edges_of_rank(part, made.schema, ("weight",), f"partition {ranks.rank}")
-        return build_share(ranks, recipe, [chunk], [], device=ranks.rank)
 
-    return run_local(size, work)
+def in_host_memory(view: Any) -> Any:
+    """The same view of an undirected graph, with rows in host memory."""
+    from cupy import asnumpy
+
+    from dask_graphgpu.partition.csr import Adjacency
+    from dask_graphgpu.partition.view import View
+
+    rows = view.out
+    columns = {name: asnumpy(column) for name, column in rows.columns.items()}
+    rank = None if view.user_rank is None else asnumpy(view.user_rank)
+    here = Adjacency(asnumpy(rows.offsets).astype(np.int64), asnumpy(rows.neighbours), columns)
+    return View.of(here, directed=False, user_rank=rank)
 
 
 def measured(
-    engine: Any, view: Callable[..., Any], sources: Any, ranks: Any, methods: Sequence[str]
-) -> dict[str, float]:
-    """Seconds of each method on this rank, from the first of the sources, betweenness from the others."""
+    engine: Any,
+    views: Sequence[Any],
+    sources: Any,
+    ranks: Any,
+    methods: Sequence[str],
+    settings: Callable[[Any], dict[str, Any]] = lambda view: {},
+) -> dict[str, Any]:
+    """Seconds of each method on this rank, and sums of its part of the answers.
+
+    From the first of the sources, betweenness from the others. ``views``: without and with weights.
+    """
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.algorithms.sssp import PROGRAM
 
-    plain, weighted = view("one", False), view("min")
+    plain, weighted = views
     power = power_program("float32", weighted=False, personal=False)
     source = int(sources[0])
     search = {"cutoff": None, "targets": None}
@@ -120,148 +199,56 @@ def measured(
         "sssp": partial(engine.run, PROGRAM, weighted, sources=[source]),
         "components": partial(engine.components, plain),
         "pagerank": partial(engine.run, power, plain, **iterate, exact_supersteps=True),
-        "betweenness": partial(engine.betweenness, plain, sources[1:], **through),
     }
-    found = {}
+    if hasattr(engine, "betweenness"):
+        calls["betweenness"] = partial(engine.betweenness, plain, sources[1:], **through)
+    seconds, sums = {}, {}
     for name in methods:
-        with direction("push" if name == "bfs" else "auto", ranks):
-            found[name] = median(calls[name], ranks) / (ITERATIONS if name == "pagerank" else 1)
-    return found
+        view = weighted if name == "sssp" else plain
+        direction = {"graphgpu.direction": "push" if name == "bfs" else "auto"}
+        with dask.config.set({**direction, **settings(view)}):
+            took, answer = median(calls[name], ranks)
+        seconds[name] = took / (ITERATIONS if name == "pagerank" else 1)
+        sums[name] = summed(name, answer, view.num_owned, ranks)
+    return {"seconds": seconds, "sums": sums, "share": (plain.num_vertices, plain.out.num_edges)}
 
 
-@contextmanager
-def direction(name: str, ranks: Any) -> Iterator[None]:
-    """Have all ranks, which share the settings, push or choose by themselves."""
-    ranks.barrier()
-    if ranks.rank == 0:
-        dask.config.set({"graphgpu.direction": name})
-    ranks.barrier()
-    yield
-    ranks.barrier()
-    if ranks.rank == 0:
-        dask.config.set({"graphgpu.direction": "auto"})
+def summed(name: str, answer: Any, owned: int, ranks: Any) -> list[float]:
+    """What has to be the same in sum over all ranks, however vertices are dealt to them."""
+    field = {"sssp": "distance", "pagerank": "rank"}.get(name)
+    values = answer if field is None else answer[field]
+    values = (values if isinstance(values, np.ndarray) else values.get())[:owned]
+    if name != "components":
+        values = values.astype(np.float64)
+        values = values[(values >= 0) & (values < _REACHED)]
+        return [float(len(values)), float(values.sum()), float((values * values).sum())]
+    # Labels differ in numbering: how many there are, and the members of the largest.
+    labels, members = np.unique(values, return_counts=True)
+    every = ranks.all_gather(np.stack([labels.astype(np.int64), members.astype(np.int64)], axis=1))
+    if ranks.rank > 0:
+        return [0.0, 0.0]
+    labels, members = np.concatenate(every).T
+    _, place = np.unique(labels, return_inverse=True)
+    sizes = np.bincount(place, weights=members)
+    return [float(len(sizes)), float(sizes.max())]
 
 
-def median(call: Callable[..., Any], ranks: Any) -> float:
-    """Seconds from a call to the last superstep that it reports; the first call compiles."""
+def median(call: Callable[..., Any], ranks: Any) -> tuple[float, Any]:
+    """Seconds from a call to the last superstep that it reports, and what it returns.
+
+    The first call compiles, and is not counted.
+    """
     from dask_graphgpu.report import Report
 
-    found = []
+    found, answer = [], None
     for _ in range(REPEATS + 1):
         told: list[float] = []
         report = Report("measured", watch=lambda *_, told=told: told.append(time.perf_counter()))
         ranks.barrier()
         start = time.perf_counter()
-        call(report=report)
+        answer = call(report=report)
         found.append(told[-1] - start if told else 0.0)
-    return statistics.median(found[1:])
-
-
-# -- calls on a cluster ---------------------------------------------------------------------------
-
-
-def call_rows(
-    scale: int, edge_factor: int, gpus: int, partitions: int, methods: Sequence[str], *, peer: bool
-) -> Iterator[list[str]]:
-    """The rows of a graph on a cluster: as planned, with a rank for each GPU, and of cuGraph."""
-    import dask_cudf  # noqa: F401  of whose kind the frame is to be
-    from dask_cuda import LocalCUDACluster
-    from distributed import Client
-
-    with LocalCUDACluster(n_workers=gpus, dashboard_address=":0") as made, Client(made) as client:
-        frame, source = spread(client, scale, edge_factor, partitions)
-        yield ["planned", *own_calls(frame, source, "auto", methods)]
-        if gpus > 1:
-            yield [str(gpus), *own_calls(frame, source, gpus, methods)]
-        if peer:
-            yield ["cuGraph", *peer_calls(frame, source, methods)]
-
-
-def spread(client: Any, scale: int, edge_factor: int, partitions: int) -> tuple[Any, int]:
-    """A frame whose partitions are dealt to the workers, and the vertex with most edges in the first."""
-    import dask.dataframe as dd
-    from distributed import wait
-    from gpu_graphs import busiest, rmat_part
-
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    parts = [
-        client.submit(
-            rmat_part, i, partitions, scale, edge_factor, workers=[workers[i % len(workers)]]
-        )
-        for i in range(partitions)
-    ]
-    wait(parts)
-    source = client.submit(busiest, parts[0]).result()
-    meta = client.submit(lambda part: part.iloc[:0], parts[0]).result()
-    return dd.from_delayed(parts, meta=meta, verify_meta=False), source
-
-
-def own_calls(frame: Any, source: int, ranks: int | str, methods: Sequence[str]) -> list[str]:
-    from distributed import wait
-
-    start = time.perf_counter()
-    graph = frame.graph(directed=False, ranks=ranks).persist()
-    wait(graph._input.held)
-    build = time.perf_counter() - start
-    iterate = {"tolerance": 0, "max_iterations": ITERATIONS, "dtype": "float32"}
-    calls = {
-        "dobfs": lambda: graph.bfs(source),
-        "sssp": lambda: graph.sssp(source),
-        "components": lambda: graph.weakly_connected_components(),
-        "pagerank": lambda: graph.pagerank(weighted=False, **iterate),
-    }
-    return cells(build, calls, methods)
-
-
-def peer_calls(frame: Any, source: int, methods: Sequence[str]) -> list[str]:
-    import cugraph
-    import cugraph.dask as dcg
-    from cugraph.dask.comms import comms
-
-    comms.initialize(p2p=True)
-    try:
-        start = time.perf_counter()
-        weighted, plain = cugraph.Graph(directed=False), cugraph.Graph(directed=False)
-        ends = {"source": "src", "destination": "dst"}
-        plain.from_dask_cudf_edgelist(frame[["src", "dst"]], **ends)
-        build = time.perf_counter() - start
-        typed = frame.assign(weight=frame["weight"].astype("float32"))
-        weighted.from_dask_cudf_edgelist(typed, **ends, weight="weight")
-        iterate = {"tol": 1e-30, "max_iter": ITERATIONS, "fail_on_nonconvergence": False}
-        calls = {
-            "bfs": lambda: dcg.bfs(plain, start=source),
-            "sssp": lambda: dcg.sssp(weighted, source=source),
-            "components": lambda: dcg.weakly_connected_components(plain),
-            "pagerank": lambda: dcg.pagerank(plain, **iterate)[0],
-        }
-        return cells(build, calls, methods)
-    finally:
-        comms.destroy()
-
-
-def cells(build: float, calls: dict[str, Callable[[], Any]], methods: Sequence[str]) -> list[str]:
-    """Medians of the milliseconds of calls; what there is no call for stays empty."""
-    from distributed import futures_of, wait
-
-    made = [f"{build:.2f}"]
-    for name in methods:
-        if name not in calls:
-            made.append("")
-            continue
-        times = []
-        for _ in range(CALLS + 1):
-            time.sleep(APART)
-            start = time.perf_counter()
-            result = calls[name]().persist()
-            wait(result)
-            times.append(time.perf_counter() - start)
-            for future in futures_of(result):
-                if future.status == "error":
-                    future.result()  # raises
-            del result, future
-        each = ITERATIONS if name == "pagerank" else 1
-        made.append(f"{1e3 * statistics.median(times[1:]) / each:.2f}")
-    return made
+    return statistics.median(found[1:]), answer
 
 
 # -- what is asked for ----------------------------------------------------------------------------
@@ -288,25 +275,29 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--weak", action="store_true")
+    parser.add_argument("--limited", action="store_true")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--no-peer", action="store_true")
     options = parser.parse_args()
-    head = ["graph", "GPUs", "ranks", "build s", *(f"{name} ms" for name in options.methods)]
+    ranks = ["GPUs", "ranks"] if options.calls else ["ranks"]
+    head = ["graph", *ranks, "build s", *(f"{name} ms" for name in options.methods)]
     show(head)
     show(["---"] * len(head))
     partitions = max(options.gpus)
+    if not options.calls:
+        # Of a graph that grows with the GPUs each number has its own.
+        batches = [[gpus] for gpus in options.gpus] if options.weak else [options.gpus]
+        for sizes in batches:
+            for scale, factor in graphs(options.rmat, sizes[0], weak=options.weak):
+                given = scale, factor, sizes, options.methods
+                for row in engine_rows(*given, limited=options.limited):
+                    show([f"R-MAT {scale} x {factor}", *row])
+        return
     for gpus in options.gpus:
         for scale, factor in graphs(options.rmat, gpus, weak=options.weak):
-            name = [f"R-MAT {scale} x {factor}", str(gpus)]
-            if options.calls:
-                given = scale, factor, gpus, partitions, options.methods
-                for row in call_rows(*given, peer=not options.no_peer):
-                    show([*name, *row])
-                continue
-            from gpu_graphs import rmat_part
-
-            frame = rmat_part(0, 1, scale, factor)
-            show([*name, str(gpus), *engine_row(frame, gpus, options.methods)])
+            given = scale, factor, gpus, partitions, options.methods
+            for row in call_rows(*given, peer=not options.no_peer):
+                show([f"R-MAT {scale} x {factor}", str(gpus), *row])
 
 
 if __name__ == "__main__":

@@ -458,10 +458,21 @@ def test_components_are_those_of_one_rank(size, way):
         np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
 
 
-@pytest.mark.parametrize("values_a_place", [1, 4, 1 << 30])
-def test_components_whose_labels_are_told_by_lists(values_a_place, monkeypatch):
-    """Of border vertices outside the largest trees; where there is no room for them, of all."""
+@pytest.mark.parametrize(("values_a_place", "few_pairs"), [(1, 4096), (4, 2), (1 << 30, 1)])
+def test_components_whose_labels_are_told_by_lists(values_a_place, few_pairs, monkeypatch):
+    """Of border vertices outside the largest trees; where there is no room for them, of all.
+
+    Pairs of labels travel as few, and where there are more, as many.
+    """
     monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(rank_joined, "FEW_PAIRS", few_pairs)
+    many, join = [], Joined.join_many
+
+    def counted(joined):
+        many.append(joined)
+        join(joined)
+
+    monkeypatch.setattr(Joined, "join_many", counted)
     for made in (rmat(8), random_small(3, rank=None), path(150), grid(20)):
         view, parts = made.view(), cut(made.view(), SEVERAL[-1], "random", 2)
 
@@ -472,23 +483,24 @@ def test_components_whose_labels_are_told_by_lists(values_a_place, monkeypatch):
         wanted = cpu.components(view, Report("test"))
         for labels in zip(*found, strict=True):
             np.testing.assert_array_equal(parts.whole(labels), wanted)
+    assert bool(many) == (few_pairs < 4096)
 
 
-def test_ghosts_whose_edges_are_skipped_are_not_joined(monkeypatch):
-    """Only labels of trees that own vertices are in travel as pairs."""
-    counts, join = [], Joined.join
+def test_ghosts_in_largest_trees_are_not_joined_one_by_one(monkeypatch):
+    """Only labels of trees that are in none travel as pairs."""
+    counts, run = [], Joined.run
 
     def counted(joined):
+        run(joined)
         counts.append(sum(joined._counts))
-        join(joined)
 
-    monkeypatch.setattr(Joined, "join", counted)
+    monkeypatch.setattr(Joined, "run", counted)
     view = rmat(12).view()
     parts = cut(view, 2, "random")
     ghosts = sum(on_gpus(parts, lambda share: share.border.num_ghosts))
     labels = on_gpus(parts, lambda share: device_ranks.components(share, Report("test")))
     np.testing.assert_array_equal(parts.whole(labels), cpu.components(view, Report("test")))
-    assert 0 < max(counts) < ghosts / 10
+    assert 0 < max(counts) < ghosts / 100
 
 
 def test_few_labels_are_told_of_one_large_component(monkeypatch):
@@ -508,15 +520,18 @@ def test_few_labels_are_told_of_one_large_component(monkeypatch):
         assert bool(refreshed) == whole
 
 
-def test_components_whose_only_edge_between_ranks_both_skip():
+@pytest.mark.parametrize("asked", [0, 1 << 16])
+def test_components_whose_largest_trees_meet_once(asked, monkeypatch):
     """Two cliques, the largest tree of their rank each, and an edge that stands last in its rows."""
+    monkeypatch.setattr(rank_joined, "_ASKED", asked)
     clique = np.array([(a, b) for a in range(20) for b in range(20) if a != b])
     for ends in ([], [(19, 39), (39, 19)]):
         pairs = np.concatenate([clique, clique + 20, np.array(ends, np.int64).reshape(-1, 2)])
         view = View.of(from_edges(40, *pairs.T), directed=False)
         found, report = components_of(view, 2, "blocks")
         assert found.tolist() == ([0] * 40 if ends else [0] * 20 + [20] * 20)
-        assert report.advances[0].edges == (40 + 20 * 19 + 1 if ends else 40)
+        looked = bool(ends) and not asked  # at all ghosts, where the first vertices do not tell
+        assert report.advances[0].edges == 40 + looked
 
 
 def test_a_rank_that_raises_ends_the_others():

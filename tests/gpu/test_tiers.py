@@ -22,6 +22,8 @@ from dask_graphgpu.errors import (
     LimitTooSmall,
     NotConverged,
 )
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
@@ -287,3 +289,12 @@ def test_methods_of_a_frame():
         for name, given in (("core_number", {}), ("sssp", {"source": 0, "predecessor": True})):
             with pytest.raises(EngineUnavailable, match=r"device-memory-limit.*pagerank"):
                 getattr(edges.graph(engine="gpu"), name)(**given)
+
+
+def test_memory_is_told_alike_of_offsets_of_any_width():
+    """Rows that were made on a device have unsigned ones; of a row of many edges."""
+    rows, needed = star(3000).view().out, []
+    for dtype in (np.int64, np.uint32):
+        here = Adjacency(rows.offsets.astype(dtype), rows.neighbours)
+        needed.append(bytes_of_vertices(Binding(HOPS, View.of(here), {})))
+    assert needed[0] == needed[1]

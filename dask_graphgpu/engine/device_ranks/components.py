@@ -1,7 +1,7 @@
 """Weakly connected components on several GPUs: trees on each, and labels of trees that all agree on.
 
-As the ranks of the CPU engine do (`engine.ranks.components`): each links trees over the edges that
-are here, a ghost says which trees of two ranks meet, and all join the same pairs of labels.
+As the ranks of the CPU engine do (`engine.ranks.components`): each links trees, a ghost says which
+trees of two ranks meet, and all join the same pairs of labels.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ def components(view: RankView, report: Report) -> Any:
 
     Notes
     -----
-    Two exchanges, whatever the graph: labels of border vertices, and pairs of labels that meet. Each
-    rank holds a word for every vertex of the graph meanwhile.
-
-    On each GPU the vertices of the largest tree are skipped, as on one (`engine.gpu.components`). An
-    edge between two ranks may be skipped by both then, which is right only where another one joins
-    these two trees; where none does, all edges are linked.
+    Own vertices are linked first, of which nearly all are in one tree then, on each rank. A bit of each
+    border vertex tells whether it is. Only those that are not look at their ghosts: one in its owner's
+    largest tree they are linked to this tree, another one itself. What is still outside is told by its
+    label, and pairs of labels that meet are joined by all ranks alike: three exchanges, whatever the
+    graph. Each rank holds a word for every vertex of the graph meanwhile.
     """
     # No CuPy before a run.
     from dask_graphgpu.engine.device_ranks.connected import connected
@@ -50,9 +49,7 @@ def components(view: RankView, report: Report) -> Any:
             joined = Joined(view, toward, border)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         joined.read = 0
-        if not joined.link(skips=True):
-            joined.link(skips=False)
-        joined.join()
+        joined.run()
         n, item, read = view.num_vertices, view.id_dtype.itemsize, joined.read
         report.advance(
             "link", supersteps=1, frontier=n, edges=read,

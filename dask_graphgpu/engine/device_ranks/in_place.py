@@ -85,7 +85,7 @@ class RankInPlace:
         self._ahead = 1 if sent > _LARGE else AHEAD
         recorded = border.link.recorded
         self._whole = recorded(partial(self._exchange, self._refresh), lasts=True)
-        self._listed = recorded(partial(self._exchange, self._news.queue), lasts=True)
+        self._listed = recorded(partial(self._exchange, self._tell_news), lasts=True)
 
     # -- from run to run -------------------------------------------------------------------------
 
@@ -231,13 +231,16 @@ class RankInPlace:
         """Queue what comes between two stretches."""
         stretches, link = self._stretches, self._border.link
         travel()
-        stretches.arrive(self._told, self._told_late)
         stretches.tell(*self._news.told)
         link.all_gather(stretches.told, self._every)
         stretches.choose(self._every)
 
     def _refresh(self) -> None:
         self._border.refresh(self._travelling)
+        self._stretches.arrive(self._told, self._told_late)
+
+    def _tell_news(self) -> None:
+        self._news.queue(self._told, self._told_late)
 
     def _seen(self, room: list[np.ndarray], seconds: float) -> Any:
         """What the device says, with a row for the report."""

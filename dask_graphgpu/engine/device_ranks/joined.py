@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -13,18 +12,33 @@ import numpy as np
 
 from dask_graphgpu.engine.device_ranks import news
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.components import Trees
 from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
 
-# Border vertices for each place in the list of those outside the largest tree. Of R-MAT 26 on two ranks
-# they are more than one in 32: those of one or two edges whose neighbours are all on the other rank.
-VALUES_A_PLACE = 8
+# Border vertices for each place in the list of those that are still outside the largest tree when their
+# ghosts in other ranks' largest trees are linked. Of R-MAT graphs they are those of small components.
+VALUES_A_PLACE = 32
+
+# Pairs of labels of each rank that travel in any case, at least, and vertices of the graph for each. Where
+# a rank has more, the host sees it.
+FEW_PAIRS, VERTICES_A_PAIR = 1 << 12, 1 << 9
+
+# Vertices that are asked first for an edge between two largest trees: those with most edges, mostly.
+_ASKED = 1 << 16
+
+# Blocks of kernels that add up what they find, on a multiprocessor, and threads of one.
+_BLOCKS, _THREADS = 8, 256
+
+_FOUND = 3  # words of `found` in front of those of peers
 
 
 class Joined:
@@ -40,130 +54,149 @@ class Joined:
     Attributes
     ----------
     read : int
-        Edges that were linked.
+        Edges that were linked or looked at.
     """
 
     def __init__(self, view: RankView, toward: TowardView, border: DeviceBorder) -> None:
         # Not the view, which lives as long as what it keeps.
-        self._border, self._ranks, self._bounds = border, view.ranks, view.border.ghosts.tolist()
+        self._border, self._ranks = border, view.ranks
         here, ids, size = RankDeviceView.of(toward), view.id_dtype, view.ranks.size
-        self._n, self._owned = view.num_vertices, view.num_owned
-        self._numbers = here.made("numbers", lambda: cupy.asarray(view.numbers))
-        self._ghosts = cupy.asarray(view.border.ghosts, np.uint64)
-        self._label = cupy.empty(self._n, ids)
-        self._names = cupy.empty(view.border.num_ghosts, np.uint8)
-        self._forest = cupy.empty(view.graph_vertices, ids)
-        self._pairs = cupy.empty((view.border.num_ghosts, 2), ids)
+        n, self._owned, rank = view.num_vertices, view.num_owned, view.ranks.rank
+        rows, vertex = here.into, here.id_dtype
+        ghosts = view.border.ghosts
+        self._label = cupy.empty(n, ids)
+        # Every label in a tree of its own, between runs.
+        self._forest = cupy.arange(view.graph_vertices, dtype=ids)
+        few = self._few = max(FEW_PAIRS, view.graph_vertices // VERTICES_A_PAIR)
+        self._pairs = cupy.empty((max(n - self._owned + size, few), 2), ids)
         self._giant, self._giants = cupy.empty(1, ids), cupy.empty(size, ids)
-        self._found = cupy.empty(1 + size, np.uint64)
-        self._seen = cupyx.empty_pinned(1 + size, np.uint64)
-        self._lengths = cupyx.empty_pinned(size, np.uint64)
+        self._found = cupy.empty(_FOUND + size, np.uint64)
+        self._every_found = cupy.empty(2 * size, np.uint64)
+        self._every_pairs = cupy.empty((size, few, 2), ids)
+        self._seen = [cupyx.empty_pinned(each.size, np.uint64) for each in self._told]
         self._counts: list[int] = []
         self._most = [0] * size  # pairs of each rank that there is room for, in the arrays
         self._rooms = [self._pairs[:0]] * size
         self.read = 0
-        self._trees = Trees(here.into, self._numbers, here.defines) if self._n else None
-        words = 0 if self._trees is None else self._trees.state.size
-        self._state = cupyx.empty_pinned(words, np.uint8)
-        vertex = integer_types(here.id_dtype, ids)["ID"]
-        module = cuda("rank_components", defines=integer_types(ids, ids) | {"VERTEX": vertex})
-        names = "start label_trees list_others expect take_others meet join_pairs relabel"
-        self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
-        border.make_room([self._label])
+        parent = cupy.empty(n + size, vertex)
+        own = Adjacency(rows.offsets[: self._owned + 1], rows.neighbours)
+        self._trees = Trees(own, None, here.defines, parent) if self._owned else None
+        state = cupy.zeros(16, np.uint8) if self._trees is None else self._trees.state.memory
+        self._state = cupyx.empty_pinned(
+            0 if self._trees is None else self._trees.state.size, np.uint8
+        )
+        sends = Segments([len(each) for each in view.border.sends], rank, header=0)
+        comes = Segments(np.diff(ghosts).tolist(), rank, header=0)
+        self._sends, self._comes = sends, comes
+        self._packed = cupy.empty(sends.words, np.uint32)
+        self._received = cupy.empty(comes.words, np.uint32)
         self._others, self._came = (
             news.Lists([b - a for a, b in cuts], 2 * ids.itemsize, VALUES_A_PLACE)
             for cuts in (border.cuts, border.ghosts)
         )
-        self._border_vertices = border.padded.astype(here.id_dtype, copy=False)
+        self._held = [
+            rows.offsets, rows.neighbours, self._owned, n, cupy.asarray(ghosts, np.uint64), rank, size,
+            here.made("numbers", lambda: cupy.asarray(view.numbers)), state[8:], state, state.nbytes // 8,
+            parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32),
+            cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.arrays, comes.arrays[0],
+            self._packed, self._received, *self._others.given, *self._came.given, self._giant,
+            self._giants, self._pairs, self._found, self._every_found, self._every_pairs, few,
+            self._forest,
+        ]  # fmt: skip
+        self._given = struct(self._held)
+        types = integer_types(vertex, rows.offsets.dtype)
+        defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
+        module = cuda("rank_components", defines=defines)
+        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
+        names += " join_first join_pairs relabel part_first part_pairs"
+        self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
         recorded = border.link.recorded
-        self._whole = recorded(partial(self._meet, self._tell_all), lasts=True)
-        self._listed = recorded(partial(self._meet, self._tell_others), lasts=True)
+        self._whole = recorded(partial(self._join, self._tell_all), lasts=True)
+        self._listed = recorded(partial(self._join, self._tell_others), lasts=True)
         self._by_list = True  # whether there was room so far; the same on all ranks
 
-    def link(self, *, skips: bool) -> bool:
-        """Link trees, and join labels over the border; whether no edge was skipped that is needed."""
-        self._begin(links=True)
-        if self._trees is not None:
-            self._trees.link(None, both=skips)
-        (self._listed if self._by_list else self._whole)()
-        every = self._looked(skips=skips)
-        if every[:, 2].any():  # there was no room for what differs from the largest trees
+    def run(self) -> None:
+        """Find the labels of components; collective."""
+        every = self._labelled()
+        if (
+            self._by_list and every[:, 1].any()
+        ):  # there was no room for what is outside the largest trees
             self._by_list = False
-            self._begin(links=False)
-            self._whole()
-            every = self._looked(skips=skips)
-        if self._trees is not None:
-            self.read += int(self._trees.state.of(self._state)[0]["read"])
+            self._border.make_room([self._label])
+            self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
+            every = self._labelled()
         self._counts = every[:, 0].tolist()
-        return not every[:, 1].any()
+        if max(self._counts) > self._few:
+            self.join_many()
 
-    def _begin(self, *, links: bool) -> None:
-        """Queue that nothing is joined yet; and a state of zeros where trees are to be linked."""
-        state: Any = np.uint64(0) if self._trees is None or not links else self._trees.state.memory
-        self._launch(
-            "start", max(1, self._forest.size), *self._joined, self._found, self._others.counts,
-            np.uint64(self._ranks.size), self._names, np.uint64(self._names.size), self._giant, state,
-            np.uint64(state.nbytes // 8 if links and self._trees is not None else 0),
-        )  # fmt: skip
-
-    def _looked(self, *, skips: bool) -> np.ndarray:
-        """Of every rank: how many labels to join, whether edges lack, whether a list was too short."""
-        self._found.get(out=self._seen, blocking=False)
-        self._others.counts.get(out=self._lengths, blocking=False)
+    def _labelled(self) -> np.ndarray:
+        """Link trees, and join them by few pairs. Of every rank: how many, whether a list was too short."""
+        self._launch("start", max(_THREADS, len(self._pairs)))
+        if self._trees is not None:
+            self._trees.link(None, both=True)
+        (self._listed if self._by_list else self._whole)()
+        for array, seen in zip(self._told, self._seen, strict=True):
+            array.get(out=seen, blocking=False)
         if self._trees is not None:
             linked = self._trees.state
             linked.memory[: linked.size].get(out=self._state, blocking=False)
         self._border.link.settle()
-        count, *met = self._seen.tolist()
-        bounds = enumerate(pairwise(self._bounds))
-        apart = any(not met[j] for j, (first, last) in bounds if first < last)
-        short = self._by_list and bool((self._lengths > self._others.rooms).any())
-        return self._ranks.scalars([count, int(apart and skips), int(short)])
+        if self._trees is not None:
+            sampled = int(self._trees.state.of(self._state)[0]["read"])
+            self.read += sampled + int(self._seen[0][2])
+        every: np.ndarray = self._seen[1].reshape(-1, 2).copy()
+        return every
 
-    def _meet(self, tell: Callable[[], None]) -> None:
-        """Queue that trees are told of over the border, and joined."""
-        if self._trees is not None:
-            giant = self._trees.state.memory.view(np.uint64)[1:2]
-            given = np.uint64(self._owned), giant, self._label, self._giant, self._names
-            self._launch("label_trees", max(1, self._owned), *self._labelled, *given)
-        self._border.link.all_gather(self._giant, self._giants)
+    def _join(self, tell: Callable[[], None]) -> None:
+        """Queue what follows the linking of own vertices."""
+        link, owned, asked = self._border.link, self._owned, min(self._owned, _ASKED)
+        self._launch("mark", owned)
+        self._launch("pack", 4 * self._packed.size)
+        link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
+        self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
+        most = _BLOCKS * launch.num_multiprocessors() * _THREADS
+        for name in ("absorb", "settle"):
+            self._launch(name, min(owned, most))
         tell()
-        if self._trees is not None:
-            self._launch(
-                "meet", len(self._pairs), *self._labelled, self._label, *self._owners[:1],
-                np.uint64(self._ranks.rank), np.uint64(self._ranks.size), self._giants,
-                self._names, self._pairs, self._found,
-            )  # fmt: skip
+        if owned:
+            self._launch("meet", max(self._received.size, self._ranks.size))
+        link.all_gather(self._found[:2], self._every_found)
+        link.all_gather(self._pairs[: self._few], self._every_pairs)
+        self._launch("join_first", self._ranks.size * self._few)
+        self._launch("relabel", owned)
+        self._launch("part_first", self._ranks.size * self._few)
 
     def _tell_all(self) -> None:
+        """Queue that ghosts are told their labels, and all ranks those of the largest trees."""
+        self._launch("name_own", self._owned)
+        self._border.link.all_gather(self._giant, self._giants)
         self._border.refresh([self._label])
 
     def _tell_others(self) -> None:
         """The same where nearly all border vertices are in the largest trees: a list of the others."""
-        number = self._border_vertices.size
-        vertices = self._border_vertices, np.uint64(number)
-        cuts = self._border.starts, self._border.lengths, np.uint64(self._ranks.size)
-        given = self._label, self._giant, *vertices, *cuts, *self._others.given
-        self._launch("list_others", number, *given)
+        if self._owned:
+            self._launch("list_others", max(self._packed.size, 1))
+        self._border.link.all_gather(self._giant, self._giants)
         self._border.link.swap([*zip(self._others.parts, self._came.parts, strict=True)])
-        self._launch("expect", len(self._pairs), self._label, *self._owners, self._giants)
-        self._launch("take_others", self._came.room, self._label, *self._owners, *self._came.given)
+        self._launch("take_others", self._came.room)
 
-    def join(self) -> None:
-        """Join the pairs of labels of all ranks; collective."""
+    def join_many(self) -> None:
+        """Join the pairs of labels of all ranks, where they are more; collective."""
         own, counts = self._ranks.rank, self._counts
-        if not any(counts):
-            return
         self._make_room()
         every = [room[:count] for room, count in zip(self._rooms, counts, strict=True)]
         mine, none = self._pairs[: counts[own]], self._pairs[:0]
         sent = [none if rank == own else mine for rank in range(len(counts))]
         self._border.link.swap([(sent, every)])
-        for pairs in (*every, mine):
-            self._launch("join_pairs", len(pairs), pairs, np.uint64(len(pairs)), self._forest)
-        if self._trees is not None:
-            given = *self._labelled, self._forest, np.uint64(self._owned), self._label
-            self._launch("relabel", self._owned, *given)
+
+        def of_all(name: str) -> None:
+            for pairs in (*every, mine):
+                given = pairs, np.uint64(len(pairs)), self._forest
+                launch.flat(self._kernels[name], len(pairs), given)
+
+        of_all("join_pairs")
+        self._launch("relabel", self._owned)
+        of_all("part_pairs")
         self._border.link.settle()
 
     def _make_room(self) -> None:
@@ -190,17 +223,8 @@ class Joined:
         del self._whole, self._listed  # they hold this
 
     @property
-    def _owners(self) -> tuple[Any, Any]:
-        return self._ghosts, np.uint64(self._ranks.size)
+    def _told(self) -> tuple[Any, Any]:
+        return self._found, self._every_found
 
-    @property
-    def _joined(self) -> tuple[Any, Any]:
-        return self._forest, np.uint64(self._forest.size)
-
-    @property
-    def _labelled(self) -> tuple[Any, Any]:
-        assert self._trees is not None
-        return self._trees.parent, self._numbers
-
-    def _launch(self, name: str, n: int, *args: Any) -> None:
-        launch.flat(self._kernels[name], n, args)
+    def _launch(self, name: str, threads: int, *more: Any) -> None:
+        launch.flat(self._kernels[name], threads, (self._given, *more), threads=_THREADS)

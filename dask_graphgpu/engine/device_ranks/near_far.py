@@ -11,6 +11,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
+from dask_graphgpu.engine.device_ranks.news import arriving
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
 from dask_graphgpu.engine.loop import overflow
@@ -30,9 +31,6 @@ FEW_EDGES_A_GHOST = 2
 
 # Buckets in a stretch, at most.
 _WIDEST = 1 << 20
-
-# Blocks of `arrived` on a multiprocessor, and their threads.
-_BLOCKS, _THREADS = 4, 512
 
 
 class RankNearFar(NearFar):
@@ -192,10 +190,9 @@ class Stretches:
 
     def arrive(self, told: Any, told_late: Any) -> None:
         """Queue that ghosts which were told something better are to send."""
+        # A warp has the 32 vertices of a word.
         given = (*self._lists.given, told, told_late)
-        # No more: each block adds to the same counters. A warp has the 32 vertices of a word.
-        threads = min(told.size + 32, launch.num_multiprocessors() * _BLOCKS * _THREADS)
-        launch.flat(self.kernels["arrived"], threads, given, threads=_THREADS)
+        arriving(self.kernels["arrived"], told.size + 32, given)
 
     def tell(self, *news: Any) -> None:
         """Queue that this rank's numbers are put together in ``told``; ``news``: `News.told`."""

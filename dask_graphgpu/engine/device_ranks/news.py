@@ -19,6 +19,15 @@ VALUES_A_PLACE = 32
 _TOGETHER = 4  # border values for each thread that lists them: as in near_far_ranks.cu
 _NONE = np.uint64(0)  # a null pointer
 
+# Blocks of `arriving` on a multiprocessor, and their threads.
+_BLOCKS, _THREADS = 4, 512
+
+
+def arriving(kernel: Kernel, threads: int, args: Any) -> None:
+    """Launch a kernel that adds up what has come: each of its blocks adds to the same counters."""
+    most = launch.num_multiprocessors() * _BLOCKS * _THREADS
+    launch.flat(kernel, min(threads, most), args, threads=_THREADS)
+
 
 class News:
     """The lists of a rank, and those that come; see near_far_ranks.cu.
@@ -71,12 +80,16 @@ class News:
         self._taken = *self._came.given, ghosts, size
         self._number = int(number), self._came.room
 
-    def queue(self) -> None:
-        """Queue that lists are made, travel and are taken; collective."""
+    def queue(self, told: Any, told_late: Any) -> None:
+        """Queue that lists are made, travel and are taken; collective.
+
+        Ghosts that were told something better are to send: see `Stretches.arrive`.
+        """
         number, room = self._number
         launch.flat(self._list, -(-number // _TOGETHER), (*self._given, *self._listed))
         self._link.swap([*zip(self._sent.parts, self._came.parts, strict=True)])
-        launch.flat(self._take, room, (*self._given, *self._taken))
+        given = *self._given, *self._taken, told, told_late
+        arriving(self._take, room, given)
 
 
 class Lists:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -12,6 +11,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_COST
@@ -32,9 +32,8 @@ AHEAD, FEW_AHEAD, DEEP = 16, 2, 32
 # Levels of which it is told how many vertices they have.
 LEVELS_TOLD = 256
 
-_THREADS = 512
+_THREADS, _MOST_BLOCKS = 512, 4  # of a block; blocks that fill a multiprocessor
 _HEADER = 8  # words of Told
-_PAIR = 64  # places in a pair of words, by which headers are aligned
 _COSTS = np.float32(PUSH_COST), np.float32(VERTEX_COST)
 
 
@@ -59,15 +58,16 @@ class Search:
         here = RankDeviceView.of(toward)
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
         self._ids = ids
-        self.level = cupy.empty(n, np.int32)
+        self.level = cupy.full(n, -1, np.int32)  # and so it stays at ghosts
         self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
         self._sizes, self._levels = cupy.empty(LEVELS_TOLD, np.uint64), 0
         self._asked = cupy.empty(3, np.int64)
         self._asking = cupyx.empty_pinned(3, np.int64)
         self._seen = [cupyx.empty_pinned(self._state.size, np.uint8) for _ in range(2)]
         ghosts = np.diff(view.border.ghosts).tolist()
-        sends = _Segments([len(vertices) for vertices in view.border.sends], view.ranks.rank)
-        self._sends, self._ghosts = sends, _Segments(ghosts, view.ranks.rank)
+        counts, rank = [len(vertices) for vertices in view.border.sends], view.ranks.rank
+        sends = Segments(counts, rank, header=_HEADER)
+        self._sends, self._ghosts = sends, Segments(ghosts, rank, header=_HEADER)
         self._packed = cupy.zeros(sends.words, np.uint32)
         self._received = cupy.zeros(self._ghosts.words, np.uint32)
         lists, (medium, large) = degree_lists(out)
@@ -82,14 +82,16 @@ class Search:
         ]  # fmt: skip
         given = struct(self._held)
         module = cuda("rank_bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)})
-        blocks = BLOCKS * launch.num_multiprocessors()
+        threads = launch.num_multiprocessors() * _THREADS
 
-        def queued(name: str, *more: Any) -> Callable[[], None]:
+        def queued(name: str, *more: Any, blocks: int = BLOCKS) -> Callable[[], None]:
             kernel, args = launch.loaded(module.kernel(name)), (given, *more)
-            return lambda: launch.flat(kernel, blocks * _THREADS, args, threads=_THREADS)
+            return lambda: launch.flat(kernel, blocks * threads, args, threads=_THREADS)
 
-        pack = queued("pack", *_COSTS)
-        self._start = self._recorded(queued("clear"), queued("start"), pack, self._exchange)
+        # Those that only wait for memory.
+        clear, start = (queued(name, blocks=_MOST_BLOCKS) for name in ("clear", "start"))
+        pack = queued("pack", *_COSTS, blocks=_MOST_BLOCKS)
+        self._start = self._recorded(clear, start, pack, self._exchange)
         level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
         self._few, self._many = (self._recorded(*number * level) for number in (FEW_AHEAD, AHEAD))
 
@@ -151,28 +153,3 @@ class Search:
                 queue()
 
         return self._link.recorded(step, lasts=True)
-
-
-class _Segments:
-    """Where in an array of words each peer's bits are, behind a header of its own."""
-
-    def __init__(self, counts: Sequence[int], rank: int) -> None:
-        self._counts, self._rank = list(counts), rank
-        padded = [-(-count // _PAIR) * _PAIR for count in counts]
-        self._starts = np.cumsum([0, *padded])
-        headers = np.cumsum([0, *(_HEADER * (peer != rank) for peer in range(len(counts)))])
-        self._cuts = (self._starts // 32 + headers).tolist()
-        self.words = self._cuts[-1]
-        arrays = self._starts, np.array(self._counts)
-        self.arrays = [cupy.asarray(array.astype(np.uint64)) for array in arrays]
-
-    def of(self, words: Any) -> list[Any]:
-        """Each peer's part."""
-        return [words[first:last] for first, last in pairwise(self._cuts)]
-
-    def spread(self, vertices: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
-        """What stands at each place, for all peers."""
-        made = np.zeros(self._starts[-1], dtype)
-        for first, each in zip(self._starts.tolist(), vertices, strict=False):
-            made[first : first + len(each)] = each
-        return made

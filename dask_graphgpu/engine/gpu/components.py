@@ -73,6 +73,9 @@ class Trees:
         Place of each vertex in the order by which a tree's smallest member is told.
     defines : dict of str to str
         Types of the rows.
+    parent : array, optional
+        Where they are made; default: new memory. More than one of each vertex: neighbours from the
+        number of rows on are left out, which stand behind the others in their rows.
 
     Attributes
     ----------
@@ -81,15 +84,18 @@ class Trees:
     state : State
     """
 
-    def __init__(self, rows: Adjacency, rank: Any, defines: dict[str, str]) -> None:
+    def __init__(
+        self, rows: Adjacency, rank: Any, defines: dict[str, str], parent: Any = None
+    ) -> None:
         n, ids = rows.num_vertices, rows.neighbours.dtype
         self._rows, self._rank = rows, rank
-        self.parent = cupy.empty(n, ids)
+        self.parent = cupy.empty(n, ids) if parent is None else parent
         self._lists, self._separators = degree_lists(rows)
         self.state = State(_FIELDS, {0: "link", 1: "link"})
         self._holder = None if rank is None else cupy.empty(n, ids)
         rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
-        module = cuda("components", defines={**defines, "RANK": rank_type})
+        alone = {"OWN_ALONE": str(int(parent is not None))}
+        module = cuda("components", defines={**defines, **alone, "RANK": rank_type})
         self._kernel = module.kernel("components")
 
     def link(self, into: Adjacency | None, *, both: bool) -> None:
