@@ -58,7 +58,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     if held is not None:
         _check_place(algorithm, "ranks")
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
-        return lazy.run(*held, job, given)
+        return lazy.run(*held, job, given, graph.token)
     if graph.limits(needs) is not None:
         engines.check_paged(engine, algorithm.engine_functions())
     partition = graph.partition(needs)
@@ -72,7 +72,8 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
-    key = f"dask-graphgpu-{_name(algorithm)}-{tokenize(*arguments[1:])}"  # which give the columns
+    token = tokenize(graph.token, *arguments[1:])  # which give the columns
+    key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     hurry_client()
     return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
+from uuid import uuid4
 
 from dask.base import is_dask_collection, persist
 from dask.delayed import delayed
@@ -48,6 +49,10 @@ class Input(Protocol):
     def npartitions(self) -> int:
         """Partitions of a result."""
 
+    @property
+    def token(self) -> str:
+        """In the names of results: what is kept has results of its own, "" is not kept."""
+
     def check(self, needs: Needs) -> None:
         """Raise when a column that is needed is not there; reads nothing."""
 
@@ -88,6 +93,8 @@ class Frames:
     ranks: int | str = 1
     asked: bool = False
     partitioner: str | Callable[..., Any] = "balanced"
+
+    token = ""
 
     @property
     def lazy(self) -> bool:
@@ -178,6 +185,9 @@ class _Kept:
     """A graph that is built and holds what ``needs`` says.
 
     ``source`` are the Parquet files that it was built from, as `store.source.stated` gives them.
+
+    Dask takes expressions of one name for one. Without a ``token`` a result could be that of the frame,
+    for which the graph is built again, or of one that was kept on a cluster that is gone.
     """
 
     held: Any
@@ -186,6 +196,7 @@ class _Kept:
     source: dict[str, Any] | None
     schema: EdgeSchema
     layout: Layout
+    token: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
 
     @cached_property
     def lazy(self) -> bool:

@@ -73,12 +73,18 @@ def _reader(schema: EdgeSchema) -> Callable[..., Any]:
     return read_edges_of_rank
 
 
-def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame]) -> Any:
-    """The result of an algorithm: a Dask frame, or at once a frame where the graph is at hand."""
+def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame], kept: str) -> Any:
+    """The result of an algorithm: a Dask frame, or at once a frame where the graph is at hand.
+
+    ``kept``: what tells a graph that is kept from others with the same key.
+    """
     lazy = is_dask_collection(held)
     token = (
         tokenize(
-            held.key, job, [(name, _named(each.frame), each.ids) for name, each in frames.items()]
+            kept,
+            held.key,
+            job,
+            [(name, _named(each.frame), each.ids) for name, each in frames.items()],
         )
         if lazy
         else ""

@@ -163,3 +163,12 @@ def test_persist_builds_once(folder, builds):
     assert kept.bfs(0)["distance"].tolist() == [0, 1, 1, 2, NULL, NULL]
     assert len(builds) == 2
     assert EDGES.graph.persist().degree()["degree"].sum() == 10
+
+
+def test_a_kept_graph_is_used_where_results_of_its_frame_are_held(folder, builds):
+    graph = dd.read_parquet(folder).graph()
+    lazy = graph.sssp(0)  # reads what is kept
+    kept = graph.persist()
+    assert kept.sssp(0)._name != lazy._name  # or Dask would take them for one
+    assert same(kept.sssp(0), EDGES.graph.sssp(0))
+    assert len(builds) == 2  # that of pandas' frame

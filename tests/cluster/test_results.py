@@ -376,3 +376,15 @@ def take_chunks_away(times):
     spied.was, spied.gone = collect, []
     tasks.collect = spied if times else collect
     return len(gone)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_graph_kept_on_a_cluster_that_is_gone_is_no_matter_to_its_frame(ranks):
+    graph = partitioned(edges(), 2).graph(ranks=ranks)
+    with cases.started(2):
+        kept = graph.persist().sssp(0)
+        wanted = kept.compute()
+    with cases.started(2):
+        pd.testing.assert_frame_equal(graph.sssp(0).compute(), wanted)
+    pd.testing.assert_frame_equal(graph.sssp(0).compute(), wanted)
+    assert kept.columns.tolist() == wanted.columns.tolist()  # it was held all the time
