@@ -9,16 +9,24 @@ import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.paged import rowwise
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
 _NONE = np.empty(0, np.uint8)
 
 
-def of_edges(rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str) -> int:
+def of_edges(
+    rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str, first: int = 0
+) -> int:
     """Sum modulo 2**64 of hashes of the edges in the first ``num_rows`` rows, with their columns.
 
     ``numbers`` are the names of the vertices, None: their places; ``by`` says what a row is,
-    "source" or "destination". Wrong once in 2**64. Cost: a pass over the edges for each column.
+    "source" or "destination", and ``first`` the vertex of the first one. Wrong once in 2**64. Cost: a
+    pass over the edges for each column; over pages on disk one for all.
     """
+    if isinstance(rows, PagedAdjacency):
+        runs = rowwise.runs(rows)
+        return sum(of_edges(run, numbers, run.num_vertices, by, at) for at, run in runs) % 2**64
     neighbours: Any = rows.neighbours
     if not isinstance(neighbours, np.ndarray):
         from dask_graphgpu.partition.device import fingerprint as on_device
@@ -32,7 +40,7 @@ def of_edges(rows: Adjacency, numbers: np.ndarray | None, num_rows: int, by: str
     columns = {"": _NONE} if not rows.columns else rows.columns
     for name in sorted(columns):
         blocks = for_blocks(
-            fingerprint.hash_rows, edge_blocks(offsets), offsets, rows.neighbours, named,
+            fingerprint.hash_rows, edge_blocks(offsets), first, offsets, rows.neighbours, named,
             bits_of(columns[name]), by == "source",
         )  # fmt: skip
         total = joined(total, name, sum(map(int, blocks)))

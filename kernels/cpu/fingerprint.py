@@ -18,15 +18,15 @@ def mixed(x):
 
 
 @jit
-def hash_rows(lo, hi, offsets, neighbours, numbers, bits, by_source):
+def hash_rows(lo, hi, first, offsets, neighbours, numbers, bits, by_source):
     """Sum of hashes of the edges in rows ``lo`` to ``hi``, from source to destination.
 
-    ``numbers`` names the vertices, empty: by themselves; ``bits`` is what each edge carries, as
-    unsigned integers, or empty.
+    Row 0 is vertex ``first``. ``numbers`` names the vertices, empty: by themselves; ``bits`` is what
+    each edge carries, as unsigned integers, or empty.
     """
     total = np.uint64(0)
     for v in range(lo, hi):
-        row = mixed(np.uint64(numbers[v] if numbers.size else v) + _ODD)
+        row = mixed(np.uint64(numbers[first + v] if numbers.size else first + v) + _ODD)
         for e in range(offsets[v], offsets[v + 1]):
             x = neighbours[e]
             neighbour = mixed(np.uint64(numbers[x] if numbers.size else x) + _ODD)
