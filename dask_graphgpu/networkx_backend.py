@@ -104,7 +104,18 @@ def convert_from_nx(
     graph: nx.Graph, *, edge_attrs: Mapping[str, Any] | None = None, **others: Any
 ) -> BackendGraph:
     """A graph of NetworkX's as the backend has it, with the values of some attributes of the edges."""
+    if _behind(graph) is not graph:
+        graph.__networkx_cache__ = (
+            None  # NetworkX would not see that the graph behind a view changes
+        )
     return BackendGraph(graph, edge_attrs or {})
+
+
+def _behind(graph: Any) -> Any:
+    """The graph that a view shows, through all views; any other as it is."""
+    while hasattr(graph, "_graph"):
+        graph = graph._graph
+    return graph
 
 
 def convert_to_nx(result: Any, **others: Any) -> Any:
@@ -148,6 +159,8 @@ def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool |
     graph = given["G"]
     if type(graph) not in (*_GRAPHS, BackendGraph):
         return f"a {type(graph).__name__} may have edges of its own making"
+    if not graph.is_directed() and _behind(graph).is_directed():
+        return "an edge of an undirected view of a directed graph may have two weights"
     if not len(graph):
         return "the graph has no nodes"
     kinds = _KINDS[name]
@@ -189,6 +202,9 @@ def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
     cutoff = given.get("cutoff")
     if cutoff is not None and not (isinstance(cutoff, Real) and float(cutoff) >= 0):
         return "only for a cutoff of at least 0"
+    hops = name == "single_source_shortest_path_length"
+    if hops and cutoff is not None and math.isfinite(cutoff) and cutoff % 1:
+        return "only for a whole cutoff, as NetworkX goes on to the next whole number"
     k = given.get("k")
     if k is not None and not (isinstance(k, Integral) and 1 <= int(k) <= len(graph)):
         return "only for a number of sources that there are"

@@ -129,6 +129,8 @@ class OfAnotherKind(nx.Graph):
         ("descendants", nx.path_graph(3), {"source": 7}, "not in the graph"),
         ("descendants", nx.path_graph(3), {"source": []}, "not in the graph"),
         ("single_source_shortest_path_length", nx.path_graph(3), {"source": 0, "cutoff": -1}, "cutoff"),
+        ("single_source_shortest_path_length", nx.path_graph(3), {"source": 0, "cutoff": 1.5}, "whole"),
+        ("pagerank", nx.DiGraph([(0, 1)]).to_undirected(as_view=True), {}, "two weights"),
     ],
 )  # fmt: skip
 def test_what_is_left_to_networkx(name, graph, given, words):
@@ -142,6 +144,9 @@ def test_views_are_converted_as_they_look():
     view = nx.subgraph_view(graph, filter_edge=lambda u, v: {u, v} != {2, 3})
     found = nx.connected_components(view, backend="graphgpu")
     assert sorted(map(sorted, found)) == [[0, 1, 2], [3, 4, 5]]
+    graph.remove_edge(0, 1)
+    found = nx.connected_components(view, backend="graphgpu")
+    assert sorted(map(sorted, found)) == [[0], [1, 2], [3, 4, 5]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
