@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from dask_graphgpu.algorithms.run import Run
@@ -85,6 +85,12 @@ def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
     """Raise InvalidArgument unless ``ok``."""
     if not ok:
         raise InvalidArgument(f"{name}={value!r}; allowed is {allowed}")
+
+
+def check_seed(seed: Any) -> None:
+    """Raise InvalidArgument unless it is a whole number: with None all ranks would draw for themselves."""
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    check_number("seed", seed, "a whole number of at least 0", whole and seed >= 0)
 
 
 def check_iterations(tolerance: Any, max_iterations: Any) -> None:

@@ -17,7 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number, require_weight
+from dask_graphgpu.algorithms.algorithm import (
+    Algorithm,
+    as_python,
+    check_number,
+    check_seed,
+    require_weight,
+)
 from dask_graphgpu.algorithms.edge_table import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
@@ -50,6 +56,7 @@ class _Betweenness(Algorithm):
                 f"sources={self.sources!r}; allowed are None (all), how many to draw, and a list of "
                 "vertex ids"
             )
+        check_seed(self.seed)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("betweenness",)

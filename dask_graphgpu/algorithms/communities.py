@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_number, require_weight
+from dask_graphgpu.algorithms.algorithm import Algorithm, check_number, check_seed, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -30,8 +30,7 @@ class Communities(Algorithm):
             "resolution", self.resolution, "a finite number above 0",
             number and self.resolution is not True and 0 < float(self.resolution) < np.inf,
         )  # fmt: skip
-        whole = isinstance(self.seed, (int, np.integer)) and not isinstance(self.seed, bool)
-        check_number("seed", self.seed, "a whole number of at least 0", whole and self.seed >= 0)
+        check_seed(self.seed)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:

@@ -188,6 +188,12 @@ def test_what_cannot_be_counted(ranks):
         ({"sources": "0"}, errors.InvalidArgument, "sources='0'; allowed are None"),
         ({"sources": True}, errors.InvalidArgument, "sources=True; allowed are None"),
         ({"sources": []}, errors.InvalidArgument, "give at least one"),
+        (
+            {"sources": 2, "seed": None},
+            errors.InvalidArgument,
+            "seed=None; allowed is a whole number",
+        ),
+        ({"sources": 2, "seed": -1}, errors.InvalidArgument, "seed=-1; allowed is a whole number"),
         ({"sources": [0, 1, 0]}, errors.InvalidArgument, "more than once"),
         ({"sources": [0, 9]}, errors.UnknownVertex, "9"),
         ({"weighted": True}, errors.InvalidArgument, "with weighted=True needs weights"),
