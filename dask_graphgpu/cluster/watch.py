@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 import distributed
-from distributed import Worker
+from distributed import Reschedule, Worker
 
 from dask_graphgpu import report as reports
 from dask_graphgpu.cluster.calls import this_task, this_worker
@@ -31,10 +31,13 @@ class Telling:
     ----------
     run : str
         The task that leads it.
+    alone : bool
+        Whether that task is the run: it ends then when it is cancelled, as by Ctrl-C in the client, or
+        it would keep its worker from others. Ranks have somebody who watches them.
     """
 
-    def __init__(self, worker: Worker, run: str) -> None:
-        self._worker, self._run = worker, run
+    def __init__(self, worker: Worker, run: str, *, alone: bool = False) -> None:
+        self._worker, self._run, self._alone = worker, run, alone
         self._supersteps = 0
         self._next = time.monotonic() + _EVERY
 
@@ -43,6 +46,9 @@ class Telling:
         if (now := time.monotonic()) < self._next:
             return
         self._next = now + _EVERY
+        task = self._worker.state.tasks.get(self._run) if self._alone else None
+        if task is not None and task.state == "cancelled":
+            raise Reschedule  # of no effect then, unless it is asked for again meanwhile
         self._worker.log_event(
             [TOPIC, _PROGRESS],
             {
@@ -61,7 +67,7 @@ class Telling:
 def telling() -> Telling | None:
     """What tells of a run in the task that calls; None outside of a cluster's tasks."""
     worker = this_worker()
-    return None if worker is None else Telling(worker, this_task(worker))
+    return None if worker is None else Telling(worker, this_task(worker), alone=True)
 
 
 _followers: list[Callable[[dict[str, Any]], None]] = []

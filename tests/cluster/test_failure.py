@@ -15,6 +15,7 @@ import psutil
 import pytest
 from cluster_cases import started
 from distributed import wait
+from strategies import partitioned
 
 from dask_graphgpu import errors
 from dask_graphgpu.cluster.holdings import held
@@ -188,6 +189,25 @@ def test_a_cancelled_run_ends(client, repeat):
     settle(client)
     assert time.monotonic() - start < 6
     check_next_run(client)
+
+
+def executing(dask_worker):
+    return dask_worker.state.executing_count
+
+
+def test_a_cancelled_run_on_one_rank_ends(client):
+    edges = pd.DataFrame({"src": range(100), "dst": [*range(1, 100), 0]})
+    graph = partitioned(edges, 2).graph()
+    graph.pagerank().compute()  # what it takes is compiled
+    future = client.compute(graph.pagerank(tolerance=0, max_iterations=10**8))
+    time.sleep(0.7)
+    assert sum(client.run(executing).values()) == 1
+    future.cancel()
+    until = time.monotonic() + 6
+    while sum(client.run(executing).values()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert len(graph.degree().compute()) == 100
 
 
 def test_asked_for_again_as_soon_as_it_is_cancelled(client):
