@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import re
 import sys
 import tomllib
 import traceback as tracebacks
 import types
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, get_args, get_type_hints
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import click
 
@@ -19,6 +20,7 @@ from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.job import run
+from dask_graphgpu.partition.paged.folder import remove_all
 from dask_graphgpu.steps import IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
@@ -246,7 +248,7 @@ class _Graph(click.Group):
 def graph() -> None:
     """Graph algorithms from Parquet to Parquet.
 
-    Exit codes: 0 done, 1 failed, 2 bad usage.
+    Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
 
 
@@ -396,11 +398,22 @@ def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
     try:
         run(steps, progress=sys.stderr.isatty() if progress is None else progress)
+    except KeyboardInterrupt:
+        _leave()
     except Exception as error:
         if traceback:
             tracebacks.print_exc()
         text = str(error) if isinstance(error, GraphError) else f"{type(error).__name__}: {error}"
         raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
+
+
+def _leave() -> NoReturn:
+    """End the program at once: Python would wait for threads, and those that compute know of no Ctrl-C."""
+    click.echo("Interrupted.", err=True)
+    remove_all()
+    with suppress(OSError):  # its reader has gone away
+        sys.stdout.flush()
+    os._exit(130)
 
 
 @contextmanager

@@ -155,3 +155,35 @@ def test_steps_have_a_checkpoint_each(frame):
     assert "is the checkpoint of step 2" in line
     Path("job.toml").write_text(JOB.replace("RANKS", "1").replace("[20,", "[-20,"))
     assert "'-20'; give a number of supersteps" in call("run", "job.toml", code=2)
+
+
+@pytest.mark.parametrize("options", [[], ["--ranks", "2"], ["pages"]])
+def test_ctrl_c_ends_a_job_at_once(frame, tmp_path, options):
+    """What computes in other threads is not waited for, and its pages on disk are deleted."""
+    words = ["pagerank", "edges.parquet", "--tolerance", 0, "--max-iterations", 10**8]
+    words += ["--checkpoint", "kept", "--every", 20, "--output", "ranks"]
+    environment = {**os.environ, "DASK_GRAPHGPU__SPILL_DIRECTORIES": str(tmp_path / "pages")}
+    if options == ["pages"]:
+        environment |= {
+            "DASK_GRAPHGPU__HOST_MEMORY_LIMIT": "200kB",
+            "DASK_GRAPHGPU__PAGE_BYTES": "4096",
+        }
+        pd.concat([frame] * 10).to_parquet("edges.parquet", row_group_size=1000)
+        options = []
+    code = "from dask_graphgpu.cli import graph; graph()"
+    command = [sys.executable, "-c", code, *map(str, words), *options]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+        end = time.monotonic() + 120
+        while not Path("kept/manifest.json").exists():
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, shown = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, shown) == (130, b"Interrupted.\n")
+    assert Path("kept/manifest.json").exists()
+    assert not Path("ranks").exists()
+    assert not list(Path().glob("pages/*"))

@@ -77,7 +77,7 @@ ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading
 ALLOWED["job"] |= {"preflight", "steps"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_backend"] = {"errors", "graph"}
-ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "steps"}
+ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "partition", "steps"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.

@@ -15,6 +15,8 @@ from dask_graphgpu.partition.paged.limits import pages_ahead
 
 _PREFIX, _LOCK = "graphgpu-", ".lock"
 
+_living: weakref.WeakSet[SpillFolder] = weakref.WeakSet()
+
 
 class SpillFolder:
     """A new folder in each of some directories, and threads that read there.
@@ -34,6 +36,7 @@ class SpillFolder:
         self.paths: list[str] = []
         locks: list[tuple[str, int]] = []
         self._end = weakref.finalize(self, _remove, os.getpid(), self.paths, locks)
+        _living.add(self)
         for directory in directories:
             try:
                 os.makedirs(directory, exist_ok=True)
@@ -54,6 +57,12 @@ class SpillFolder:
     def remove(self) -> None:
         """Delete the folders now."""
         self._end()
+
+
+def remove_all() -> None:
+    """Delete the folders of this process, which ends without the rest of what Python does then."""
+    for folder in list(_living):
+        folder.remove()
 
 
 def sweep(directory: str) -> None:
