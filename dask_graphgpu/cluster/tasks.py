@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 from distributed import Worker, get_worker
@@ -32,7 +32,7 @@ from dask_graphgpu.cluster.work import (
     run_share,
     size_of,
 )
-from dask_graphgpu.errors import RankLost
+from dask_graphgpu.errors import EngineUnavailable, RankLost
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.io.spread import rank_of
@@ -82,6 +82,12 @@ class HeldHere:
     shares: list[Share]
     built: BuiltGraph
     lock: threading.Lock = field(default_factory=threading.Lock)  # one run at a time
+
+    def __reduce__(self) -> NoReturn:
+        raise EngineUnavailable(
+            "the ranks of a graph without a cluster are threads of the process that built it, and it was "
+            "to be copied or sent to another: use ranks=1, Dask's scheduler 'threads', or a cluster"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """What runs where: the table of the documentation, the declarations, the engines, and the errors."""
 
 import ast
+import pickle
 import re
 from pathlib import Path
 
+import dask.dataframe as dd
 import pandas as pd
 import pytest
 
@@ -71,3 +73,12 @@ def test_a_place_where_a_method_does_not_run_is_an_error_that_says_so(monkeypatc
     task = object.__new__(ALGORITHMS["degree"])
     with pytest.raises(errors.EngineUnavailable, match=r"degree .* GPU .* use engine='cpu'"):
         execute._check_place(task, "gpu")
+
+
+def test_ranks_that_are_threads_stay_in_their_process():
+    lazy = dd.from_pandas(EDGES, npartitions=2).graph(ranks=2)
+    with pytest.raises(errors.EngineUnavailable, match="or a cluster"):
+        pickle.dumps(lazy.persist())
+    with pytest.raises(errors.EngineUnavailable, match="Dask's scheduler 'threads'"):
+        lazy.degree().compute(scheduler="processes")
+    assert len(pickle.loads(pickle.dumps(lazy)).degree()) == 3
