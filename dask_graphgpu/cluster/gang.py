@@ -376,7 +376,8 @@ class _Leader:
         gone = [error for error in errors.values() if isinstance(error, ChunksGone)]
         for cause in (*(error for error in lost if error.rank not in here), *gone, *lost):
             if isinstance(cause, RankLost) and cause.rank is not None:
-                return self._lost(cause.rank, str(cause))
+                told = cause.address in self.addresses  # in these words, by who leads the run
+                return cause if told else self._lost(cause.rank, str(cause))
             return cause
         return RanksAborted("the run was cancelled") if isinstance(first, CancelledError) else first
 

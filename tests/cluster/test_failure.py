@@ -102,6 +102,19 @@ def test_a_worker_is_killed(client, rank, lead_on):
     check_next_run(client)
 
 
+def test_a_worker_is_killed_while_the_other_ranks_work(client):
+    """Who leads the run finds out before they do, and says it once."""
+    workers = addresses(client)
+    pids = client.run(os.getpid)
+    future = lead(client, workers[0], workers, cases.steps, (FOR_EVER, 4.0))
+    time.sleep(1.5)
+    os.kill(pids[workers[1]], signal.SIGKILL)
+    with pytest.raises(errors.RankLost, match=f"rank 1 of 3 on worker {workers[1]}") as told:
+        future.result(60)
+    assert str(told.value).count("compute it again") == 1
+    check_next_run(client)
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("lead_on", [0, 2])
 def test_a_worker_is_stopped(client, rank, lead_on):
