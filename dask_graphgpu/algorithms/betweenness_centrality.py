@@ -164,15 +164,15 @@ class BetweennessCentrality(_Betweenness):
     def run(self, run: Run) -> Table:
         sources = self._sources(run)
         value = run.engine.betweenness(
-            run.view, sources, weighted=self.weighted, endpoints=self.endpoints, edges=False,
+            run.staying, sources, weighted=self.weighted, endpoints=self.endpoints, edges=False,
             report=run.report,
         )  # fmt: skip
         scale, of_sources = self._scales(run, sources, endpoints=self.endpoints)
-        factor = np.full_like(value, scale)
+        scaled = value * scale
         if of_sources is not None:
-            factor[run.rows_of(sources)[0]] = of_sources
-        value = (value * factor)[run.rows]
-        return {"vertex": Values(run.vertices), "betweenness": Values(value)}
+            rows = np.asarray(run.rows_of(sources)[0], like=value)
+            scaled[rows] = value[rows] * of_sources
+        return {"vertex": Values(run.vertices), "betweenness": Values(run.own(scaled))}
 
 
 @dataclass(frozen=True)

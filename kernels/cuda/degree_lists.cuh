@@ -169,13 +169,21 @@ __device__ __forceinline__ void for_short_rows(ID row, OFFSET start, uint32 degr
         visit(row, (OFFSET)(start + k), k < degree ? degree - k : 0, 1);
 }
 
+// Of a row: a warp's part of a piece, the whole as one of a warp, the whole as one of a lane.
+enum RowPart { PIECE_OF_WARP, OF_WARP, OF_LANE };
+
+struct Nothing {
+    __device__ __forceinline__ void operator()(ID, RowPart) const {}
+};
+
 // Calls visit(row, edge, left, step) for all edges of the slice's rows, by all lanes of a warp
-// together: a lane's edges are edge, edge + step .. for BATCH steps, but below edge + left. The
-// blocks of the team share the work.
-template <typename Visit>
+// together: a lane's edges are edge, edge + step .. for BATCH steps, but below edge + left; and, by
+// all lanes too, done(row, part) behind the last ones of each part of a row. Lanes that have no row
+// have visited no edge then. The blocks of the team share the work.
+template <typename Visit, typename Done = Nothing>
 __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &slice,
                                           const OFFSET *offsets, Visit visit,
-                                          BlockTeam team = whole_grid()) {
+                                          BlockTeam team = whole_grid(), Done done = Nothing()) {
     for (uint64 i = team.rank; i < slice.count.pieces; i += team.size) {
         ID row = lists.piece_row[slice.first.pieces + i];
         OFFSET end = offsets[row + 1];
@@ -188,6 +196,7 @@ __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &s
             OFFSET left = end - start - skip;
             for_row(row, start + skip, left > BATCH * WARP ? start + skip + BATCH * WARP : end,
                     visit);
+            done(row, PIECE_OF_WARP);
         }
     }
     // Warps of different blocks take neighbouring parts: a short list is spread over the device.
@@ -195,6 +204,7 @@ __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &s
     for (uint64 i = warp; i < slice.count.medium; i += warps) {
         ID row = lists.queue[lists.n - 1 - slice.first.medium - i];
         for_row(row, offsets[row], offsets[row + 1], visit);
+        done(row, OF_WARP);
     }
     for (uint64 i = warp * WARP; i < slice.count.small; i += warps * WARP) {
         ID row = 0;
@@ -206,6 +216,7 @@ __device__ __forceinline__ void for_edges(const Worklists &lists, const Slice &s
             degree = (uint32)(offsets[row + 1] - start);
         }
         for_short_rows(row, start, degree, visit);
+        done(row, OF_LANE);
     }
 }
 

@@ -3,15 +3,29 @@
 import importlib
 from unittest import mock
 
+import dask
 import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, layers, path, random_small, rmat, simple
+from made_graphs import (
+    SHAPES,
+    MadeGraph,
+    apart,
+    edgeless,
+    layers,
+    path,
+    random_small,
+    rmat,
+    simple,
+)
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.level_sweeps import LevelSweeps
 from dask_graphgpu.errors import IntegerOverflow, InvalidEdges, OutOfDeviceMemory
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -95,7 +109,7 @@ def large(monkeypatch):
 @pytest.mark.parametrize("directed", [False, True])
 def test_by_levels(cost, directed, large, monkeypatch):
     """Edges between two levels from either end, all from one, all from the other."""
-    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.PUSH_COST", cost)
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_plan.PUSH_COST", cost)
     for shape, ids in [("star", "uint32"), ("apart", "uint64"), ("skewed", "uint32")]:
         view = simple(SHAPES[shape](ids=ids, directed=directed).view())
         sources = np.linspace(0, view.num_vertices - 1, 3).astype(int)
@@ -109,6 +123,57 @@ def test_by_levels_on_small_graphs(large):
         graph = random_small(seed, rank=None)
         view = simple(graph.view())
         same(view, np.arange(graph.n)[:5], endpoints=bool(seed % 2))
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("directed", [False, True])
+def test_batches(most, directed, large, monkeypatch):
+    """Of sources that have different numbers of levels."""
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.MOST_SOURCES", most)
+    for made in (path(12, directed=directed), apart(5, 20, directed=directed)):
+        sources = np.linspace(0, made.n - 1, 7).astype(int)
+        same(simple(made.view()), sources)
+        same(simple(made.view()), sources, endpoints=True)
+
+
+@pytest.mark.parametrize("worklists", [[2, 4], [1, 1], "off"])
+def test_rows_of_lanes_warps_and_blocks(worklists, large):
+    """A row is stored by its lane or warp; of blocks each warp adds its part."""
+    view = simple(rmat(8, directed=True).view())
+    with dask.config.set({"graphgpu.worklists": worklists}):
+        same(view, [0, 5, 200])
+    assert degree_lists(DeviceView.of(view).out, separators=(3, 9))[1] == (3, 9)
+
+
+def test_sources_of_a_batch_share_launches(large):
+    view, launched = simple(rmat(8).view()), []
+    plain = LevelSweeps._flat
+
+    def flat(self, kernel, items, args):
+        launched[-1].append(kernel.name)
+        plain(self, kernel, items, args)
+
+    with mock.patch.object(LevelSweeps, "_flat", flat):
+        for sources in ([0], [0, 0, 0]):
+            launched.append([])
+            same(view, sources)
+    one, three = (sorted(set(names)) for names in launched)
+    assert one == three
+    for name in one:
+        times = [names.count(name) for names in launched]
+        assert times[1] == times[0] * (3 if name == "narrow" else 1), name
+
+
+def test_rows_that_need_wider_offsets_in_one_direction(large):
+    plain = LevelSweeps.__init__
+
+    def wide(self, own, pairs, sources):
+        pulled, pushed = pairs[0]
+        wider = Adjacency(pulled.offsets.astype(np.uint64), pulled.neighbours)
+        plain(self, own, [(wider, pushed), *pairs[1:]], sources)
+
+    with mock.patch.object(LevelSweeps, "__init__", wide):
+        same(simple(rmat(7, directed=True).view()), [0, 5, 100])
 
 
 def test_searches_of_many_levels(large, monkeypatch):

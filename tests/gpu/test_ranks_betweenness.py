@@ -6,9 +6,20 @@ import oracles
 import pytest
 from cut_graphs import cut
 from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
-from made_graphs import SHAPES, edgeless, layers, path, random_small, rmat, simple
+from made_graphs import (
+    SHAPES,
+    MadeGraph,
+    apart,
+    edgeless,
+    layers,
+    path,
+    random_small,
+    rmat,
+    simple,
+)
 
 from dask_graphgpu.engine import cpu, device_ranks
+from dask_graphgpu.engine.device_ranks.by_level import ByLevel
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.rowwise import row_ids
 from dask_graphgpu.report import Report
@@ -85,7 +96,7 @@ def test_who_is_on_no_path_has_nothing():
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_found_from_either_end(cost, directed, monkeypatch):
     """All pushed, and all pulled; with a border of many pieces."""
-    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.PUSH_COST", cost)
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_plan.PUSH_COST", cost)
     monkeypatch.setattr("dask_graphgpu.engine.device_ranks.by_level.CHUNK", 37)
     for shape in ("grid", "skewed"):
         view = simple(SHAPES[shape](directed=directed).view())
@@ -115,11 +126,70 @@ def test_the_end_of_fewer_edges_is_taken(directed):
     assert row.edges == cost < view.num_edges
 
 
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("directed", [False, True])
+def test_batches(most, directed, monkeypatch):
+    """Of sources that have different numbers of levels."""
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.MOST_SOURCES", most)
+    for made in (path(12, directed=directed), apart(5, 20, directed=directed)):
+        sources = np.linspace(0, made.n - 1, 7).astype(int)
+        same(simple(made.view()), SEVERAL[-1], "random", sources, endpoints=True)
+
+
+@pytest.mark.parametrize("cost", [0.0, 2.0, np.inf])
+def test_levels_that_grow_and_shrink(cost, monkeypatch):
+    """Of a narrow one ghosts' values are gathered first, and sent then."""
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.level_plan.PUSH_COST", cost)
+    widths = [1, 6, 2, 7, 3, 3, 1, 5, 4]
+    ends = np.cumsum(widths)
+    pairs = [
+        np.stack(np.meshgrid(np.arange(end - width, end), np.arange(end, end + after))).reshape(
+            2, -1
+        )
+        for end, width, after in zip(ends, widths, widths[1:], strict=False)
+    ]
+    made = MadeGraph(int(ends[-1]), *np.concatenate(pairs, 1))
+    for size in SEVERAL:
+        same(simple(made.view()), size, "random", [0, made.n - 1, 8, 12])
+
+
+def test_sources_of_a_batch_share_messages(monkeypatch):
+    view, exchanged = simple(rmat(8).view()), []
+    plain = ByLevel.exchange
+
+    def exchange(self):
+        exchanged.append(None)
+        plain(self)
+
+    monkeypatch.setattr(ByLevel, "exchange", exchange)
+    times = []
+    for sources in ([0], [0, 0, 0]):
+        exchanged.clear()
+        same(view, 2, "random", sources)
+        times.append(len(exchanged))
+    assert 0 < times[0] == times[1]
+
+
+def test_sums_may_stay_on_the_gpus():
+    view = simple(rmat(6).view())
+    parts = cut(view, 2)
+    how = {**PLAIN, "report": Report("test")}
+
+    def work(share):
+        some = parts.numbers[np.array([3, 4])]
+        found = device_ranks.betweenness(share.staying(), some, **how)
+        assert not isinstance(found, np.ndarray)
+        return found.get()
+
+    expected = cpu.betweenness(view, np.array([3, 4]), **how)
+    np.testing.assert_allclose(parts.whole(on_gpus(parts, work)), expected, rtol=1e-9, atol=1e-9)
+
+
 def test_again_on_one_share():
     """With what an earlier run has left, other sources, and a run of the processors between."""
     view = simple(SHAPES["skewed"](directed=True).view())
     parts = cut(view, SEVERAL[-1])
-    chosen = [3, 4], [9], [3, 4]
+    chosen = [3, 4], [9], [3, 4, 5]
 
     def work(share):
         how = {**PLAIN, "report": Report("test")}

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import cupy
+import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.by_level import ByLevel
+from dask_graphgpu.engine.device_ranks.search import LEVELS_TOLD, Search
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
-from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelRows, LevelSweeps
+from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelSweeps, batch
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
 
 if TYPE_CHECKING:
@@ -19,25 +21,42 @@ if TYPE_CHECKING:
 
 
 class Accumulation:
-    """The sums, and what a source needs; all ranks call it alike. Kept from one run to the next.
+    """The sums, and what a batch of sources needs; all ranks call it alike. Kept from one run to the next.
 
     Parameters
     ----------
     view : RankView
     border : DeviceBorder
+    sources : int
+        Of a run.
+
+    Attributes
+    ----------
+    sources : int
+        Of a batch, at most.
+    most : int
+        What that may be, of runs of more sources.
     """
 
-    def __init__(self, view: RankView, border: DeviceBorder) -> None:
+    def __init__(self, view: RankView, border: DeviceBorder, sources: int) -> None:
         self._ranks, self._border, self._own = view.ranks, border, view.num_owned
         self._n = view.num_vertices
-        rows = [
-            LevelRows(here.into, here.out, self._own, here.defines)
+        every = [
+            RankDeviceView.of(view.toward(direction))
             for direction in ("out", "in")[: 1 + view.directed]
-            for here in [RankDeviceView.of(view.toward(direction))]
         ]
-        self._sweeps = LevelSweeps(self._n, self._own, rows[0], rows[-1])
-        self._by_level = ByLevel(border, MOST_LEVELS)
-        border.make_room([self._sweeps.level])
+        pairs = [(here.into, here.out) for here in every]
+        edges = max(pulled.num_edges for pulled, _ in pairs)
+        ghosts = border.ghosts[-1][1] - border.ghosts[0][0]
+        travelling = (16 + border.vertices.itemsize) * (len(border.vertices) + ghosts)
+        self.most = int(view.ranks.min(batch(self._n, edges, travelling)))
+        self.sources = max(min(sources, self.most), 1)
+        self._sweeps = LevelSweeps(self._own, pairs, self.sources)
+        self._by_level = ByLevel(border, self._sweeps.level, MOST_LEVELS, 4 * MOST_LEVELS)
+        border.make_room([self._sweeps.level[0]])
+        # Vertices of each level of each source, on all ranks.
+        self._sizes = cupy.empty((self.sources, LEVELS_TOLD), np.uint64)
+        self._told_sizes = cupyx.empty_pinned(self._sizes.shape, np.uint64)
         self._told = cupy.cuda.Event(disable_timing=True)
 
     def clear(self) -> None:
@@ -47,30 +66,31 @@ class Accumulation:
     def forget(self) -> None:
         """Nothing is recorded."""
 
-    def add(self, found: Any, sizes: Sequence[int], *, endpoints: bool) -> int:
-        """Add the dependencies of a source; edges that were read.
+    def take(self, source: int, search: Search) -> None:
+        """Queue that what a search has found is taken over, as of a source of a batch."""
+        search.tell_sizes(self._sizes[source])
+        self._sweeps.narrow(source, search.level)
+        self._border.refresh([self._sweeps.level[source, : self._n]])
 
-        Parameters
-        ----------
-        found : int32 array
-            Level of each own vertex, -1 where not reached.
-        sizes : sequence of int
-            Vertices of each level, on all ranks; at most `MOST_LEVELS`.
+    def add(self, levels: Sequence[int], *, endpoints: bool) -> int:
+        """Add the dependencies of the sources of a batch; edges that were read.
+
+        ``levels``: how many each has, at most `MOST_LEVELS`.
         """
-        sweeps, by_level = self._sweeps, self._by_level
-        sweeps.narrow(found)
-        self._border.refresh([sweeps.level])
-        by_level.sort(sweeps.level, len(sizes))
-        sweeps.survey()
+        self._by_level.sort(len(levels), max(levels))
+        self._sizes.get(out=self._told_sizes, blocking=False)
+        self._sweeps.survey(len(levels))
         self._told.record()
         self._border.link.wait(self._told)
-        by_level.take(len(sizes))
-        read = sweeps.sweep(sizes, sum(sizes) - 1 if endpoints else 0, by_level)
+        sizes = [
+            each[:number].tolist() for each, number in zip(self._told_sizes, levels, strict=False)
+        ]
+        read = self._sweeps.sweep(sizes, endpoints=endpoints, others=self._by_level)
         self._border.link.settle()
         return read
 
-    def sums(self) -> np.ndarray:
-        """Of all sources, on the host; shape (num_vertices,), right for own vertices.
+    def sums(self, *, stays: bool) -> Any:
+        """Of all sources; shape (num_vertices,), right for own vertices, on the device where it ``stays``.
 
         Raises
         ------
@@ -79,6 +99,7 @@ class Accumulation:
         """
         if self._ranks.max(int(self._sweeps.is_infinite())):
             check(MANY_PATHS, None)
-        found = np.zeros(self._n)
-        found[: self._own] = cupy.asnumpy(self._sweeps.through)
+        own = self._sweeps.through
+        found = (cupy if stays else np).zeros(self._n)
+        found[: self._own] = own if stays else own.get()
         return found

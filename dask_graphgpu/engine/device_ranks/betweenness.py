@@ -28,18 +28,25 @@ def betweenness(
     endpoints: bool,
     edges: bool,
     report: Report,
-) -> np.ndarray:
+) -> Any:
     """Sums of the sources' dependencies; as `engine.ranks.betweenness`. Collective.
+
+    Returns
+    -------
+    array of float64
+        On the host, but for vertices without weights of a view that is `RankView.staying`.
 
     Notes
     -----
     A search from each source, path counts from level to level, and dependencies back [1]_. The edges
     between two levels are found from the end whose rows have fewer entries, on each rank as it takes
     least; what travels are the values of the border vertices of the smaller level [2]_, whose order is
-    found on both sides from the levels alone. 33 bytes an own vertex, 25 a ghost and about 12 a value
-    that may travel, which stay with the share for the next run; and the edges once more, by their other
-    ends, of directed graphs in both directions. Sums over weights or of edges, and searches of more than
-    `MOST_LEVELS` levels, are made on the ranks' processors. Last bits may change from run to run.
+    found on both sides from the levels alone. Levels of several sources, a batch, share launches and
+    messages. 29 bytes a vertex or ghost and about 20 a value that may travel, of each source of a batch,
+    which stay with the share for the next run; and the edges once more, by their other ends, of directed
+    graphs in both directions. Sums over weights or of edges, and of all sources from the first on whose
+    search has more than `MOST_LEVELS` levels, are made on the ranks' processors. Last bits may change from
+    run to run.
     """
     from dask_graphgpu.engine.ranks import betweenness as on_host
 
@@ -52,32 +59,42 @@ def betweenness(
     if weighted or edges:
         return on_host(view, sources, **how)
     # No CuPy before a run.
+    import cupy
+
     from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
     from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS
+    from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS
 
-    rest = len(sources)
+    done, total = 0, len(sources)
     key = "betweenness", view.toward("out").rows, view.toward("in").rows
-    with searching(view) as search, connected(view, key) as (border, made):
-        if made is None:
-            made = Accumulation(view, border)
+    with searching(view, SEPARATORS) as search, connected(view, key) as (border, made):
+        if made is None or made.sources < min(total, made.most):
+            del made  # its memory may be needed
+            made = Accumulation(view, border, total)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         made.clear()
-        for i, source in enumerate(sources.tolist()):
-            search.run(source, None, forced_direction(), report)
+        deep = False
+        while done < total and not deep:
+            levels: list[int] = []
+            for source in sources[done : done + made.sources].tolist():
+                search.run(source, None, forced_direction(), report)
+                deep = search.levels > MOST_LEVELS
+                if deep:
+                    break
+                made.take(len(levels), search)
+                levels.append(search.levels)
             start = time.perf_counter()
-            sizes = search.sizes
-            if len(sizes) > MOST_LEVELS:
-                rest = i
-                break
-            read = made.add(search.level, sizes, endpoints=endpoints)
-            report.advance(
-                "accumulate", supersteps=2 * (len(sizes) - 1), frontier=1, edges=read,
-                bytes=read * (view.id_dtype.itemsize + 9) + 60 * view.num_vertices,
-                seconds=time.perf_counter() - start,
-            )  # fmt: skip
-        sums: np.ndarray = made.sums()
+            if levels:
+                read = made.add(levels, endpoints=endpoints)
+                report.advance(
+                    "accumulate", supersteps=2 * (max(levels) - 1), frontier=len(levels),
+                    edges=read, bytes=read * (view.id_dtype.itemsize + 9)
+                    + 60 * view.num_vertices * len(levels), seconds=time.perf_counter() - start,
+                )  # fmt: skip
+            done += len(levels)
+        sums = made.sums(stays=view.stays)
         border.leave(key, made)
-    if rest < len(sources):
-        sums += on_host(view, sources[rest:], **how)
+    if done < total:
+        rest = on_host(view, sources[done:], **how)
+        sums += cupy.asarray(rest) if view.stays else rest
     return sums

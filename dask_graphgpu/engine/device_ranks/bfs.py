@@ -67,17 +67,21 @@ def forced_direction() -> int:
 
 
 @contextmanager
-def searching(view: RankView) -> Iterator[Search]:
-    """For searches along the edges, on a stream of their own; collective."""
+def searching(view: RankView, separators: tuple[int, int] | None = None) -> Iterator[Search]:
+    """For searches along the edges, on a stream of their own; collective.
+
+    ``separators``: as of `Search`, where others are better.
+    """
     # No CuPy before a run.
     from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.search import Search
 
     toward = view.toward("out")
-    key = "search", toward.rows
+    key = "search", toward.rows, separators
+    given = () if separators is None else (separators,)
     with connected(view, key) as (border, search):
         if search is None:
-            search = Search(view, toward, border)
+            search = Search(view, toward, border, *given)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         yield search
         border.leave(key, search)

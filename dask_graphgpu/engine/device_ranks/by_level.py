@@ -1,4 +1,4 @@
-"""Values of the border vertices of one level of a search, from GPU to GPU (by_level.cu)."""
+"""Values of the border vertices of levels of searches, from GPU to GPU (by_level.cu)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import numpy as np
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.engine.gpu.level_plan import Passed
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.cuda_build import Kernel
 
 # Places that a warp counts and puts in order.
 CHUNK = 2048
@@ -22,92 +24,155 @@ CHUNK = 2048
 # Blocks of a kernel on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512
 
+# What goes to each peer begins at a multiple of so many values: else NCCL copies byte by byte.
+_ALIGNED = 2
+
+# Part of by_level.cu.
+_PART = np.dtype([(name, np.uint64) for name in ("first", "number", "vertices", "values", "adds")])
+
 
 class ByLevel:
     """Border vertices in the order of their levels, which both ends of a connection have by themselves.
 
-    What is sent of a level are its values alone, 8 bytes each. Takes 8 bytes a value, and the ids.
+    What is sent of a level are its values alone, 8 bytes each, of all sources of a batch together.
+    Takes 16 bytes a border vertex or ghost and source, and the ids.
 
     Parameters
     ----------
     border : DeviceBorder
-    most_levels : int
+    levels : array, shape (number of sources, at least the number of vertices)
+        Of own vertices and ghosts, 255 where there is none.
+    most_levels, most_exchanges : int
+        Of `sort` and of `plan`, at most.
     """
 
-    def __init__(self, border: DeviceBorder, most_levels: int) -> None:
-        self._border, self._peers = border, len(border.ghosts)
+    def __init__(
+        self, border: DeviceBorder, levels: Any, most_levels: int, most_exchanges: int
+    ) -> None:
+        self._link, self._peers, self._levels = border.link, len(border.ghosts), levels
+        self._sources, stride = levels.shape
         ids = border.vertices.dtype
-        sides = [
-            _Side(border.vertices, None, border.cuts, most_levels, ids),
-            _Side(None, border.ghosts[0][0], border.ghosts, most_levels, ids),
+        given = self._sources, most_levels, ids
+        self._sides = [
+            _Side(border.vertices, None, border.cuts, *given),
+            _Side(None, border.ghosts[0][0], border.ghosts, *given),
         ]
-        self._orders = [side.sorted for side in sides]
-        # What is packed, and what has come.
-        self._values = [cupy.empty(len(each), np.float64) for each in self._orders]
-        self._held = sides
         size = self._peers * most_levels + 1
-        self._cuts = cupy.zeros(2 * size, np.uint32)
-        self._seen = cupyx.empty_pinned(2 * size, np.uint32)
-        self._given = struct(
-            [word for i, side in enumerate(sides) for word in side.words(self._cuts[i * size :])]
-        )
-        self._size = size
-        most = _BLOCKS * launch.num_multiprocessors() * _THREADS
-        self._threads = min(32 * sum(side.chunks for side in sides), most)
+        self._cuts = cupy.zeros((2, self._sources, size), np.uint32)
+        self._seen = cupyx.empty_pinned(self._cuts.shape, np.uint32)
+        words = [
+            word
+            for side, cuts in zip(self._sides, self._cuts, strict=True)
+            for word in side.words(cuts)
+        ]
+        self._given = struct([*words, most_levels, stride, size])
+        # What is packed, and what has come: of either side, and of all sources.
+        room = self._sources * max(side.places for side in self._sides) + _ALIGNED * self._peers
+        self._packed, self._came = (cupy.empty(room, np.float64) for _ in range(2))
+        parts = 2 * most_exchanges * self._sources * self._peers
+        self._parts = cupy.empty(parts * _PART.itemsize, np.uint8)
+        self._planned = cupyx.empty_pinned(self._parts.size, np.uint8)
+        self._most = _BLOCKS * launch.num_multiprocessors() * _THREADS
         module = cuda("by_level", defines=integer_types(ids, ids))
-        names = "count_levels", "scan_counts", "place_levels", "add_values"
-        *self._kernels, self._add = (launch.loaded(module.kernel(name)) for name in names)
-        self._of_level: list[list[list[int]]] = []
+        names = "count_levels", "scan_counts", "place_levels", "pack_parts", "take_parts"
+        *self._kernels, self._pack, self._take = (
+            launch.loaded(module.kernel(name)) for name in names
+        )
+        self._queue: list[tuple[Any, ...]] = []
 
-    def sort(self, level: Any, levels: int) -> None:
-        """Queue that both sides are put in order, and that the host is told of it.
+    def sort(self, sources: int, levels: int) -> None:
+        """Queue that both sides are put in order for the first sources, and that the host is told of it.
 
-        Parameters
-        ----------
-        level : uint8 array
-            Of own vertices and ghosts, 255 where there is none.
-        levels : int
-            All others are below it.
+        ``levels``: all others are below it.
         """
         count, scan, place = self._kernels
-        given, levels_here = self._given, np.uint64(levels)
-        threads = self._threads
-        launch.flat(count, threads, (given, level, levels_here), threads=_THREADS)
-        launch.flat(scan, 2 * 1024, (given, levels_here, np.uint64(self._peers)), threads=1024)
-        launch.flat(place, threads, (given, level, levels_here), threads=_THREADS)
+        number, below = np.uint64(sources), np.uint64(levels)
+        args = self._given, self._levels, number, below
+        threads = min(32 * sources * sum(side.chunks for side in self._sides), self._most)
+        launch.flat(count, threads, args, threads=_THREADS)
+        peers = np.uint64(self._peers)
+        launch.flat(scan, 2 * sources * 1024, (self._given, below, peers), threads=1024)
+        launch.flat(place, threads, args, threads=_THREADS)
         self._cuts.get(out=self._seen, blocking=False)
 
-    def take(self, levels: int) -> None:
-        """Where each level begins, once what `sort` has queued is done."""
-        of_sides = []
-        for i in range(2):
-            found = self._seen[i * self._size :][: levels * self._peers + 1].tolist()
-            firsts = range(0, levels * self._peers, self._peers)
-            of_sides.append([found[at : at + self._peers + 1] for at in firsts])
-        self._of_level = of_sides
+    def plan(self, exchanges: Sequence[Sequence[tuple[Passed, Any]]]) -> None:
+        """What is to travel, in this order, once what `sort` has queued is done; some in each exchange.
 
-    def send(self, level: int, array: Any) -> None:
-        """Queue that values of own vertices of a level are copied to their ghosts; collective."""
-        there, came = self._swap(level, array, 0)
-        self._border.unpack(there, array, came)
+        All ranks have the same to say. With each of what travels the float64 values of all sources
+        and vertices.
+        """
+        passed = [one for some in exchanges for one in some]
+        source = np.array([one.source for one, _ in passed])
+        level = np.array([one.level for one, _ in passed])
+        gathers = np.array([one.gathers for one, _ in passed])
+        values = np.array(
+            [array.data.ptr + one.source * array.strides[0] for one, array in passed], np.uint64
+        )
+        ends = np.cumsum([len(some) for some in exchanges])
+        of_sides = np.array([[side.sorted.data.ptr, side.places] for side in self._sides])
+        item = self._sides[0].sorted.itemsize
+        # Of each that travels, a part for each peer: of what is sent, and of what comes.
+        parts = np.zeros((2, len(passed), self._peers), _PART)
+        cuts = []
+        for of_way, side in zip(parts, (gathers.astype(int), 1 - gathers), strict=True):
+            at = self._peers * level[:, None] + np.arange(self._peers)
+            first, end = (
+                self._seen[side[:, None], source[:, None], at + more].astype(np.int64)
+                for more in range(2)
+            )
+            begin, places = of_sides[side].T
+            of_way["vertices"] = (begin + item * places * source)[:, None] + item * first
+            of_way["number"] = end - first
+            of_way["values"], of_way["adds"] = values[:, None], gathers[:, None]
+            of_way["first"], found = _laid_out(end - first, ends)
+            cuts.append(found.tolist())
+        flat = parts.reshape(-1).view(np.uint8)
+        self._planned[: flat.size] = flat
+        self._parts[: flat.size].set(self._planned[: flat.size])
+        self._queue = []
+        start, step = self._parts.data.ptr, parts.strides[1]
+        way = start + parts.strides[0]
+        for i, (begin, end) in enumerate(pairwise([0, *ends.tolist()])):
+            number = np.uint64((end - begin) * self._peers)
+            out, into = np.uint64(start + begin * step), np.uint64(way + begin * step)
+            self._queue.append((number, out, into, cuts[0][i], cuts[1][i]))
+        self._queue.reverse()
 
-    def gather(self, level: int, array: Any) -> None:
-        """Queue that values of ghosts of a level are added to those of their owners; collective."""
-        there, came = self._swap(level, array, 1)
-        launch.flat(self._add, came.size, (there, np.uint64(came.size), came, array))
+    def exchange(self) -> None:
+        """Queue the next one; collective."""
+        number, out, into, sent, received = self._queue.pop()
+        packed, came = self._packed, self._came
+        self._flat(self._pack, sent, (out, number, packed))
+        pairs = [packed[a:b] for a, b in sent], [came[a:b] for a, b in received]
+        self._link.swap([pairs])
+        self._flat(self._take, received, (into, number, came))
 
-    def _swap(self, level: int, array: Any, side: int) -> tuple[Any, Any]:
-        """Values of one side go to the other: vertices there, and what comes of them."""
-        cuts = [of_level[level] for of_level in self._of_level]
-        some, there = (slice(each[0], each[-1]) for each in cuts)
-        if side:
-            some, there = there, some
-        sent, received = cuts[side], cuts[1 - side]
-        packed, came = self._values[side], self._values[1 - side]
-        self._border.pack(self._orders[side][some], array, packed[some])
-        pairs = [packed[a:b] for a, b in pairwise(sent)], [came[a:b] for a, b in pairwise(received)]
-        self._border.link.swap([pairs])
-        return self._orders[1 - side][there], came[there]
+    def _flat(self, kernel: Kernel, cuts: list[list[int]], args: tuple[Any, ...]) -> None:
+        items = sum(end - begin for begin, end in cuts)
+        launch.flat(kernel, min(items, self._most), args, threads=_THREADS)
+
+
+def _laid_out(numbers: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where parts begin in what travels, one peer's behind another's, and where each peer's begin and end.
+
+    Parameters
+    ----------
+    numbers : array, shape (parts, peers)
+    ends : array, shape (exchanges,)
+        Of the parts of each exchange, which are some.
+
+    Returns
+    -------
+    tuple
+        Arrays of shape (parts, peers) and (exchanges, peers, 2).
+    """
+    starts = np.append(0, ends[:-1])
+    totals = np.add.reduceat(numbers, starts)
+    aligned = -(-totals // _ALIGNED) * _ALIGNED
+    begin = np.cumsum(aligned, 1) - aligned
+    before = np.cumsum(numbers, 0) - numbers
+    first = before + np.repeat(begin - before[starts], np.diff(ends, prepend=0), 0)
+    return first, np.stack([begin, begin + totals], -1)
 
 
 class _Side:
@@ -118,6 +183,7 @@ class _Side:
         vertices: Any,
         base: int | None,
         cuts: Sequence[tuple[int, int]],
+        sources: int,
         most_levels: int,
         ids: Any,
     ) -> None:
@@ -133,12 +199,13 @@ class _Side:
         self._vertices, self._base = vertices, 0 if base is None else base
         self._first = cupy.asarray(np.append(firsts, total).astype(np.uint64))
         self._peer_chunk = cupy.asarray(before[:-1].astype(np.uint64))
-        self._starts = cupy.empty(most_levels * self.chunks, np.uint32)
-        self.sorted = cupy.empty(total, ids)
+        self._starts = cupy.empty(sources * most_levels * self.chunks, np.uint32)
+        self.places = total
+        self.sorted = cupy.empty(sources * total, ids)
 
     def words(self, cuts: Any) -> list[Any]:
         """Members of Side of by_level.cu."""
         return [
             self._vertices, self._base, self._first, self.chunks, self._peer_chunk, self._starts,
-            self.sorted, cuts,
+            self.sorted, self.places, cuts,
         ]  # fmt: skip

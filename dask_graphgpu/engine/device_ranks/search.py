@@ -15,7 +15,7 @@ from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_COST
-from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
@@ -46,21 +46,31 @@ class Search:
     toward : TowardView
         Of ``view``, for the direction in which is searched.
     border : DeviceBorder
+    separators : pair of int
+        Edges from which a row is a warp's, and blocks', unless the user has others.
 
     Attributes
     ----------
     level : int32 array, shape (num_vertices,)
         Hops in the last search, -1 where not reached; right for own vertices.
+    levels : int
+        Those of the last search that have vertices.
     """
 
-    def __init__(self, view: RankView, toward: TowardView, border: DeviceBorder) -> None:
+    def __init__(
+        self,
+        view: RankView,
+        toward: TowardView,
+        border: DeviceBorder,
+        separators: tuple[int, int] = SEPARATORS,
+    ) -> None:
         self._link = border.link
         here = RankDeviceView.of(toward)
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
         self._ids = ids
         self.level = cupy.full(n, -1, np.int32)  # and so it stays at ghosts
         self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
-        self._sizes, self._levels = cupy.empty(LEVELS_TOLD, np.uint64), 0
+        self._sizes, self.levels = cupy.zeros(LEVELS_TOLD, np.uint64), 0
         self._asked = cupy.empty(3, np.int64)
         self._asking = cupyx.empty_pinned(3, np.int64)
         self._seen = [cupyx.empty_pinned(self._state.size, np.uint8) for _ in range(2)]
@@ -70,7 +80,7 @@ class Search:
         self._sends, self._ghosts = sends, Segments(ghosts, rank, header=_HEADER)
         self._packed = cupy.zeros(sends.words, np.uint32)
         self._received = cupy.zeros(self._ghosts.words, np.uint32)
-        lists, (medium, large) = degree_lists(out)
+        lists, (medium, large) = degree_lists(out, separators=separators)
         numbers = here.made("numbers", lambda: cupy.asarray(view.numbers.astype(ids, copy=False)))
         self._held = [
             out.offsets, out.neighbours, into.offsets, into.neighbours, n, view.num_owned,
@@ -107,13 +117,15 @@ class Search:
                 run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
                 bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
             )  # fmt: skip
-        self._levels = int(state["levels"])
+        self.levels = int(state["levels"])
 
-    @property
-    def sizes(self) -> list[int]:
-        """Vertices of the whole graph on each level of the last search, the first `LEVELS_TOLD`."""
-        sizes: list[int] = self._sizes[: self._levels].get().tolist()
-        return sizes
+    def tell_sizes(self, into: Any) -> None:
+        """Queue that the sizes of the last search's levels are copied.
+
+        ``into``: uint64 array, shape (LEVELS_TOLD,); gets the vertices of the whole graph on each of
+        the first `levels`, and then what means nothing.
+        """
+        into[...] = self._sizes
 
     def forget(self) -> None:
         """End what was recorded."""

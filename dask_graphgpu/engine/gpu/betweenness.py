@@ -9,6 +9,7 @@ References
 from __future__ import annotations
 
 import time
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -16,10 +17,10 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.bfs import levels
+from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelRows, LevelSweeps
+from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS, LevelSweeps, batch
 from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda
@@ -173,19 +174,28 @@ class _Search:
         by_rows = here.view.levels is None
         if self._along is not None or not by_rows or not self._has_into(len(sources)):
             return 0
-        ends = [(here.into, here.out), (here.out, here.into)][: 1 + here.directed]
-        rows = [LevelRows(pulled, pushed, here.n, here.defines) for pulled, pushed in ends]
-        sweeps = LevelSweeps(here.n, here.n, rows[0], rows[-1])
+        pairs = [(here.into, here.out), (here.out, here.into)][: 1 + here.directed]
+        room = max(min(len(sources), batch(here.n, here.num_edges)), 1)
+        sweeps = LevelSweeps(here.n, pairs, room)
         report = Report("searches")
-        for source in cupy.asnumpy(sources).tolist():
-            sweeps.narrow(levels(here, source, None, None, report))
-            sweeps.survey()
+        chosen = cupy.asnumpy(sources).tolist()
+        for first in range(0, len(chosen), room):
+            searches = []
+            for i, source in enumerate(chosen[first : first + room]):
+                level, state = queued(here, source, None, None, SEPARATORS)
+                sweeps.narrow(i, level)
+                searches.append(state)
+            sweeps.survey(len(searches))
             cupy.cuda.get_current_stream().synchronize()
-            sizes = sweeps.sizes
-            if len(sizes) > MOST_LEVELS:
+            sizes = sweeps.sizes(len(searches))
+            few = list(takewhile(lambda each: len(each) <= MOST_LEVELS, sizes))
+            if few:
+                self.read += sweeps.sweep(few, endpoints=self._endpoints)
+            for state in searches:
+                note(here, state, report)
+            done += len(few)
+            if len(few) < len(sizes):
                 break
-            self.read += sweeps.sweep(sizes, self._endpoints * (sum(sizes) - 1))
-            done += 1
         if sweeps.is_infinite():
             check(MANY_PATHS, None)
         self._through += sweeps.through

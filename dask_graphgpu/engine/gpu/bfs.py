@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
@@ -81,6 +81,19 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
 
 def levels(here: DeviceView, source: int, cutoff: int | None, targets: Any, report: Report) -> Any:
     """What `bfs` gives, of edges by rows, on the device."""
+    level, state = queued(here, source, cutoff, targets)
+    note(here, state, report)
+    return level
+
+
+def queued(
+    here: DeviceView,
+    source: int,
+    cutoff: int | None,
+    targets: Any,
+    separators: tuple[int, int] = SEPARATORS,
+) -> tuple[Any, State]:
+    """Queue a search of edges by rows: the levels that it finds, and what `note` reads."""
     forced = FORCED.get(configured_direction(), 0)
     n, num_edges = here.n, here.num_edges
     pulls = forced != 1 and (
@@ -88,7 +101,7 @@ def levels(here: DeviceView, source: int, cutoff: int | None, targets: Any, repo
     )
     out = here.out
     into = here.into if pulls else out
-    lists, separators = degree_lists(out)
+    lists, pair = degree_lists(out, separators=separators)
     words = (n + 31) // 32
     none = cupy.empty(0, here.id_dtype)
     wanted = none if targets is None else cupy.asarray(targets, here.id_dtype)
@@ -103,12 +116,17 @@ def levels(here: DeviceView, source: int, cutoff: int | None, targets: Any, repo
             cupy.empty(2 * words, cupy.uint32), *lists,
             cupy.empty(2 * n if pulls else 0, here.id_dtype),
             cupy.empty(words if wanted.size else 0, cupy.uint32), wanted, np.uint64(wanted.size),
-            np.int64(-1 if cutoff is None else cutoff), *separators,
+            np.int64(-1 if cutoff is None else cutoff), *pair,
             np.uint32(forced), np.uint32(pulls), np.float32(PUSH_COST), np.float32(VERTEX_COST),
             np.uint32(SOLO_VERTICES), np.uint32(SOLO_EDGES),
             cupy.empty(SOLO_EDGES, here.id_dtype), state.memory,
         ),
     )  # fmt: skip
+    return level, state
+
+
+def note(here: DeviceView, state: State, report: Report) -> None:
+    """Wait for a search; what it did goes to the report, and to later searches' choice of direction."""
     read, runs = state.read()
     if read["missed"] > 0:
         here.note_missed(float(read["missed"]))
@@ -117,12 +135,11 @@ def levels(here: DeviceView, source: int, cutoff: int | None, targets: Any, repo
         if run.direction == "push":  # a neighbour and its bit for each edge, the queue
             moved = run.edges * (id_bytes + 1) + run.frontier * (id_bytes + 16)
         else:  # the same; two bitmaps and the offsets for all
-            moved = run.edges * (id_bytes + 1) + n * 5
+            moved = run.edges * (id_bytes + 1) + here.n * 5
         report.advance(
             run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
             bytes=moved, seconds=run.seconds,
         )  # fmt: skip
-    return level
 
 
 def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:

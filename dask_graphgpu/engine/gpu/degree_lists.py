@@ -19,10 +19,12 @@ SEPARATORS = (32, 128)
 PIECE = 2048
 
 
-def degree_lists(rows: Adjacency, teams: int = 1) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]]:
+def degree_lists(
+    rows: Adjacency, teams: int = 1, separators: tuple[int, int] = SEPARATORS
+) -> tuple[tuple[Any, Any, Any], tuple[Any, Any]]:
     """The lists for one run over rows, in which each vertex enters them once at most.
 
-    Of several ``teams`` each has a part, one after another.
+    Of several ``teams`` each has a part, one after another. ``separators``: unless the user has others.
 
     Returns
     -------
@@ -30,7 +32,7 @@ def degree_lists(rows: Adjacency, teams: int = 1) -> tuple[tuple[Any, Any, Any],
         Arrays: queue, rows of the pieces, pieces. And the separators that they are made for.
     """
     n, num_edges = rows.num_vertices, rows.num_edges
-    medium, large = configured_separators(SEPARATORS)
+    medium, large = configured_separators(separators)
     pieces = (
         num_edges // PIECE + min(n, num_edges // large) + 1
     )  # the last of a row is a part of one

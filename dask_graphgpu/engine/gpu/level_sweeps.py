@@ -1,4 +1,4 @@
-"""Path counts and dependencies level by level, once a search has found the levels (betweenness_levels.cu)."""
+"""Path counts and dependencies level by level, once searches have found the levels (betweenness_levels.cu)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.degree_lists import PIECE, degree_lists
+from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.engine.gpu.level_plan import STEP, SUMS, UNREACHED, Passed, planned
+from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.partition.csr import Adjacency
@@ -18,58 +21,97 @@ from dask_graphgpu.partition.csr import Adjacency
 # Levels of a search, at most; places of a byte are left for deeper ones and for what is not reached.
 MOST_LEVELS = 250
 
-# Edges of a pull that take as long as one of a push, whose sums are atomics.
-PUSH_COST = 2.0
+# Sources of a batch, at most, and of the device's memory the part that their arrays may take.
+MOST_SOURCES, MOST_MEMORY = 8, 1 / 16
+
+# Edges from which a row is a warp's, and blocks', here and in the searches. A piece of a row of a few
+# hundred edges leaves most warps of its block without work.
+SEPARATORS = (64, 512)
 
 # Blocks of a kernel on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512
 
-_UNREACHED = 255  # as the level of a vertex
-_LOOKED_AT = 128  # levels are there up to a multiple of it
-_SUMS = np.dtype([(name, np.uint64, _UNREACHED + 1) for name in ("vertices", "pulled", "pushed")])
+_LOOKED_AT = 512  # levels are there up to a multiple of it
+_COUNTS = 24  # bytes of Counts of degree_lists.cuh
 
 
 class Others(Protocol):
     """Ghosts of own vertices on other ranks, and those that are here."""
 
-    def send(self, level: int, array: Any) -> None:
-        """Have own vertices' values of a level at their ghosts."""
+    def plan(self, exchanges: Sequence[Sequence[tuple[Passed, Any]]]) -> None:
+        """What is to travel, each with the values of all vertices; they are queued in this order."""
 
-    def gather(self, level: int, array: Any) -> None:
-        """Have ghosts' values of a level added to those of their owners."""
+    def exchange(self) -> None:
+        """Queue the next one: values are copied to ghosts, or added to those of their owners."""
 
 
 class LevelSweeps:
-    """The sums, and what a source needs; of a whole graph, or of a rank's own vertices.
+    """The sums, and what a batch of sources needs; of a whole graph, or of a rank's own vertices.
 
-    33 bytes an own vertex and 25 another, and lists of `degree_lists`.
+    For each source of a batch 29 bytes a vertex, and pieces of long rows. 8 bytes an own vertex.
 
     Parameters
     ----------
-    n : int
-        Vertices, the own ones before the others.
     own : int
-    toward, back : LevelRows
-        By which sums go away from the source, and back; of an undirected graph the same.
+        Vertices that stand before the others.
+    pairs : sequence of (pulled, pushed)
+        Rows by own vertices, which get values, and by all from whom they come: away from the
+        sources, and of directed graphs back.
+    sources : int
+        Of a batch, at most.
 
     Attributes
     ----------
-    level : uint8 array, at least n
-        Of the source that is worked on; `narrow` knows those of own vertices.
+    sources : int
+    level : uint8 array, shape (sources, at least the number of vertices)
+        Of the batch that is worked on; `narrow` knows those of own vertices.
+    through : float64 array, of own vertices
+        From all sources.
     """
 
-    def __init__(self, n: int, own: int, toward: LevelRows, back: LevelRows) -> None:
-        self._n, self._own, self._toward, self._back = n, own, toward, back
-        self._every = [toward] if back is toward else [toward, back]
-        self._flat = _Flat()
-        self.level = cupy.full(-(-n // _LOOKED_AT) * _LOOKED_AT, _UNREACHED, np.uint8)
-        # Number of shortest paths, what each path to a vertex hands back, and sums of either.
-        self._paths, self._share, self._sums = (cupy.empty(n, np.float64) for _ in range(3))
-        self.through = cupy.empty(own, np.float64)  # from all sources
-        self._infinite = cupy.empty(1, np.uint64)  # whether a number of paths is
-        self._counts = cupy.empty((2 * MOST_LEVELS, 3), np.uint64)
-        names = "narrow", "begin", "count_level", "finish_level"
-        self._narrow, self._begin, self._count, self._finish = map(toward.kernel, names)
+    def __init__(
+        self,
+        own: int,
+        pairs: Sequence[tuple[Adjacency, Adjacency]],
+        sources: int,
+    ) -> None:
+        self._n = n = pairs[0][0].num_vertices
+        self._own, self.sources, self._pairs = own, sources, len(pairs)
+        self._most = launch.num_multiprocessors() * _BLOCKS * _THREADS
+        stride = -(-n // _LOOKED_AT) * _LOOKED_AT
+        self.level = cupy.full((sources, stride), UNREACHED, np.uint8)
+        self._paths, self._share, self._sums = (
+            cupy.empty((sources, n), np.float64) for _ in range(3)
+        )
+        self.through = cupy.empty(own, np.float64)
+        self._infinite = cupy.empty(1, np.uint64)
+        most = max((rows for pair in pairs for rows in pair), key=lambda rows: rows.num_edges)
+        lists, separators = degree_lists(most, sources, SEPARATORS)
+        points = 2 * (MOST_LEVELS + 1)
+        self._steps = cupy.empty(points * sources * STEP.itemsize, np.uint8)
+        self._planned = cupyx.empty_pinned(self._steps.size, np.uint8)
+        self._counts = cupy.empty(points * sources * _COUNTS, np.uint8)
+        self._entries = cupy.empty(len(pairs) * sources * SUMS.itemsize, np.uint8)
+        self._seen = cupyx.empty_pinned(self._entries.size, np.uint8)
+        every = [*pairs[0], *pairs[-1]]
+        # Of a rank's edges there may be more in one direction.
+        wide = max((each.offsets.dtype for each in every), key=lambda dtype: dtype.itemsize)
+        rows = [
+            word
+            for each, number in zip(every, (own, n, own, n), strict=True)
+            for word in (each.offsets.astype(wide, copy=False), each.neighbours, number)
+        ]
+        self._held = [
+            self.level, stride, n, own, self._paths, self._share, self._sums, self.through, *lists,
+            lists[1].size // sources, *map(int, separators), *rows, self._infinite,
+        ]  # fmt: skip
+        self._given = struct(self._held)
+        types = integer_types(every[0].neighbours.dtype, wide)
+        module = cuda("betweenness_levels", defines=types)
+        names = "narrow", "begin", "survey", "turn", "pull_level", "push_level"
+        self._narrow, self._begin, self._survey, self._turn, *self._adds = (
+            launch.loaded(module.kernel(name)) for name in names
+        )
         self.clear()
 
     def clear(self) -> None:
@@ -77,166 +119,109 @@ class LevelSweeps:
         self.through.fill(0)
         self._infinite.fill(0)
 
-    def narrow(self, found: Any) -> None:
+    def narrow(self, source: int, found: Any) -> None:
         """Queue that levels of own vertices become bytes; ``found``: int32, -1 where not reached."""
-        self._flat(self._narrow, self._own, (found, np.uint64(self._own), self.level))
+        self._flat(self._narrow, self._own, (found, np.uint64(self._own), self.level[source]))
 
-    def survey(self) -> None:
-        """Queue what comes before the levels, once all vertices have theirs."""
-        self._counts.fill(0)
-        arrays = self._paths, self._share, self._sums
-        self._flat(self._begin, self._n, (self.level, np.uint64(self._n), *arrays))
-        for rows in self._every:
-            rows.survey(self.level)
+    def survey(self, sources: int) -> None:
+        """Queue what comes before the levels, once all vertices have theirs, and that the host is told."""
+        number = np.uint64(sources)
+        self._flat(self._begin, self._n, (self._given, number))
+        for each in (self._share, self._sums):
+            each[:sources].fill(0)
+        self._entries.fill(0)
+        for pair, entries in enumerate(self._of_pairs(self._entries)):
+            self._flat(
+                self._survey, max(self._n, _THREADS) * sources,
+                (self._given, number, np.uint64(pair), entries),
+            )  # fmt: skip
+        self._entries.get(out=self._seen, blocking=False)
+
+    def _of_pairs(self, entries: Any) -> Any:
+        return entries.reshape(self._pairs, self.sources * SUMS.itemsize)
 
     @property
-    def sizes(self) -> list[int]:
-        """Own vertices of each level, once what `survey` has queued is done; the deepest are together."""
-        found = self._toward.vertices
-        sizes: list[int] = found[: int(np.flatnonzero(found).max(initial=-1)) + 1].tolist()
-        return sizes
+    def _found(self) -> np.ndarray:
+        """Entries of rows by pair and source, once what `survey` has queued is done."""
+        found: np.ndarray = self._of_pairs(self._seen).view(SUMS)
+        return found
 
-    def sweep(self, sizes: Sequence[int], ends: int, others: Others | None = None) -> int:
+    def sizes(self, sources: int) -> list[list[int]]:
+        """Own vertices of each level, once what `survey` has queued is done; the deepest are together."""
+        found = self._found["vertices"][0, :sources, :UNREACHED]
+        levels = [int(np.flatnonzero(each).max(initial=-1)) + 1 for each in found]
+        return [each[:number].tolist() for each, number in zip(found, levels, strict=True)]
+
+    def sweep(
+        self, sizes: Sequence[Sequence[int]], *, endpoints: bool, others: Others | None = None
+    ) -> int:
         """Queue that dependencies are added, once what `survey` has queued is done; edges to be read.
 
         Parameters
         ----------
-        sizes : sequence of int
-            Vertices of each level, on all ranks.
-        ends : int
-            Paths that begin in the source, to be added where paths go through both ends; else 0.
+        sizes : sequence of sequences of int
+            Vertices of each level of each source, on all ranks; the first ones of those surveyed.
+        endpoints : bool
+            Whether a path goes through its two ends as well.
         others : Others, optional
             Where not all vertices are own ones.
         """
-        own, deepest = np.uint64(self._own), len(sizes) - 1
-        self._queued, read = 0, 0
-        for depth in range(1, deepest + 1):
-            rows = self._toward, self._back
-            read += self._add(rows, depth, depth - 1, sizes, self._paths, others)
-            counted = self._sums, self._paths, self._infinite
-            self._flat(self._count, self._own, (self.level, own, np.uint64(depth), *counted))
-        self._sums.fill(0)
-        for depth in range(deepest, 0 if ends == 0 else -1, -1):
-            if 0 < depth < deepest:
-                rows = self._back, self._toward
-                read += self._add(rows, depth, depth + 1, sizes, self._share, others)
-            # Of what begins in the source all ends there too.
-            more = np.float64(ends if depth == 0 else ends > 0)
-            finished = self._paths, self._sums, self._share, self.through
-            self._flat(
-                self._finish, self._own, (self.level, own, np.uint64(depth), more, *finished)
-            )
-        return read
-
-    def _add(
-        self,
-        rows: tuple[LevelRows, LevelRows],
-        level: int,
-        other: int,
-        sizes: Sequence[int],
-        values: Any,
-        others: Others | None,
-    ) -> int:
-        """Queue one level of a sweep; ``rows``: for its direction and against it."""
-        # Of ghosts what they give comes here, or what they get goes away: of the level that is smaller.
-        gathers = others is not None and sizes[level] < sizes[other]
-        if others is not None and not gathers and other > 0:  # all know of the source
-            others.send(other, values)
-        counts, self._queued = self._counts[self._queued], self._queued + 1
-        arrays = values, self._sums
-        read = rows[gathers].add(level, other, self.level, counts, arrays, turned=gathers)
-        if others is not None and gathers:
-            others.gather(level, self._sums)
-        return read
+        ends = [endpoints * (sum(each) - 1) for each in sizes]
+        steps, points = planned(
+            sizes, self._found[:, : len(sizes)], ends, on_ranks=others is not None
+        )
+        self._planned[: steps.nbytes] = steps.reshape(-1).view(np.uint8)
+        self._steps[: steps.nbytes].set(self._planned[: steps.nbytes])
+        counts = self._counts[: steps.size * _COUNTS]
+        counts.fill(0)
+        number = np.uint64(len(sizes))
+        places = zip(
+            range(self._steps.data.ptr, self._steps.data.ptr + steps.nbytes, steps.strides[0]),
+            range(counts.data.ptr, counts.data.ptr + counts.size, len(sizes) * _COUNTS),
+            points,
+            strict=True,
+        )
+        values = self._paths, self._share
+        # Worked out while the device is at what comes before.
+        exchanges = [
+            [(each, self._sums if each.gathers else values[point.back]) for each in some]
+            for point in points
+            for some in point.passed
+            if some
+        ]
+        was_back = False
+        for step, count, point in places:
+            if point.back and not was_back:
+                self._sums[: len(sizes)].fill(0)
+                was_back = True
+            args = self._given, np.uint64(step), np.uint64(count), number, np.uint32(point.back)
+            for late in range(2):
+                if point.turns[late]:
+                    self._flat(self._turn, self._n, (*args, np.uint32(late)))
+                if point.passed[late]:
+                    assert others is not None
+                    if exchanges:
+                        others.plan(exchanges)
+                        exchanges = []
+                    others.exchange()
+            for kernel, read in zip(self._adds, (point.pulls, point.pushes), strict=True):
+                self._flat(kernel, read, args)
+        return sum(point.pulls + point.pushes for point in points)
 
     def is_infinite(self) -> bool:
         """Whether a number of paths was."""
         return bool(self._infinite[0])
 
-
-class LevelRows:
-    """Edges by both of their ends, and lists of those of a level.
-
-    Parameters
-    ----------
-    pulled, pushed : Adjacency
-        By own vertices, which get values, and by all from whom they come.
-    own : int
-    defines : mapping
-        The types of their arrays.
-    """
-
-    def __init__(
-        self, pulled: Adjacency, pushed: Adjacency, own: int, defines: dict[str, str]
-    ) -> None:
-        self._own, self._pulled, self._pushed = own, pulled, pushed
-        self._n = n = pulled.num_vertices
-        self._flat = _Flat()
-        lists, separators = degree_lists(pulled)
-        self._lists = (*lists, np.uint64(n), *separators)
-        self._module = cuda("betweenness_levels", defines=defines)
-        names = "survey", "list_level", "pull_level", "push_level"
-        self._survey, self._list, self._pull, self._push = map(self.kernel, names)
-        self._sums = cupy.empty(_SUMS.itemsize, np.uint8)
-        self._seen = cupyx.empty_pinned(_SUMS.itemsize, np.uint8)
-        self._of_level = self._seen.view(_SUMS)
-
-    def kernel(self, name: str) -> Kernel:
-        return launch.loaded(self._module.kernel(name))
-
-    def survey(self, level: Any) -> None:
-        """Queue that the entries of the rows of each level are added up, and told the host."""
-        self._sums.fill(0)
-        sizes = np.uint64(self._n), np.uint64(self._own)
-        offsets = self._pulled.offsets, self._pushed.offsets
-        self._flat(self._survey, self._n, (level, *sizes, *offsets, self._sums))
-        self._sums.get(out=self._seen, blocking=False)
-
-    @property
-    def vertices(self) -> np.ndarray:
-        """Own ones of each level, once what `survey` has queued is done."""
-        found: np.ndarray = self._of_level["vertices"][0, :_UNREACHED]
-        return found
-
-    def add(
-        self,
-        level: int,
-        other: int,
-        levels: Any,
-        counts: Any,
-        arrays: tuple[Any, Any],
-        *,
-        turned: bool,
-    ) -> int:
-        """Queue that vertices of a level get the values of their neighbours of another one.
-
-        They look for them, or are looked for, whichever takes less; how many edges that reads. Own
-        vertices get those of all, or, ``turned``, all get those of own ones. Of neighbours on further
-        levels values are zero, or sums have been taken. ``counts``: three words of zeros. ``arrays``:
-        the values, and the sums to which they are added.
-        """
-        ways = ("pulled", self._pulled, self._own), ("pushed", self._pushed, self._n)
-        (to, taking, takers), (of, giving, givers) = reversed(ways) if turned else ways
-        pulls, pushes = int(self._of_level[to][0, level]), int(self._of_level[of][0, other])
-        if not pulls or not pushes:
-            return 0
-        if pulls <= PUSH_COST * pushes:
-            read, rows, number, kernel, listed = pulls, taking, takers, self._pull, level
-        else:
-            read, rows, number, kernel, listed = pushes, giving, givers, self._push, other
-        lists = (*self._lists, counts)
-        self._flat(
-            self._list, number, (rows.offsets, np.uint64(number), levels, np.uint64(listed), *lists)
-        )
-        self._flat(kernel, read, (rows.offsets, rows.neighbours, *arrays, *lists))
-        return read
-
-
-class _Flat:
-    """Launches in which each thread takes several of many items."""
-
-    def __init__(self) -> None:
-        self._most = launch.num_multiprocessors() * _BLOCKS * _THREADS
-
-    def __call__(self, kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
+    def _flat(self, kernel: Kernel, items: int, args: tuple[Any, ...]) -> None:
+        """Launch a kernel in which each thread takes several of many items."""
         launch.flat(kernel, min(items, self._most), args, threads=_THREADS)
+
+
+def batch(n: int, num_edges: int, more: int = 0) -> int:
+    """Sources of a batch, so that their arrays are a small part of the memory; at least 1.
+
+    ``n``, ``num_edges``: vertices and edges that are here. ``more``: bytes for each source.
+    """
+    _, total = cupy.cuda.runtime.memGetInfo()
+    each = 29 * n + 8 * (num_edges // PIECE + min(n, num_edges // SEPARATORS[1])) + more
+    return max(min(MOST_SOURCES, int(MOST_MEMORY * total) // (each + 1)), 1)
