@@ -119,11 +119,13 @@ def test_the_values_move_once_it_pays():
 
 def test_what_the_cpu_takes_at_least_may_say_enough():
     sides = Sides()
-    assert sides.stays_on_device(2, 1) and not sides.alone(3, 1, move=10)
+    assert sides.stays_on_device(2, 1)
+    assert not sides.alone(3, 1, move=10)
     assert not sides.stays_on_device(1, 2)  # it may be faster
     assert not sides.alone(1, 2, move=10)
     assert not sides.stays_on_device(2, 1)  # what was missed has to be noted as less
-    assert not sides.alone(3, 1, move=10) and sides.stays_on_device(2, 1)
+    assert not sides.alone(3, 1, move=10)
+    assert sides.stays_on_device(2, 1)
     assert sides.alone(1, 30, move=10)
     assert not sides.stays_on_device(2, 1)  # they are on the host
 
