@@ -12,6 +12,7 @@ from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.limits import Tiers
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
 
 _ENGINES = {
@@ -153,6 +154,13 @@ def tiers(num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
     """
     limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
     found: Tiers | None = limits.Tiers.of(num_vertices, num_edges, edge)
+    return found
+
+
+def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
+    """Bytes of an edge with all that it carries where it is one word on its way to a GPU; None: it is not."""
+    packing = importlib.import_module("dask_graphgpu.engine.cuda.packing")
+    found: int | None = packing.word_bytes(num_vertices, rows)
     return found
 
 
