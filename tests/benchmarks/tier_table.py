@@ -16,7 +16,6 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.report import Report
 
-REPEATS = 3
 LONG = 2.0  # seconds from which a run is done once more at most
 COMPILED = 6.0  # or not at all: up to here it may be kernels that were compiled
 
@@ -38,6 +37,7 @@ def compare(
     limit: float,
     ways: Collection[str] = (),
     orders: bool = False,
+    repeats: int = 3,
 ) -> None:
     """Print the table.
 
@@ -54,12 +54,14 @@ def compare(
         Beside ours and the time in memory; none: all.
     orders : bool
         Also both orders that the engine may choose for monotone programs.
+    repeats : int
+        Runs of a way after one that is not counted; 0: that one is all.
     """
     print(
         "| program | way | s | rounds | over 80 % | oversized | GB | generation | transfer | compute |"
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    table = Table(limit)
+    table = Table(limit, repeats)
     over: dict[str, list[float]] = {}
     least = []
     for name, case in cases.items():
@@ -105,10 +107,10 @@ def _in_memory(case: Case) -> Report:
 
 
 class Table:
-    """Rows of the table; a run of more than ``limit`` seconds is given up."""
+    """Rows of the table; a run of more than ``limit`` seconds is given up, the others are repeated."""
 
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
+    def __init__(self, limit: float, repeats: int) -> None:
+        self._limit, self._repeats = limit, repeats
 
     def row(self, name: str, way: str, run: Callable[[], Report]) -> float:
         """Print a line; its seconds, of one that was given up the limit."""
@@ -124,11 +126,15 @@ class Table:
 
         try:
             seconds = once()
-            if seconds < COMPILED:
-                repeats = REPEATS if seconds < LONG else 1
+            if self._repeats and seconds < COMPILED:
+                repeats = self._repeats if seconds < LONG and way != "CPU" else 1
                 seconds = min(once() for _ in range(repeats))
             watch = Limited.watch = Watch()
-            if seconds < LONG and way not in ("CPU", "in memory", "layered", "near-far"):
+            if (
+                self._repeats
+                and seconds < LONG
+                and way not in ("CPU", "in memory", "layered", "near-far")
+            ):
                 once()
         except TooLong:
             passed = Limited.passed - 1

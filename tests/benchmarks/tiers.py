@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument(
         "--ways", nargs="*", help="beside ours and the time in memory; default: all"
     )
+    parser.add_argument("--repeats", type=int, default=3, help="runs of a way; 0 loads the code")
     parser.add_argument("--orders", action="store_true", help="both orders of monotone programs")
     parser.add_argument("--hybrid", action="store_true", help="the GPU, the CPU and both instead")
     parser.add_argument("--dispatch", default="auto", help="graphgpu.dispatch of --hybrid")
@@ -94,7 +95,7 @@ def main() -> None:
         made = {name: case for name, case in made.items() if name in given.programs}
     compare(
         made, given.share, rates.copies, limit=given.limit, ways=given.ways or (),
-        orders=given.orders,
+        orders=given.orders, repeats=given.repeats,
     )  # fmt: skip
 
 
