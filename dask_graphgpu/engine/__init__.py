@@ -115,23 +115,24 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
     ------
     EngineUnavailable
     """
-    if name not in ("auto", "cpu"):
+    if name not in ("auto", "cpu", "gpu"):
         raise EngineUnavailable(
             f"engine={name!r} works in memory, and the graph needs more than "
-            "graphgpu.host-memory-limit: use engine='cpu', or raise the limit"
+            "graphgpu.host-memory-limit: use engine='cpu' or engine='gpu', or raise the limit"
         )
-    missing = [function for function in functions if not hasattr(load_paged(), function)]
+    missing = [function for function in functions if not hasattr(load_paged(name), function)]
     if missing:
         raise EngineUnavailable(
             f"the graph needs more than graphgpu.host-memory-limit, and this method, which takes "
-            f"{', '.join(missing)}, does not run on edges in pages on disk: raise the limit, or set "
-            "it to null"
+            f"{', '.join(missing)}, does not run on edges in pages on disk with engine={name!r}: raise the "
+            "limit, or set it to null"
         )
 
 
-def load_paged() -> ModuleType:
-    """The module that runs on a graph whose edges lie on disk."""
-    return importlib.import_module("dask_graphgpu.engine.paged")
+def load_paged(name: str) -> ModuleType:
+    """The module of an engine that runs on a graph whose edges lie on disk."""
+    module = "tiered" if name == "gpu" else "paged"
+    return importlib.import_module(f"dask_graphgpu.engine.{module}")
 
 
 def beyond_device(name: str, view: View) -> bool:

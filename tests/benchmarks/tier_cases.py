@@ -22,7 +22,7 @@ from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.engine.tiered import near_far, rows
+from dask_graphgpu.engine.tiered import disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
@@ -195,7 +195,7 @@ class Paths(Case):
         with (
             dask.config.set({"graphgpu": settings}),
             patch.object(Cut, "of", cut),
-            patch.object(rows, "Transfer", kind),
+            patch.object(disk, "Transfer", kind),
         ):
             tiered.path_counts(self.view, 0, level, dtype="float64", report=report)
         return report

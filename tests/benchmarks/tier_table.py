@@ -17,7 +17,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.report import Report
 
 LONG = 2.0  # seconds from which a run is done once more at most
-COMPILED = 6.0  # or not at all: up to here it may be kernels that were compiled
+COMPILED = 12.0  # or not at all: up to here it may be what only a first run does
 
 # As they are called, `graphgpu.transfer`, what chooses among segments, and whether rounds are asynchronous.
 _WAYS = (

@@ -14,7 +14,7 @@ import cupy as cp
 import dask
 import numpy as np
 
-from dask_graphgpu.engine.tiered import link, rows
+from dask_graphgpu.engine.tiered import disk, link
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 
@@ -143,5 +143,5 @@ def on_device(share: float) -> Iterator[None]:
         return cut_of(num_edges, edge, 0, int(share * num_edges * edge), what)
 
     limit = dask.config.set({"graphgpu.device-memory-limit": "1TB"})
-    with limit, patch.object(Cut, "of", cut), patch.object(rows, "Transfer", Limited):
+    with limit, patch.object(Cut, "of", cut), patch.object(disk, "Transfer", Limited):
         yield

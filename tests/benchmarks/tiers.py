@@ -30,7 +30,7 @@ With ``--orders`` also both orders of monotone programs that the engine chooses 
 edges on the device, and near-far order with the others read where they lie.
 
 A run of more than ``--limit`` seconds after its first superstep is given up, and its line says in which; in means it
-counts as long as that. One of more than six is not done again. Deep graphs have thousands of supersteps, in each of
+counts as long as that. One of more than twelve is not done again. Deep graphs have thousands of supersteps, in each of
 which PT streams all edges.
 
 With ``--hybrid`` instead: the GPU alone (as its engine chooses), the CPU alone and both (``engine="hybrid"``), see

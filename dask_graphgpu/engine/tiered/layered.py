@@ -31,7 +31,7 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.copies import address, brought
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bytes_apart
@@ -94,7 +94,9 @@ class LayeredTier:
         self.arrays: dict[str, np.ndarray] = given if whole else {
             name: self.kept.pinned(array) for name, array in given.items()
         }  # fmt: skip
-        self.resident = self.kept.resident(self.arrays, cut.resident)
+        self.resident = self.kept.resident(
+            self.arrays, cut.resident, lambda name, edges: brought(self.arrays[name][:edges])
+        )
 
 
 class LayeredArrays(Arrays):

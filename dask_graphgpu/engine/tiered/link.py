@@ -168,7 +168,10 @@ def choose(
     arrays : int
         That an edge is spread over: neighbours and columns.
     """
-    number = np.where(active > 0, rows * (active / max(int(active.sum()), 1)), 0.0)
+    total, copies_first = int(active.sum()), measured.copies >= OF_ROWS * measured.reads
+    if total == lengths.sum() and copies_first:
+        return ["stream"] * len(active)  # at once: the link waits for this
+    number = np.where(active > 0, rows * (active / max(total, 1)), 0.0)
     stream = _PART + lengths * edge / measured.copies
     # What a row's lines have beside it is read for a neighbour where that is active too. Neighbouring
     # segments that are read are one launch: what that takes is not any segment's.
@@ -179,7 +182,7 @@ def choose(
     gather = gather + number * row / measured.copies
     alone = np.minimum(stream, read)
     gathered = (gather < alone) & (active > 0)
-    if active.sum() > MOST_GATHERED * lengths.sum():
+    if total > MOST_GATHERED * lengths.sum():
         gathered[:] = False
     if float((alone - gather)[gathered].sum()) <= _SUBGRAPH:
         gathered[:] = False

@@ -49,13 +49,14 @@ def run(
     from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.disk import transfer_of
 
     binding = Binding(program, view, constants or {})
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     in_place = program.in_place and max_supersteps is None
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
     if view.levels is None or not in_place or in_steps:  # else it is swept, in any order
-        rounds, way = limits.configured_rounds(), limits.configured_transfer()
+        rounds, way = limits.configured_rounds(), transfer_of(binding.send)
         by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
         check_pushed(
             binding,
@@ -86,13 +87,12 @@ def run_bound(
     """As of `run`, with arguments and settings that were checked; sources and targets as `check_run` gives them."""
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.keeping import keeps_senders
-    from dask_graphgpu.engine.tiered import limits, near_far
+    from dask_graphgpu.engine.tiered import disk, limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
-    from dask_graphgpu.engine.tiered.transfer import Transfer
 
     program, view = binding.program, binding.view
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
@@ -100,12 +100,11 @@ def run_bound(
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
-    way, limit = limits.configured_transfer(), limits.configured()
+    way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds, in_place = limits.configured_rounds(), program.in_place and max_supersteps is None
     by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
-    assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
-    cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
+    cut = disk.cut_of(binding.send, size, bytes_of_vertices(binding), what)
     if by_priority and (rounds == "near-far" or cutoff is not None or near_far.pays(binding, cut)):
         return shrinking(
             cut, report, near_far.prepared(binding, places, cutoff, ends, report, keeper)
@@ -120,7 +119,7 @@ def run_bound(
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
         found = None if beginning is None else beginning(arrays)
-        transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
+        transfer = kinds[1](arrays.tier, way, arrays.edge_view.defines)
         engine = kind(arrays, report, transfer)
         kept = keeping_of(engine, keeper, found, in_place=improves)
         return engine.run(max_supersteps, exact_supersteps, kept)

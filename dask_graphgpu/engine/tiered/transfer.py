@@ -113,8 +113,7 @@ class Transfer:
             streamed, ahead = ahead, None
             if part.way == "stream":
                 slot = self._ring.next()
-                begins = self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
-                ahead = part, slot, begins
+                ahead = part, slot, self._send(slot, part)
             if streamed is not None:
                 self._streamed(*streamed, go)
             if part.way == "zero-copy":
@@ -124,6 +123,10 @@ class Transfer:
         if ahead is not None:
             self._streamed(*ahead, go)
         return seen
+
+    def _send(self, slot: Slot, part: Part) -> dict[str, int]:
+        """Begin to copy a part into a buffer; where there edge 0 would be."""
+        return self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
 
     def _streamed(self, part: Part, slot: Slot, begins: dict[str, int], go: Go) -> None:
         self._ring.arrive(slot)
