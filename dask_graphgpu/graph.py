@@ -348,6 +348,9 @@ def _tiers(plan: Plan) -> tuple[tuple[str, str], ...]:
     if not tiers.pinned:
         return (device,)
     link = f"at most about {tiers.moved:,} bytes a superstep"
+    if plan.disk_bytes is not None:  # as they lie there, whatever is asked for
+        moved = f"{link}, {size} each, from disk by way of pinned memory, rounds {tiers.rounds}"
+        return (device, ("link", moved))
     lines: tuple[tuple[str, str], ...] = (
         device,
         ("pinned", f"about {tiers.pinned:,} bytes of edges in host memory, {size} each"),

@@ -117,6 +117,23 @@ def test_what_fits_in_words_is_not_pinned():
     assert "pinned" not in said
 
 
+def test_edges_on_disk_cross_as_they_lie_there(tmp_path):
+    settings = {
+        "host-memory-limit": "900kB",
+        "spill-directories": [str(tmp_path)],
+        "page-bytes": 4096,
+    }
+    with dask.config.set({f"graphgpu.{name}": value for name, value in settings.items()}):
+        graph = EDGES.graph(engine="gpu").persist()
+        plan = graph.explain()
+    said = lines(graph)
+    assert plan.disk_bytes == 40_000 * plan.edge_bytes
+    assert "pinned" not in said
+    size = 40_000 * plan.edge_bytes
+    assert size - (100_000 - 500 * 64) <= number(said["link"]) < size
+    assert f"{plan.edge_bytes} each, from disk" in said["link"]
+
+
 def test_layers_have_either_end_of_an_edge():
     graph = EDGES.graph(engine="gpu", layout="layered").persist()
     said = lines(graph)
