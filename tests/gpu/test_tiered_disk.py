@@ -61,6 +61,12 @@ BACKWARDS = VertexProgram(
     combine="min",
     edges="in",
 )
+BOTH = VertexProgram(
+    state={"least": Field(dtype="id", initial=least_of)},
+    compute=lambda source_least: source_least,
+    combine="min",
+    edges="both",
+)
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
@@ -71,6 +77,7 @@ METHODS = {
     "sswp": lambda graph: graph.sswp(source=3),
     "ssnsp": lambda graph: graph.ssnsp(source=3),
     "backwards": lambda graph: graph.run(BACKWARDS),
+    "both": lambda graph: graph.run(BOTH),
     "summed": lambda graph: graph.run(SUMMED),
 }
 

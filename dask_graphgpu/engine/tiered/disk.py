@@ -147,7 +147,8 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
 
 
 def _on_host(rows: PagedAdjacency, cut: Cut, edge: int) -> int:
-    """Bytes of memory: rows without edges, buffers that the device copies from, and pages at hand."""
+    """Bytes of memory: rows without edges, an answer, buffers that the device copies from, and pages at hand."""
     page, ahead = rows.limits.page_bytes, pages_ahead(len(rows.limits.directories))
     pages = len(rows.arrays) * (ahead + 4) * page + 2 * cut.segment * edge
-    return rows.offsets.nbytes + rows.counts.nbytes + BUFFERS * cut.segment * edge + pages
+    vertices = rows.offsets.nbytes + rows.counts.nbytes + 8 * rows.num_vertices
+    return vertices + BUFFERS * cut.segment * edge + pages
