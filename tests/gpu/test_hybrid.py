@@ -210,8 +210,12 @@ def test_what_the_cpu_could_not_shorten_is_judged_once(monkeypatch):
     asked, bound = [], []
     made = Binding.__init__
     monkeypatch.setattr(programs, "may_pay", lambda *given, **named: asked.append(1))
+    view = graph(directed=False).view()
+    with dask.config.set({"graphgpu.device-memory-limit": "1MB"}):  # the program is lowered
+        hybrid.run(SSSP, fresh(view), sources=[0], report=Report("test"))
+    asked.clear()
     monkeypatch.setattr(Binding, "__init__", lambda *given: (bound.append(1), made(*given))[1])
-    view = fresh(graph(directed=False).view())
+    view = fresh(view)
     for limit, times in (("1MB", 1), ("1MB", 1), ("2MB", 2)):
         bound.clear()
         with dask.config.set({"graphgpu.device-memory-limit": limit}):
