@@ -51,6 +51,9 @@ DEFAULTS: dict[str, Any] = {
     # Of graphs by layers: layers with fewer edges are run together, on the CPU by one thread. None:
     # 524288; on a GPU as many as it holds threads.
     "layer-edges": None,
+    # Times that a layer, or some that are run together, are gone over again at once, as long as vertices of
+    # them have improved by then: WolfPath's repetition within a level.
+    "layer-repeats": 0,
     # Of graphs made with ranks="auto" and partitioner="auto".
     "ranks": "auto",  # auto | a number: on workers of a cluster, else on threads of this process
     "partitioner": "balanced",  # balanced | random | biased_random | metis

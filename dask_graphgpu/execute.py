@@ -117,7 +117,7 @@ def execute(
 def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str) -> ModuleType:
     """What runs it where the edges are, or are to be."""
     if partition.paged:
-        return engines.load_paged()
+        return engines.load_paged(engine)
     if engine == "hybrid" and engines.on_device_alone(view):
         return engines.load("gpu")
     if engines.beyond_device(engine, view):

@@ -26,7 +26,7 @@ from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
-from dask_graphgpu.store.plan import Plan, exact_plan, on_disk, plan_on_ranks, planned
+from dask_graphgpu.store.plan import Plan, Word, exact_plan, on_disk, plan_on_ranks, planned
 from dask_graphgpu.store.source import stated
 
 
@@ -73,8 +73,8 @@ class Input(Protocol):
         ``ranks`` "auto": as many as it was given itself.
         """
 
-    def plan(self, engine: str) -> Plan:
-        """What `Graph.explain` shows."""
+    def plan(self, engine: str, word: Word | None = None) -> Plan:
+        """What `Graph.explain` shows; ``word`` as of `exact_plan`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ class Frames:
             return Built(kept, *about, limits)
         return BuiltOnRanks(kept, *about, spread)
 
-    def plan(self, engine: str) -> Plan:
+    def plan(self, engine: str, word: Word | None = None) -> Plan:
         needs = Needs(weight=self.schema.weight is not None)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
         plan = planned(frames, self.schema, self.layout, engine)
@@ -238,9 +238,9 @@ class Built(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str) -> Plan:
+    def plan(self, engine: str, word: Word | None = None) -> Plan:
         describe: Any = delayed(exact_plan, pure=False) if self.lazy else exact_plan
-        plan = describe(self.held, self.schema, self.layout, engine)
+        plan = describe(self.held, self.schema, self.layout, engine, word)
         found: Plan = plan.compute() if self.lazy else plan
         return found
 
@@ -270,7 +270,7 @@ class BuiltOnRanks(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str) -> Plan:
+    def plan(self, engine: str, word: Word | None = None) -> Plan:
         describe: Any = delayed(about, pure=False) if self.lazy else about
         found = describe(self.held)
         built: BuiltGraph = found.compute() if self.lazy else found

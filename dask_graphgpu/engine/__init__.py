@@ -12,6 +12,7 @@ from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.limits import Tiers
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
 
 _ENGINES = {
@@ -114,23 +115,24 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
     ------
     EngineUnavailable
     """
-    if name not in ("auto", "cpu"):
+    if name not in ("auto", "cpu", "gpu"):
         raise EngineUnavailable(
             f"engine={name!r} works in memory, and the graph needs more than "
-            "graphgpu.host-memory-limit: use engine='cpu', or raise the limit"
+            "graphgpu.host-memory-limit: use engine='cpu' or engine='gpu', or raise the limit"
         )
-    missing = [function for function in functions if not hasattr(load_paged(), function)]
+    missing = [function for function in functions if not hasattr(load_paged(name), function)]
     if missing:
         raise EngineUnavailable(
             f"the graph needs more than graphgpu.host-memory-limit, and this method, which takes "
-            f"{', '.join(missing)}, does not run on edges in pages on disk: raise the limit, or set "
-            "it to null"
+            f"{', '.join(missing)}, does not run on edges in pages on disk with engine={name!r}: raise the "
+            "limit, or set it to null"
         )
 
 
-def load_paged() -> ModuleType:
-    """The module that runs on a graph whose edges lie on disk."""
-    return importlib.import_module("dask_graphgpu.engine.paged")
+def load_paged(name: str) -> ModuleType:
+    """The module of an engine that runs on a graph whose edges lie on disk."""
+    module = "tiered" if name == "gpu" else "paged"
+    return importlib.import_module(f"dask_graphgpu.engine.{module}")
 
 
 def beyond_device(name: str, view: View) -> bool:
@@ -153,6 +155,13 @@ def tiers(num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
     """
     limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
     found: Tiers | None = limits.Tiers.of(num_vertices, num_edges, edge)
+    return found
+
+
+def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
+    """Bytes of an edge with all that it carries where it is one word on its way to a GPU; None: it is not."""
+    packing = importlib.import_module("dask_graphgpu.engine.cuda.packing")
+    found: int | None = packing.word_bytes(num_vertices, rows)
     return found
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dask.base import is_dask_collection
 
@@ -15,7 +15,11 @@ from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.ranks.partition import RankPartition
+
+# Is given how many vertices there are, and rows.
+Word: TypeAlias = "Callable[[int, Adjacency], int | None]"
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,12 @@ class Plan:
         Of edges in pages on disk, about unless ``exact``; None: all are in memory.
     directories : tuple of str
         Where the pages are.
-    num_edges, edge_bytes : int or None
-        Edges in one direction, and bytes of one; of an unbuilt graph at most, and about.
+    num_edges, edge_bytes, id_bytes : int or None
+        Edges in one direction, bytes of one with all it carries, and of the id of its other end; of an
+        unbuilt graph at most, and about.
+    word_bytes : int or None
+        Of an edge with all it carries, where it crosses the link to a GPU as one word; None: as it is, or
+        not known before it is built.
     on_gpu : tuple of (str, str)
         With ``graphgpu.device-memory-limit``: what lies where, about, and what crosses the link.
     """
@@ -141,6 +149,8 @@ class Plan:
     directories: tuple[str, ...] = ()
     num_edges: int | None = None
     edge_bytes: int | None = None
+    id_bytes: int = 4
+    word_bytes: int | None = None
     on_gpu: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
@@ -213,8 +223,10 @@ def _num_rows(frame: Any) -> int | None:
     return None if found is None else parquet.num_rows(found)
 
 
-def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
-    """The plan of a graph that is built."""
+def exact_plan(
+    partition: Partition, schema: EdgeSchema, layout: Layout, engine: str, word: Word | None = None
+) -> Plan:
+    """The plan of a graph that is built; ``word`` says what an edge takes as one word, if it can be one."""
     plan = _plan(
         schema,
         layout,
@@ -228,7 +240,9 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
     given = partition.given
     arrays = (given.neighbours, *given.columns.values())
     size = sum(array.dtype.itemsize for array in arrays)
-    plan = replace(plan, layers=Layers.of(partition), num_edges=given.num_edges, edge_bytes=size)
+    ids = given.neighbours.dtype.itemsize
+    plan = replace(plan, layers=Layers.of(partition), num_edges=given.num_edges)
+    plan = replace(plan, edge_bytes=size, id_bytes=ids)
     if partition.paged:
         from dask_graphgpu.partition.paged.rows import PagedPartition
 
@@ -236,6 +250,8 @@ def exact_plan(partition: Partition, schema: EdgeSchema, layout: Layout, engine:
         return replace(
             plan, disk_bytes=partition.disk_bytes, directories=tuple(partition.folder_paths)
         )
+    if word is not None:
+        plan = replace(plan, word_bytes=word(partition.num_vertices, given))
     origin = partition.origin
     return plan if origin is None else replace(plan, path=origin.path)
 

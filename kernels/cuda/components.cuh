@@ -10,8 +10,11 @@ constexpr int SAMPLES = 1024; // vertices whose trees are compared to find the l
 
 // Joins the trees of two vertices: the larger root becomes a child of a smaller vertex. The first
 // reads may come from the multiprocessor's own cache: most find one root, and all of that are of
-// few words. What is tried again has to be read anew.
-template <typename T> __device__ __forceinline__ void link(T *parent, T u, T v) {
+// few words. What is tried again has to be read anew. `HALVES`: who is passed on the way up becomes
+// a child of its parent's parent, for edges that make long paths where nobody shortens these
+// meanwhile.
+template <bool HALVES = false, typename T>
+__device__ __forceinline__ void link(T *parent, T u, T v) {
     T a = parent[u], b = parent[v];
     while (a != b) {
         T high = a > b ? a : b, low = a > b ? b : a;
@@ -20,7 +23,10 @@ template <typename T> __device__ __forceinline__ void link(T *parent, T u, T v) 
             return;
         if (above == high && compare_and_swap(parent + high, high, low) == high)
             return;
-        a = fresh(parent + fresh(parent + high));
+        above = fresh(parent + high);
+        a = fresh(parent + above);
+        if (HALVES && a != above)
+            parent[high] = a; // an ancestor, whoever writes another one meanwhile
         b = fresh(parent + low);
     }
 }

@@ -4,10 +4,13 @@
 // count_part for each part adds the counts of its vertices to those of their out-neighbours that
 // are of the next; or (`pulls`, where rows are in-edges too), of the rows of the next level, those
 // of the neighbours that are of this one. `overflow` becomes 1 where one does not fit.
+// Levels of few edges: begin_level and list_level list the vertices of one, and creep_counts goes
+// on from it, level after level, reading rows where they lie, up to one of many edges or the last.
 // measure_levels: the edges of each level that are not on the device, and how many rows have any.
 
 #include "edges_of_part.cuh"
 #include "path_counts.cuh"
+#include "tier_frontier.cuh"
 
 extern "C" __global__ void find_level(const int32 *level, uint64 n, int32 depth, uint8 *active) {
     for (uint64 v = thread_rank(); v < n; v += num_threads())
@@ -51,4 +54,93 @@ extern "C" __global__ void __launch_bounds__(256)
                 mine = -1;
         }
     }
+}
+
+// The host reads the first words: the level that is next, what `overflow` is above, edges that were
+// gone along, and those of them on the host.
+struct Walk {
+    uint64 depth, overflow, walked, behind;
+    Frontier steps[3]; // of levels in turn
+    uint64 barrier;
+};
+static_assert(sizeof(Walk) <= 256, "what the host allocates");
+
+// One thread.
+extern "C" __global__ void begin_level(Walk *walk, uint64 depth) {
+    if (threadIdx.x > 0)
+        return;
+    walk->depth = depth;
+    walk->steps[depth % 3] = walk->steps[(depth + 1) % 3] = Frontier{};
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    list_level(Edges edges, const int32 *level, Walk *walk, Lists lists) {
+    uint64 depth = walk->depth, size = 0, sent = 0;
+    Frontier *step = walk->steps + depth % 3;
+    for (uint64 base = warp_rank() * WARP; base < edges.n; base += num_warps() * WARP) {
+        uint64 v = base + lane();
+        bool in = v < edges.n && level[v] == (int32)depth;
+        uint64 length = in ? edges.offsets[v + 1] - edges.offsets[v] : 0;
+        if (__any_sync(FULL_WARP, in && fresh(&step->few) <= lists.most)) // else there are too many
+            append_row(in, (ID)v, length, step, lists, depth);
+        size += in;
+        sent += length;
+    }
+    add_block(&step->size, size);
+    add_block(&step->edges, sent);
+}
+
+// Level after level before `last`, as long as these have fewer than `few` edges. Cooperative.
+extern "C" __global__ void __launch_bounds__(256)
+    creep_counts(Edges edges, const int32 *level, COUNT *count, Walk *walk, Lists lists,
+                 uint64 last, uint64 few) {
+    GridBarrier *barrier = (GridBarrier *)&walk->barrier;
+    bool leads = thread_rank() == 0, bad = false;
+    uint64 first = fresh(&walk->depth), depth = first, walked = 0, behind = 0;
+    for (;; ++depth) {
+        Frontier *step = walk->steps + depth % 3, *next = walk->steps + (depth + 1) % 3;
+        uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
+        if (num_few > lists.most || num_many > MOST_MANY || fresh(&step->edges) >= few ||
+            depth >= last || depth - first >= MOST_CREPT)
+            break;
+        if (leads)
+            walk->steps[(depth + 2) % 3] = Frontier{};
+        const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
+        uint64 found = 0, sent = 0;
+        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
+            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
+            COUNT paths = fresh(count + u);
+            // Whole lines of the link.
+            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
+                OFFSET e = (OFFSET)(base + lane());
+                bool there = e >= begin && e < end, reached = false;
+                ID v = 0;
+                if (there) {
+                    bool far = e >= (OFFSET)edges.resident;
+                    v = (far ? edges.there : edges.here)[e];
+                    walked += 1;
+                    behind += far;
+                    if (level[v] == (int32)depth + 1)
+                        bad |= add(count + v, paths, reached);
+                }
+                uint64 degree = reached ? edges.offsets[v + 1] - edges.offsets[v] : 0;
+                found += reached;
+                sent += degree;
+                append_row(reached, v, degree, next, lists, depth + 1);
+            }
+        };
+        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
+            along(rows[i], 0, 1);
+        for (uint64 i = 0; i < num_many; ++i)
+            along(long_rows[i], warp_rank(), num_warps());
+        add_block(&next->size, found);
+        add_block(&next->edges, sent);
+        grid_sync(barrier);
+    }
+    add_block(&walk->walked, walked);
+    add_block(&walk->behind, behind);
+    if (bad)
+        walk->overflow = 1;
+    if (leads)
+        walk->depth = depth;
 }

@@ -1,11 +1,12 @@
 """PageRank and components on edges in pages on disk, beside what the disk gives when nothing else is done.
 
-    python tests/benchmarks/pages.py [--edges 64000000] [--directories A [B C]]
+    python tests/benchmarks/pages.py [--edges 64000000] [--directories A [B C]] [--engine gpu --on-device 40MB]
 
 The edges take four times the limit of memory on disk, and the page cache is passed by. ``disk`` is the
 rate of plain reads of one large file there, taken before each run, ``run`` the bytes of a PageRank of a
 fixed number of iterations, or of as many runs of components, over its seconds, ``share`` the one over the other: of
-several rounds, the one with the median share.
+several rounds, the one with the median share. With ``--engine gpu`` edges go on to a GPU, which may take as much
+of its memory as ``--on-device`` says.
 """
 
 from __future__ import annotations
@@ -81,7 +82,13 @@ def disk_rate(folder: Path, size: int) -> float:
 
 
 def measure(
-    path: Path, edges: int, directories: list[Path], iterations: int, rounds: int
+    path: Path,
+    edges: int,
+    directories: list[Path],
+    iterations: int,
+    rounds: int,
+    engine: str = "cpu",
+    on_device: str | None = None,
 ) -> Iterator[dict[str, object]]:
     """Rates in bytes a second, and seconds, of each method."""
     for directory in directories:
@@ -91,10 +98,11 @@ def measure(
         "graphgpu.host-memory-limit": edges,
         "graphgpu.page-bytes": 1 << (edges // 24).bit_length() - 1,
         "graphgpu.spill-directories": [str(directory) for directory in directories],
+        "graphgpu.device-memory-limit": on_device,
     }
     with dask.config.set(settings):
         start = time.perf_counter()
-        graph = dd.read_parquet(path).graph(duplicates="keep").persist()
+        graph = dd.read_parquet(path).graph(duplicates="keep", engine=engine).persist()
         built = time.perf_counter() - start
         calls = {
             "pagerank": lambda n: graph.pagerank(tolerance=0, max_iterations=n).compute(),
@@ -133,6 +141,8 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=64_000_000)
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--engine", default="cpu")
+    parser.add_argument("--on-device", help="graphgpu.device-memory-limit")
     parser.add_argument("--directories", type=Path, nargs="*", help="default: three on one disk")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -141,7 +151,8 @@ def main() -> None:
         write_edges(path, options.edges)
         first = True
         for chosen in (folders[:1], folders):
-            for row in measure(path, options.edges, chosen, options.iterations, options.rounds):
+            given = options.iterations, options.rounds, options.engine, options.on_device
+            for row in measure(path, options.edges, chosen, *given):
                 if first:
                     print("| " + " | ".join(row) + " |")
                     print("| " + " | ".join("---" for _ in row) + " |")

@@ -22,7 +22,7 @@ from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.engine.tiered import near_far, rows
+from dask_graphgpu.engine.tiered import disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
@@ -49,6 +49,9 @@ class Case:
     view: View
     given: dict[str, Any]
     free: VertexProgram | None  # the same in asynchronous rounds, if it can be
+    own: Callable[[Any, View, float], Report] | None = (
+        None  # as a method does it: engine, view, share
+    )
     speeds: Speeds | None = None  # of both sides, after a run that they shared
 
     def tiered(
@@ -78,8 +81,10 @@ class Case:
         run = near_far.prepared(binding, self.given.get("sources"), None, None, report, None)
         return answered(run(cut), self.program, report)
 
-    def chosen(self, share: float) -> Report:
-        """Run it in the order that the engine chooses."""
+    def ours(self, share: float) -> Report:
+        """Run it as a method does, or a program in the order that the engine chooses."""
+        if self.own is not None:
+            return self.own(tiered, self.view, share)
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         cut = share_of(binding, share)
         if self.rounds("auto") is ResidentFirst and near_far.pays(binding, cut):
@@ -87,28 +92,16 @@ class Case:
         return self.tiered("auto", share, Limited)
 
     def layered(self, share: float) -> Report:
-        """Run it over edges by layers; the first one builds these, and prints what that takes."""
-        binding = Binding(self.program, self.layers, self.given.get("constants", {}))
+        """Run it over edges by layers, which are built before the first run."""
+        program = self.free or self.program
+        view = layers(self.view)
+        binding = Binding(program, view, self.given.get("constants", {}))
         edges, report, sources = binding.layered, Report("layered"), self.given.get("sources")
         size = bytes_apart(binding) + edges.sources.itemsize
         room = int(share * edges.num_edges * bytes_apart(binding))
-        cut = Cut.of(edges.num_edges, size, 0, room, "the program")
+        cut = cut_of(edges.num_edges, size, 0, room, "sweeps over layers")
         arrays = LayeredArrays(binding, sources)
-        return answered(Sweeps(arrays, cut, sources, None, report).run(), self.program, report)
-
-    @cached_property
-    def layers(self) -> View:
-        """The view with layers."""
-        view, began = copy(self.view), time.perf_counter()
-        view.levels = find_levels(view.out, view.num_vertices, None, 0, None)
-        made = view.layered("source")
-        took, size = time.perf_counter() - began, sum(array.nbytes for array in made.arrays())
-        rows = view.out
-        of_rows = sum(
-            array.nbytes for array in (rows.offsets, rows.neighbours, *rows.columns.values())
-        )
-        print(f"| built in {took:.2f} s, {size / 1e9:.2f} GB, rows {of_rows / 1e9:.2f} GB |")
-        return view
+        return answered(Sweeps(arrays, cut, sources, None, report).run(), program, report)
 
     def rounds(self, way: str) -> type[TieredSynchronous]:
         """Those that the engine takes, where it may choose."""
@@ -143,6 +136,24 @@ class Case:
         state = gpu.run(self.program, self.view, report=report, **self.given)
         _ = state[self.program.first]
         return report
+
+
+_layers: dict[int, tuple[View, View]] = {}
+
+
+def layers(view: View) -> View:
+    """The view with layers from vertex 0; the first one builds these, and prints what that takes."""
+    if id(view) not in _layers:
+        made, began = copy(view), time.perf_counter()
+        made.levels = find_levels(made.out, made.num_vertices, None, 0, None)
+        edges = made.layered("source")
+        took, size = time.perf_counter() - began, sum(array.nbytes for array in edges.arrays())
+        rows = made.out
+        given = (rows.offsets, rows.neighbours, *rows.columns.values())
+        of_rows = sum(array.nbytes for array in given)
+        print(f"layers built in {took:.2f} s, {size / 1e9:.2f} GB, rows {of_rows / 1e9:.2f} GB")
+        _layers[id(view)] = view, made
+    return _layers[id(view)][1]
 
 
 def share_of(binding: Binding, share: float) -> Cut:
@@ -184,9 +195,20 @@ class Paths(Case):
         with (
             dask.config.set({"graphgpu": settings}),
             patch.object(Cut, "of", cut),
-            patch.object(rows, "Transfer", kind),
+            patch.object(disk, "Transfer", kind),
         ):
             tiered.path_counts(self.view, 0, level, dtype="float64", report=report)
+        return report
+
+    def ours(self, share: float) -> Report:
+        """As of `Case`."""
+        return self.tiered("auto", share, Limited)
+
+    def on_host(self) -> Report:
+        """As of `Case`."""
+        report = Report("cpu")
+        level = cpu.bfs(self.view, 0, cutoff=None, targets=None, report=report)
+        cpu.path_counts(self.view, 0, level, dtype="float64", report=report)
         return report
 
     @cached_property
@@ -209,9 +231,7 @@ class Paths(Case):
 
 @dataclass
 class Method(Case):
-    """What methods do in another way than by the program: ``own`` takes an engine, a view and a share."""
-
-    own: Callable[[Any, View, float], Report] | None = None
+    """What methods do in another way than by the program."""
 
     def by(self, engine: Any, share: float) -> Report:
         """As of `Case`."""
@@ -252,8 +272,8 @@ def cases(plain: View, weighted: View) -> dict[str, Case]:
     n = plain.num_vertices
     residual = plain.with_columns({"residual": np.full(n, 1 / n)})
     return {
-        "bfs": Case(BFS, plain, source, hops.PROGRAM),
-        "components": Case(COMPONENTS, plain, {}, COMPONENTS),
+        "bfs": Case(BFS, plain, source, hops.PROGRAM, searched),
+        "components": Case(COMPONENTS, plain, {}, COMPONENTS, linked),
         "paths": Paths(BFS, plain, source, None),
         "sssp": Case(SSSP, weighted, source, SSSP),
         "sswp": Case(widest(2**63 - 1), weighted, source, widest(2**63 - 1)),

@@ -13,7 +13,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 
 
-def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
+def rmat(scale: int, edge_factor: int = 16, *, weighted: bool = True) -> tuple[View, View]:
     """R-MAT (.57, .19, .19)."""
     cp.random.seed(1)
     n, number = 1 << scale, edge_factor << scale
@@ -25,7 +25,7 @@ def rmat(scale: int, edge_factor: int = 16) -> tuple[View, View]:
         ):
             end *= 2
             end += bit
-    return views(ends, n)
+    return views(ends, n, weighted=weighted)
 
 
 def grid(side: int) -> tuple[View, View]:
@@ -44,8 +44,8 @@ def real(path: Path) -> tuple[View, View]:
     return views([cp.asarray(end) for end in ends], len(ids))
 
 
-def views(ends: list[Any], n: int) -> tuple[View, View]:
-    """Undirected edges, by falling degree: in host memory, and with weights 1 to 64."""
+def views(ends: list[Any], n: int, *, weighted: bool = True) -> tuple[View, View]:
+    """Undirected edges, by falling degree: in host memory, and with weights 1 to 64, if these are asked for."""
     degree = sum(cp.bincount(end, minlength=n) for end in ends)
     place = cp.empty(n, np.uint64)
     place[cp.argsort(-degree)] = cp.arange(n)
@@ -59,6 +59,10 @@ def views(ends: list[Any], n: int) -> tuple[View, View]:
     first[1:] = keys[1:] != keys[:-1]
     keys = keys[first]
     offsets = cp.searchsorted(keys, cp.arange(n + 1, dtype=np.uint64) << np.uint64(32))
+    if not weighted:
+        rows = cp.asnumpy(offsets).astype(np.int64), cp.asnumpy(keys.astype(np.uint32))
+        plain = View.of(Adjacency(*rows), directed=False)
+        return plain, plain
     u, v = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
     mixed = (cp.minimum(u, v) << np.uint64(32) | cp.maximum(u, v)) * np.uint64(0x9E3779B97F4A7C15)
     weight = cp.asnumpy(((mixed >> np.uint64(40)) % np.uint64(64)).astype(np.int32) + 1)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
+import cupy as cp
 import dask
 import numpy as np
 
+from dask_graphgpu.engine.tiered import disk, link
 from dask_graphgpu.engine.tiered.limits import Cut
-from dask_graphgpu.engine.tiered.transfer import Transfer
+from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 
 cut_of = Cut.of  # as it is where it is patched
 
@@ -22,18 +25,107 @@ class TooLong(Exception):
     """A run was given up in a superstep."""
 
 
+@dataclass
+class Watch:
+    """Where the time of a run goes, in seconds that may overlap, and what its rounds were.
+
+    Attributes
+    ----------
+    generation : float
+        To list the rows of active vertices, and for the host to gather their edges.
+    over, oversized : int
+        Rounds in which more than 80 % of the edges in host memory are active, and those that gather more
+        than a buffer takes.
+    """
+
+    generation: float = 0.0
+    over: int = 0
+    oversized: int = 0
+    _spans: dict[str, list[tuple[Any, Any]]] = field(default_factory=dict)
+
+    def timed(self, what: str, call: Callable[..., Any], stream: Any = None) -> Callable[..., Any]:
+        """The same call between two events in a stream, the current one at that time if none."""
+
+        def between(*given: Any, **named: Any) -> Any:
+            events = cp.cuda.Event(), cp.cuda.Event()
+            events[0].record(stream)
+            found = call(*given, **named)
+            events[1].record(stream)
+            self._spans.setdefault(what, []).append(events)
+            return found
+
+        return between
+
+    def sent(self, ring: Any) -> Callable[..., Any]:
+        """`Ring.send` between two events, the first one when the buffer is free."""
+        send = self.timed("transfer", ring.send, ring._stream)
+
+        def after(slot: Any, *given: Any) -> Any:
+            ring._stream.wait_event(slot.used)
+            return send(slot, *given)
+
+        return after
+
+    def on_host(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The same call of the host, which takes part in generation."""
+
+        def between(*given: Any) -> Any:
+            began = time.perf_counter()
+            found = call(*given)
+            self.generation += time.perf_counter() - began
+            return found
+
+        return between
+
+    def seconds(self, what: str) -> float:
+        """Of "find", "transfer" or "compute"."""
+        cp.cuda.Device().synchronize()
+        spans = self._spans.get(what, [])
+        return sum(cp.cuda.get_elapsed_time(*events) for events in spans) / 1e3
+
+
 class Limited(Transfer):
-    """Gives a run up that takes longer than it may."""
+    """Gives a run up that takes longer than it may, and has it watched.
 
-    until = math.inf  # time.perf_counter()
+    The time begins with the second superstep: code is loaded in the first.
+    """
+
+    limit = math.inf  # seconds
     passed = 0  # supersteps of the run
+    watch: Watch | None = None
+    _until = math.inf
 
-    def superstep(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        watch = Limited.watch
+        if watch is not None and self._rest:
+            ring, subgraph = self._ring, self._subgraph
+            ring.send = watch.sent(ring)  # type: ignore[method-assign]
+            subgraph.find = watch.timed("find", subgraph.find)  # type: ignore[method-assign]
+            subgraph.bring_rows = watch.on_host(subgraph.bring_rows)  # type: ignore[method-assign]
+            subgraph.gather = watch.on_host(subgraph.gather)  # type: ignore[method-assign]
+
+    def superstep(self, active: Any, go: Any, **named: Any) -> None:
         """As of `Transfer`."""
         Limited.passed += 1
-        if time.perf_counter() > Limited.until:
+        if Limited.passed == 2:
+            Limited._until = time.perf_counter() + Limited.limit
+        if Limited.passed > 2 and time.perf_counter() > Limited._until:
             raise TooLong
-        super().superstep(*given, **named)
+        watch = Limited.watch
+        super().superstep(active, go if watch is None else watch.timed("compute", go), **named)
+
+    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
+        watch = Limited.watch
+        if watch is not None:
+            edges = int(before[last] - before[first])
+            watch.over += edges > link.MOST_GATHERED * self._lengths[first:last].sum()
+        gathered = 0
+        for part in super()._parts(rows, before, first, last):
+            gathered += part.edges * (part.way == "compact")
+            yield part
+        if watch is not None:
+            watch.oversized += gathered > self.tier.cut.segment
 
 
 class Partitioned(Limited):
@@ -51,5 +143,5 @@ def on_device(share: float) -> Iterator[None]:
         return cut_of(num_edges, edge, 0, int(share * num_edges * edge), what)
 
     limit = dask.config.set({"graphgpu.device-memory-limit": "1TB"})
-    with limit, patch.object(Cut, "of", cut):
+    with limit, patch.object(Cut, "of", cut), patch.object(disk, "Transfer", Limited):
         yield

@@ -79,6 +79,22 @@ def test_rates_follow_what_is_measured():
     assert found.gpu_beside == pytest.approx(2e-4)
 
 
+def test_speeds_are_judged_once_until_they_change():
+    found, asked = speeds(), []
+
+    def judge():
+        asked.append(found.gpu_beside)
+        return len(asked) % 2 == 1
+
+    assert all(found.judged((7, True), judge) for _ in range(3))
+    assert len(asked) == 1
+    found.step_of_gpu(3e-4, 0)
+    assert not found.judged((7, True), judge)
+    assert not found.judged((7, True), judge)
+    assert found.judged((8, True), judge)  # another limit
+    assert len(asked) == 3
+
+
 def test_what_is_slower_shared_is_shared_no_more():
     found = speeds()  # 1e9 edges take the GPU 0.1 s, and 0.1 ms beside
     for seconds, spoiled in (
@@ -99,6 +115,19 @@ def test_the_values_move_once_it_pays():
     assert sides.alone(3, 2, move=10)  # and so on the way back
     assert not sides.alone(30, 2, move=10)  # which pays at once
     assert not sides.alone(2, 2, move=10)
+
+
+def test_what_the_cpu_takes_at_least_may_say_enough():
+    sides = Sides()
+    assert sides.stays_on_device(2, 1)
+    assert not sides.alone(3, 1, move=10)
+    assert not sides.stays_on_device(1, 2)  # it may be faster
+    assert not sides.alone(1, 2, move=10)
+    assert not sides.stays_on_device(2, 1)  # what was missed has to be noted as less
+    assert not sides.alone(3, 1, move=10)
+    assert sides.stays_on_device(2, 1)
+    assert sides.alone(1, 30, move=10)
+    assert not sides.stays_on_device(2, 1)  # they are on the host
 
 
 def test_what_is_missed_now_and_then_does_not_add_up():

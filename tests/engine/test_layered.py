@@ -6,7 +6,7 @@ import pytest
 from cut_graphs import cut
 from hypothesis import given
 from hypothesis import strategies as st
-from layered_views import layered, layered_share
+from layered_views import against_the_order, layered, layered_share
 from made_graphs import SHAPES, grid, path, random_small
 from rank_programs import CASES, SUPERSTEPS
 from small_graphs import on_threads, small_graphs
@@ -155,6 +155,29 @@ def test_combined_layers():
     assert combined(np.array([1, 2, 3]), 10) == [(0, 3)]
     assert combined(np.array([10, 20]), 10) == [(0, 1), (1, 2)]
     assert combined(np.empty(0, np.int64), 10) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("least", [1, 10**6])
+def test_a_level_is_repeated_where_it_is_asked_for(least, threads):
+    view, sweeps = layered(against_the_order().view(), 0), []
+    for repeats in (0, 1, 25):
+        given = {"graphgpu.layer-repeats": repeats}
+        with on_threads(threads, layer_edges=least), dask.config.set(given):
+            state, report = run(SSSP, view, sources=[0])
+        assert state["distance"].tolist() == [0, *range(20, 0, -1)]
+        sweeps.append(len(report.advances))
+    assert sweeps[0] > sweeps[1] > sweeps[2] == 1
+
+
+@pytest.mark.parametrize("given", [-1, 2.5, True, None, "many"])
+def test_the_number_of_repeats_is_a_number(given):
+    view = layered(path(5).view())
+    with (
+        dask.config.set({"graphgpu.layer-repeats": given}),
+        pytest.raises(InvalidArgument, match="layer-repeats"),
+    ):
+        bfs(view, 0)
 
 
 @pytest.mark.parametrize("given", [0, -1, 2.5, True, "many"])

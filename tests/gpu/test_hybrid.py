@@ -12,7 +12,7 @@ from made_graphs import SHAPES, random_small, rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hybrid
-from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.hybrid import programs, transfer
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
@@ -204,6 +204,41 @@ def test_what_the_cpu_could_not_shorten_is_the_gpus_own_way(rounds, monkeypatch)
         assert host == dict.fromkeys(gpu, 0)
         assert gpu["supersteps"] == gpu["alone"] > 0 < gpu["edges"]
     assert not shared
+
+
+def test_what_the_cpu_could_not_shorten_is_judged_once(monkeypatch):
+    asked, bound = [], []
+    made = Binding.__init__
+    monkeypatch.setattr(programs, "may_pay", lambda *given, **named: asked.append(1))
+    view = graph(directed=False).view()
+    with dask.config.set({"graphgpu.device-memory-limit": "1MB"}):  # the program is lowered
+        hybrid.run(SSSP, fresh(view), sources=[0], report=Report("test"))
+    asked.clear()
+    monkeypatch.setattr(Binding, "__init__", lambda *given: (bound.append(1), made(*given))[1])
+    view = fresh(view)
+    for limit, times in (("1MB", 1), ("1MB", 1), ("2MB", 2)):
+        bound.clear()
+        with dask.config.set({"graphgpu.device-memory-limit": limit}):
+            hybrid.run(SSSP, view, sources=[0], report=Report("test"))
+        assert (len(asked), len(bound)) == (times, 1)
+
+
+def test_there_are_no_pages_where_nothing_is_streamed(monkeypatch):
+    def refused(*given, **named):
+        raise AssertionError
+
+    slow = Speeds(pull=1.0, push=1.0, gpu=1e9, cpu_beside=1e6, gpu_beside=0.0)
+    monkeypatch.setattr(programs, "_speeds", lambda *given: slow)
+    monkeypatch.setattr(programs, "may_pay", lambda *given, **named: True)
+    monkeypatch.setattr(transfer, "Pages", refused)
+    program, arguments, _ = BUILT_IN["pagerank float64 plain"]
+    view = fresh(graph(directed=False).view())
+    with dask.config.set({"graphgpu.transfer": "zero-copy"}):
+        found, report = ran(program, view, 0, "auto", **arguments)
+    same(found, on(cpu, program, view, **arguments), rtol=1e-9)
+    assert report.sides["gpu"]["supersteps"] == found.supersteps
+    with dask.config.set({"graphgpu.transfer": "stream"}), pytest.raises(AssertionError):
+        ran(program, view, 0, "auto", **arguments)
 
 
 def test_a_cpu_that_is_faster_runs_whole_supersteps(monkeypatch):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from device_programs import graph, on
-from layered_views import layered
+from layered_views import against_the_order, layered
 from made_graphs import SHAPES, grid, path, random_small, rmat
 
 from dask_graphgpu import last_report
@@ -46,7 +46,7 @@ def settings(program, view, share, least):
         edge = bytes_apart(binding) + binding.layered.sources.itemsize
         room = max(int(share * binding.layered.num_edges * edge), 2 * limits.BLOCK * edge)
         found["device-memory-limit"] = bytes_of_vertices(binding) + room
-    return dask.config.set({"graphgpu": found})
+    return dask.config.set({f"graphgpu.{name}": value for name, value in found.items()})
 
 
 def ran(program, view, share, least=100, **given):
@@ -130,6 +130,17 @@ def test_quiet_layers_are_not_sent_again():
     moved = report.moved["stream"]
     assert moved["supersteps"] == found.supersteps > 1
     assert moved["parts"] < found.supersteps * (view.num_edges / limits.BLOCK)
+
+
+@pytest.mark.parametrize("share", [None, 0])
+def test_a_level_is_repeated_where_it_is_asked_for(share):
+    view, sweeps = layered(against_the_order().view(), 0), []
+    for repeats in (0, 1, 25):
+        with dask.config.set({"graphgpu.layer-repeats": repeats}):
+            found, _ = ran(SSSP, view, share, 1, sources=[0])
+        assert found["distance"].tolist() == [0, *range(20, 0, -1)]
+        sweeps.append(found.supersteps)
+    assert sweeps[0] > sweeps[1] > sweeps[2] == 1
 
 
 def test_stretches():

@@ -6,7 +6,7 @@ import pytest
 from device_programs import equal, on
 from made_graphs import rmat
 
-from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine import cpu, tiered, word_bytes
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import packed, pinned
@@ -59,6 +59,15 @@ def ran(program, view, share, settings, **given):
     report = Report("test")
     with dask.config.set({"graphgpu": limit | settings}):
         return tiered.run(program, view, report=report, **given), report
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_explained_are_the_bytes_of_a_run(name):
+    view = weighted(name)
+    binding = Binding(largest("int64"), view, {})
+    told = word_bytes(view.num_vertices, view.given())
+    assert packed.bytes_of_edge(binding) == WEIGHTS[name][3]
+    assert (told or packed.bytes_apart(binding)) == WEIGHTS[name][3]
 
 
 @pytest.mark.parametrize("way", ["stream", "zero-copy", "compact"])

@@ -2,18 +2,20 @@
 
 import itertools
 from importlib import import_module
+from types import SimpleNamespace
 
 import cupy
 import dask
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, layers, random_small, rmat, simple
+from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small, rmat, simple, star
 
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import copies, limits, pinned
+from dask_graphgpu.engine.tiered import copies, limits, pinned, transfer
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.kept import Kept
+from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall, OutOfDeviceMemory
 from dask_graphgpu.report import Report
 
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.gpu
 tiered_bfs = import_module(
     "dask_graphgpu.engine.tiered.bfs"
 )  # the package has a function of this name
+tiered_counts = import_module("dask_graphgpu.engine.tiered.path_counts")
 WAYS = ["auto", "stream", "zero-copy", "compact"]
 SHARES = [0, 0.4, 1]
 
@@ -110,8 +113,8 @@ def test_looks_take_every_edge_once_and_no_part_of_a_segment(resident):
 def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
     for seed in range(24):
-        monkeypatch.setattr(tiered_bfs, "_FEW", (1 << 18, 8, 0)[seed % 3])
-        monkeypatch.setattr(tiered_bfs, "_ROWS", (1 << 18, 3)[seed % 2])
+        monkeypatch.setattr(tiered_bfs, "FEW", (1 << 18, 8, 0)[seed % 3])
+        monkeypatch.setattr(tiered_bfs, "MOST_ROWS", (1 << 18, 3)[seed % 2])
         graph = random_small(seed)
         source = seed % graph.n
         found, report = limited(
@@ -139,7 +142,7 @@ def test_searches_of_shapes(shape, way, direction, limited):
 
 def test_vertices_without_a_level_look_for_one_where_they_are_few(limited, monkeypatch):
     """Of a graph of small diameter: what the last levels would send is not sent."""
-    monkeypatch.setattr(tiered_bfs, "_FEW", 1 << 16)
+    monkeypatch.setattr(tiered_bfs, "FEW", 1 << 16)
     view = rmat(13).view()
     given = {"cutoff": None, "targets": None}
     for way in ("auto", "zero-copy", "compact"):
@@ -255,6 +258,86 @@ def test_path_counts_of_small_graphs(way, limited, monkeypatch):
         expected = cpu.path_counts(view, source, level, dtype="int64", report=Report("test"))
         found, _ = limited(tiered.path_counts, view, 0, way, source, level, dtype="int64")
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("few", "rows"), [(1 << 20, 1 << 18), (1 << 20, 3), (40, 1 << 18), (0, 3)])
+@pytest.mark.parametrize("way", ["auto", "zero-copy"])
+def test_path_counts_by_levels_of_few_and_many_edges(way, few, rows, limited, monkeypatch):
+    for name, value in (("_DEEP", 0), ("FEW", few), ("MOST_ROWS", rows)):
+        monkeypatch.setattr(tiered_counts, name, value)
+    made = [rmat(8), rmat(8, directed=True), star(3000), layers(8, 12)]
+    for graph in [*made, *(random_small(seed, rank=None) for seed in range(8))]:
+        view = simple(graph.view())
+        source = 1 % graph.n
+        level = levels(view, source)
+        expected = cpu.path_counts(view, source, level, dtype="int64", report=Report("test"))
+        for share in SHARES:
+            found, report = limited(
+                tiered.path_counts, view, share, way, source, level, dtype="int64"
+            )
+            np.testing.assert_array_equal(found, expected)
+            reached = view.out.degrees[(level >= 0) & (level < level.max())].sum()
+            assert few == 0 or report.advances[0].edges >= reached * view.directed
+
+
+def test_path_counts_of_deep_graphs_are_left_to_the_device(limited, monkeypatch):
+    asked, view = [], grid(40).view()
+    superstep = transfer.Transfer.superstep
+    monkeypatch.setattr(
+        transfer.Transfer,
+        "superstep",
+        lambda self, *given, **named: (asked.append(1), superstep(self, *given, **named))[1],
+    )
+    level = levels(view, 0)
+    expected = cpu.path_counts(view, 0, level, dtype="float64", report=Report("test"))
+    found, report = limited(tiered.path_counts, view, 0.4, "auto", 0, level, dtype="float64")
+    np.testing.assert_array_equal(found, expected)
+    assert not asked
+    edges = view.out.degrees[level < level.max()].sum()
+    assert report.advances[0].edges == edges
+    assert 0 < report.moved["zero-copy"]["bytes"] < edges * 4
+
+
+def test_more_paths_than_fit_in_deep_graphs(limited):
+    too_many = layers(8, 21).view()
+    source = too_many.num_vertices - 2
+    level = levels(too_many, source)
+    assert level.max() > tiered_counts._DEEP
+    with pytest.raises(IntegerOverflow, match="does not fit int64"):
+        limited(tiered.path_counts, too_many, 0.4, "auto", source, level, dtype="int64")
+
+
+@pytest.mark.parametrize("longer", [0, 1])
+def test_lists_of_rows_may_be_longer_than_asked_for(longer, limited, monkeypatch):
+    """What was given back may be twice as long as asked for: one array here, never the other."""
+    take, gather, turns, seen = Kept.take, Subgraph.gather, itertools.count(), []
+
+    def taken(self, size, dtype):
+        return take(self, 2 * size if next(turns) % 2 == longer else size, dtype)
+
+    def gathered(self, *given):
+        vertex, start = self._listed
+        seen.append((len(vertex), len(start)))
+        return gather(self, *given)
+
+    view = simple(rmat(9).view())
+    level = levels(view, 3)
+    expected = cpu.path_counts(view, 3, level, dtype="int64", report=Report("test"))
+    monkeypatch.setattr(Kept, "take", taken)
+    monkeypatch.setattr(Subgraph, "gather", gathered)
+    found, _ = limited(tiered.path_counts, view, 0, "compact", 3, level, dtype="int64")
+    assert seen
+    assert all(rows + 1 == starts for rows, starts in seen)
+    np.testing.assert_array_equal(found, expected)
+    # More rows than at first, of which one list had room for more.
+    subgraph = Subgraph.__new__(Subgraph)
+    subgraph._tier = SimpleNamespace(num_vertices=1000, kept=Kept())
+    subgraph._vertex, subgraph._start = cupy.zeros(1000, np.uint32), cupy.zeros(1001, np.uint32)
+    subgraph._host_vertex = subgraph._host_start = np.empty(0, np.uint32)
+    subgraph._ready = cupy.cuda.Event()
+    for rows in (100, 350, 390, 600):
+        subgraph.bring_rows(rows)
+        assert [len(each) for each in subgraph._listed] == [rows, rows + 1]
 
 
 def test_more_paths_than_fit(limited):

@@ -232,6 +232,13 @@ def test_the_cheapest_way():
     fast = link.Rates(copies=50e9, reads=45e9, gathers=200e9)
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000, fast) == ["compact", "compact", None]
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000)[2] is None
+    # A short last segment is not worth a launch of its own where the others are streamed, but by itself it is.
+    short = np.array([8_000_000, 8_000_000, 500_000])
+    found = link.choose(short, short, 600_000, edge=4, row=8, arrays=1, measured=rates)
+    assert found == ["stream"] * 3
+    lone = np.array([0, 0, 100])
+    found = link.choose(short, lone, 10, edge=4, row=8, arrays=1, measured=rates)
+    assert found == [None, None, "zero-copy"]
     # Few edges of many segments are one launch, and not worth a look of the host.
     many = np.full(100, 8_000_000), np.full(100, 60)
     found = link.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)

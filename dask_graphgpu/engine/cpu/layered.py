@@ -21,7 +21,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.layer_edges import layer_edges
+from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, even_blocks, num_threads
@@ -80,7 +80,9 @@ class Sweeps(Improving):
         self.passed = np.ones(self.edges.num_layers, np.int32)  # the last pass over each layer
         self.now = 1
         least = layer_edges(_LARGE_LAYER)
-        self.runs = combined(self.edges.lengths, least) if num_threads() > 1 else None
+        self.repeats = layer_repeats()
+        apart = num_threads() > 1 or self.repeats
+        self.runs = combined(self.edges.lengths, least) if apart else None
         self.join(self.start)
 
     @property
@@ -108,12 +110,13 @@ class Sweeps(Improving):
         began, counts = time.perf_counter(), np.array([self.now, 0, 0], np.int64)
         size = int(np.count_nonzero(self.stamp >= self.passed[self.level]))
         for first, last in self.runs or [(0, self.edges.num_layers)]:
-            if not self.dirty[first:last].any():
-                continue
-            if self.runs is not None and last - first == 1:
-                self._on_threads(first, counts)
-            else:
-                self._one_after_another(first, last, counts)
+            for _ in range(1 + self.repeats):
+                if not self.dirty[first:last].any():
+                    break
+                if self.runs is not None and last - first == 1:
+                    self._on_threads(first, counts)
+                else:
+                    self._one_after_another(first, last, counts)
         self.now = int(counts[0])
         self._note("layers", "layers", self.edges, (int(counts[2]), size, int(counts[1])), began)
 

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.kernels.cpu.packing import put_ids, put_numbers, whole_ends
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
 
 _MASK = 2**64 - 1
 _LARGE = 2.0**62  # what floats are below that go by way of an integer
@@ -120,6 +121,15 @@ class Packing:
         for_blocks(put_ids, even_blocks(len(words)), ids, words)
         for column in self.columns:
             column.put(words, columns[column.name])
+
+
+def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
+    """Bytes of an edge of these rows with all that it carries, if it can be one word; it looks at all columns."""
+    found = {name: whole_range(column) for name, column in rows.columns.items()}
+    ranges = {name: ends for name, ends in found.items() if ends is not None}
+    kinds = {name: column.dtype for name, column in rows.columns.items()}
+    made = Packing.of(num_vertices, rows.neighbours.dtype, kinds, ranges)
+    return None if made is None else made.word.itemsize
 
 
 def whole_range(column: np.ndarray) -> tuple[int, int] | None:

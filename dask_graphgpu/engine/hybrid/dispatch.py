@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dask_graphgpu import config
 from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
@@ -140,9 +141,18 @@ class Speeds:
     gpu_shared: float = 0.0
     _worse: int = 0
     _loaded: set[str] = field(default_factory=set)
+    _judged: tuple[tuple[Any, ...], bool] | None = None
 
     def __post_init__(self) -> None:
         self.gpu_shared = self.gpu_shared or self.gpu
+
+    def judged(self, beside: tuple[Any, ...], judge: Callable[[], bool]) -> bool:
+        """What ``judge`` says of these speeds and of ``beside``; it is asked once as long as both stay."""
+        speeds = self.pull, self.push, self.gpu, self.gpu_shared, self.cpu_beside, self.gpu_beside
+        given = (*beside, *speeds, self.measured)
+        if self._judged is None or self._judged[0] != given:
+            self._judged = given, judge()
+        return self._judged[1]
 
     def page_of_cpu(self, active: int, seconds: float) -> None:
         """A page of the CPU's with so many active edges; the first of all loaded the code for it."""
@@ -208,6 +218,10 @@ class Sides:
 
     def __init__(self) -> None:
         self.on_host, self._missed = False, 0.0
+
+    def stays_on_device(self, cpu_at_least: float, gpu: float) -> bool:
+        """Whether `alone` would say no, and note nothing, by what the CPU takes at least."""
+        return not self.on_host and not self._missed and gpu <= cpu_at_least
 
     def alone(self, cpu: float, gpu: float, move: float) -> bool:
         """Whether the CPU is to run the next superstep alone.

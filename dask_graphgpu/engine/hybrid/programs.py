@@ -56,7 +56,6 @@ def run(
        balanced replication. USENIX ATC 2017.
     """
     # No compiler before a run.
-    from dask_graphgpu.engine import tiered
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.hybrid import dispatch
@@ -64,17 +63,17 @@ def run(
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.programs import (
         check_asynchronous,
         check_in_place,
         check_pushed,
+        run_bound,
     )
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
     binding = Binding(program, view, constants or {})
-    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
     check_pushed(binding, cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'")
     way, rounds = dispatch.configured(), limits.configured_rounds()
     if rounds == "near-far":
@@ -87,16 +86,15 @@ def run(
     if rounds == "asynchronous":
         check_asynchronous(program, exact=exact_supersteps)
     in_rounds = in_place and way == "auto" and rounds in ("auto", "resident-first")
-    cut = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way)
-    if _is_gpus(binding, cut.resident, in_rounds=in_rounds):
-        state = tiered.run(
-            program, view, sources=sources, constants=constants, cutoff=cutoff, targets=targets,
-            max_supersteps=max_supersteps, exact_supersteps=exact_supersteps, report=report,
-            keeper=keeper,
+    if _is_gpus(binding, way, in_rounds=in_rounds):
+        state = run_bound(
+            binding, places, ends, cutoff=cutoff, max_supersteps=max_supersteps,
+            exact_supersteps=exact_supersteps, report=report, keeper=keeper,
         )  # fmt: skip
         gpu_alone(report)
         return state
 
+    cut = _cut(binding, way)
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
     improves = program.in_place and not in_steps
     beginning = None if keeper is None else Beginning(keeper, improves, cutoff)
@@ -128,14 +126,26 @@ def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> Hybrid
     return kind(arrays, report, shared, speeds, way)
 
 
-def _is_gpus(binding: Binding, resident: int, *, in_rounds: bool) -> bool:
+def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
-    from dask_graphgpu.engine.hybrid import dispatch
-    from dask_graphgpu.engine.tiered import limits
+    import cupy
 
-    if dispatch.configured() != "auto" or limits.configured() is None:
+    from dask_graphgpu.engine.tiered import limits, link
+    from dask_graphgpu.errors import LimitTooSmall
+
+    limit = limits.configured()
+    if way != "auto" or limit is None:
         return False
-    return not may_pay(binding, resident, speeds_of(binding), in_rounds=in_rounds)
+    speeds, rates = speeds_of(binding), link.rates(cupy.cuda.Device().id)
+
+    def judge() -> bool:
+        try:
+            resident = _cut(binding, way).resident
+        except LimitTooSmall:  # what the GPU alone keeps of vertices may be less
+            resident = 0
+        return may_pay(binding, resident, speeds, in_rounds=in_rounds)
+
+    return not speeds.judged((limit, in_rounds, rates.copies, rates.reads, rates.gathers), judge)
 
 
 def may_pay(binding: Binding, resident: int, speeds: Speeds, *, in_rounds: bool) -> bool:
@@ -186,17 +196,10 @@ def is_gpus(program: VertexProgram, view: View) -> bool:
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-    from dask_graphgpu.errors import LimitTooSmall
 
-    if limits.configured_rounds() != "auto" or limits.configured() is None:
+    if limits.configured_rounds() != "auto":
         return False
-    binding, way = Binding(program, view, {}), dispatch.configured()
-    try:
-        resident = _cut(binding, bytes_of_edge(binding), bytes_of_vertices(binding), way).resident
-    except LimitTooSmall:  # of the program; what a method keeps of vertices may be less
-        resident = 0
-    return _is_gpus(binding, resident, in_rounds=program.in_place)
+    return _is_gpus(Binding(program, view, {}), dispatch.configured(), in_rounds=program.in_place)
 
 
 def gpu_alone(report: Report) -> None:
@@ -220,11 +223,13 @@ def bytes_of_vertices(binding: Binding) -> int:
     return arrays.bytes_of_vertices(binding) + (binding.view.num_vertices + 1) * vertex
 
 
-def _cut(binding: Binding, edge: int, vertices: int, way: str) -> Cut:
+def _cut(binding: Binding, way: str) -> Cut:
     """What lies where: without a limit all edges are resident, and none where the CPU has to go along them."""
     from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 
     number, limit = binding.send.num_edges, limits.configured()
+    edge, vertices = bytes_of_edge(binding), bytes_of_vertices(binding)
     what = f"the program on {binding.view.num_vertices:,} vertices"
     if limit is None:
         cut = limits.Cut(number, 0, number)

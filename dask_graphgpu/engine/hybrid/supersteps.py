@@ -93,6 +93,7 @@ class HybridSupersteps(TieredSynchronous):
         self._working: Future[Pushed] | None = None
         self._making: Future[HostSide] | None = None
         self._folds = True
+        self._streamed = (-1, -1), 0.0  # edges and vertices that are active, and as of `_streams`
         self._done = {
             side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
             for side in ("gpu", "cpu")
@@ -188,20 +189,33 @@ class HybridSupersteps(TieredSynchronous):
         control, speeds = self._control, self.speeds
         if self.dispatch != "auto":
             return self.dispatch == "supersteps" and control["completed"] % 2 == 1
-        share = control["active_edges"] / max(self.num_edges, 1)
         gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu
+        if self._sides.stays_on_device(speeds.cpu_beside, gpu):
+            return False  # this is between any two supersteps, however short
+        share = control["active_edges"] / max(self.num_edges, 1)
         pull = self.num_edges / speeds.pull
         cpu = alpha(share, 1.0, pull, gpu, speeds.cpu_beside) * gpu
         return self._sides.alone(cpu, gpu, self._moving)
 
     def _streams(self, control: dict[str, int]) -> float:
         """Streamed edges that take as long as what a superstep has to get over the link."""
+        active = control["active_edges"], control["num_active"]
+        if self._streamed[0] != active:  # it is asked for before and after a superstep
+            rest, share, edge, arrays = self._beyond
+            edges, rows = (each * share for each in active)
+            rates = link.rates(self._device)
+            self._streamed = (
+                active,
+                streams(edges, rows, rest, edge, arrays, rates, self.speeds.gpu),
+            )
+        return self._streamed[1]
+
+    @cached_property
+    def _beyond(self) -> tuple[int, float, int, int]:
+        """Edges that are not on the device, their share, bytes of one, and arrays that it is spread over."""
         tier = self.transfer.tier
         rest = tier.num_edges - tier.cut.resident
-        share = rest / max(tier.num_edges, 1)
-        active = control["active_edges"] * share, control["num_active"] * share
-        rates = link.rates(self._device)
-        return streams(*active, rest, tier.bytes_of_edge, len(tier.arrays), rates, self.speeds.gpu)
+        return rest, rest / max(tier.num_edges, 1), tier.bytes_of_edge, len(tier.arrays)
 
     @property
     def _moving(self) -> float:

@@ -63,6 +63,8 @@ class SharedTransfer(Transfer):
         return super().choose(rows, active)
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+        if not segments:  # as in short supersteps, of which there may be many
+            return
         given = [Page(*each) for each in segments]
         pages = Pages(given, self._speeds, self._dispatch, *self._beside, each=self.page_by_page)
         shared = self.lend(pages)

@@ -16,6 +16,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import to_host
+from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import packing_of, sending
 from dask_graphgpu.engine.tiered.store import HostTier
@@ -38,7 +39,8 @@ class TieredArrays(Arrays):
     def tier(self) -> HostTier:
         """The edges that messages go along."""
         names = tuple(columns(self.binding))
-        return HostTier(self.edge_view, self.binding.send, names, self._cut, self.packing)
+        kind, _ = kinds_of(self.binding.send)
+        return kind(self.edge_view, self.binding.send, names, self._cut, self.packing)
 
     def edges(self, kind: str) -> Adjacency:
         """Rows by source, without columns: where these are is different from part to part."""

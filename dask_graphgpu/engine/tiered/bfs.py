@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 
 if TYPE_CHECKING:
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-# Of tier_bfs.cu: long rows of a list, bytes of struct Search, and its first words.
-_LONG_ROWS, _SEARCH_BYTES = 1024, 512
+# Of tier_bfs.cu: bytes of struct Search, and its first words.
+_SEARCH_BYTES = 512
 _WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
-
-# Edges and rows of a level that is left to the device: of as many, at most some 0.7 ms of the link, which
-# is what a level takes that the host looks at.
-_FEW, _ROWS = 1 << 20, 1 << 18
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
@@ -73,17 +70,16 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu.device import DeviceView
     from dask_graphgpu.engine.gpu.structs import struct
-    from dask_graphgpu.engine.tiered.copies import address, bring
+    from dask_graphgpu.engine.tiered.copies import bring
 
     here, tier, n = DeviceView.of(view), rows.tier, np.uint64(rows.n)
     level, ids = cupy.empty(rows.n, np.int32), here.id_dtype
-    search, most = cupy.empty(_SEARCH_BYTES // 8, np.uint64), min(rows.n, _ROWS)
-    listed = cupy.empty(2 * (most + _LONG_ROWS), ids)
+    search, most = cupy.empty(_SEARCH_BYTES // 8, np.uint64), min(rows.n, MOST_ROWS)
+    listed = cupy.empty(2 * (most + LONG_ROWS), ids)
     lists, no_lists = struct([listed, most]), struct([0, 0])
-    places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
-    edges = struct([tier.offsets, *map(address, places), rows.n, tier.cut.resident])
+    edges = edges_of(tier)
     pulls = np.uint32(not view.directed and configured_direction() == "auto")
-    few = np.uint64(_FEW if rows.transfer.way in ("auto", "zero-copy") else 0)
+    few = np.uint64(FEW if rows.transfer.way in ("auto", "zero-copy") else 0)
     last = np.uint64(2**64 - 1 if cutoff is None else cutoff)
     behind = np.uint64(view.num_edges - tier.cut.resident)
     go, stream = rows.along("level_part", level, search), cupy.cuda.get_current_stream()

@@ -31,6 +31,14 @@ def bring(array: Any, into: np.ndarray, stream: Any) -> None:
         cupy.cuda.runtime.memcpyAsync(*place, into.nbytes, _TO_HOST, stream.ptr)
 
 
+def brought(array: np.ndarray) -> Any:
+    """A copy on the device, for any stream."""
+    made, stream = cupy.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
+    copy(int(made.data.ptr), array.ctypes.data, array.nbytes, stream)
+    stream.synchronize()  # the next run may be on another one
+    return made
+
+
 # Bytes that go at once by way of a pinned buffer.
 _PIECE = 8 << 20
 

@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered import pinned
-from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
 
@@ -63,8 +61,10 @@ class Kept:
                 found = self._pinned.setdefault(key, found)
         return found[1]
 
-    def resident(self, arrays: Mapping[str, np.ndarray], edges: int) -> dict[str, Any]:
-        """The first ``edges`` of each array, on the device.
+    def resident(
+        self, arrays: Mapping[str, np.ndarray], edges: int, bring: Callable[[str, int], Any]
+    ) -> dict[str, Any]:
+        """The first ``edges`` of each array, on the device, to which ``bring`` brings those of a name.
 
         What was there of other arrays goes first: of a limit there is no room for it.
         """
@@ -75,7 +75,7 @@ class Kept:
             del held
             for name, array in arrays.items():
                 if name not in found:
-                    found[name] = array, _brought(array[:edges])
+                    found[name] = array, bring(name, edges)
             return {name: found[name][1] for name in arrays}
 
     def take(self, size: int, dtype: Any) -> np.ndarray:
@@ -133,10 +133,3 @@ class Kept:
             dropped = bool(self._resident or self._spare or self._answers)
             self._edges, self._resident, self._spare, self._answers = 0, {}, [], []
         return dropped
-
-
-def _brought(array: np.ndarray) -> Any:
-    made, stream = cupy.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
-    copy(int(made.data.ptr), array.ctypes.data, array.nbytes, stream)
-    stream.synchronize()  # the next run may be on another one
-    return made

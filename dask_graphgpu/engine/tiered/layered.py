@@ -26,12 +26,12 @@ from dask_graphgpu.engine.gpu.checkpoints import Beginning, in_place_kept
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.near_far import bounded, priorities
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.layer_edges import layer_edges
+from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.copies import address, brought
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bytes_apart
@@ -94,7 +94,9 @@ class LayeredTier:
         self.arrays: dict[str, np.ndarray] = given if whole else {
             name: self.kept.pinned(array) for name, array in given.items()
         }  # fmt: skip
-        self.resident = self.kept.resident(self.arrays, cut.resident)
+        self.resident = self.kept.resident(
+            self.arrays, cut.resident, lambda name, edges: brought(self.arrays[name][:edges])
+        )
 
 
 class LayeredArrays(Arrays):
@@ -121,7 +123,7 @@ class Sweeps:
         edges = self.binding.layered
         self.tier = LayeredTier(arrays.view, edges, tuple(self.columns), cut)
         least = layer_edges(launch.num_multiprocessors() * _RESIDENT_THREADS)
-        self.stretches = stretches(edges.starts, least, cut)
+        self.stretches, self.repeats = stretches(edges.starts, least, cut), layer_repeats()
         self.passed = np.ones(len(self.stretches), np.uint32)  # the last pass over each
         self.now, self.moved = 1, {"parts": 0, "supersteps": 0, "bytes": 0}
         begins = np.array([each.lo for each in self.stretches] + [edges.num_edges], np.int64)
@@ -232,14 +234,14 @@ class Sweeps:
         ring.release(slot)
 
     def _passes(self, i: int, begins: Mapping[str, int]) -> None:
-        """As many passes over a stretch as it has layers."""
+        """As many passes over a stretch as it has layers, and as often again as it is to be repeated."""
         each, run, layers = self.stretches[i], self.started.copy(), self.struct.copy()
         for name in ("sources", "neighbours"):
             layers[name] = address(begins[name])
         for name, member in self.columns.items():
             run[member] = address(begins[name])
         blocks = min(-(-(each.hi - each.lo) // _THREADS), launch.num_multiprocessors() * _BLOCKS)
-        for _ in range(each.passes):
+        for _ in range(each.passes * (1 + self.repeats)):
             self.now += 1
             given = np.uint64(each.lo), np.uint64(each.hi), np.uint64(i)
             passes = np.uint32(self.now), self.passed[i]

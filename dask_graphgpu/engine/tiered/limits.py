@@ -143,8 +143,12 @@ class Cut:
     num_edges: int
 
     @classmethod
-    def of(cls, num_edges: int, edge: int, vertices: int, limit: int, what: str) -> Cut:
+    def of(
+        cls, num_edges: int, edge: int, vertices: int, limit: int, what: str, most: int = _MOST
+    ) -> Cut:
         """For edges of ``edge`` bytes, beside ``vertices`` bytes that do not depend on it.
+
+        A buffer takes ``most`` bytes, and 32 MiB, at most.
 
         Raises
         ------
@@ -161,7 +165,7 @@ class Cut:
                 f"is {limit:,}: edges may stay in host memory, what belongs to vertices may not; set "
                 "it to at least as much"
             )
-        segment = max(min(_MOST, left // _SHARE) // (edge * BLOCK), 1) * BLOCK
+        segment = max(min(_MOST, most, left // _SHARE) // (edge * BLOCK), 1) * BLOCK
         resident = (left // edge - BUFFERS * segment) // BLOCK * BLOCK
         return cls(resident, segment, num_edges)
 

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -168,11 +168,13 @@ def choose(
     arrays : int
         That an edge is spread over: neighbours and columns.
     """
-    number = np.where(active > 0, rows * (active / max(int(active.sum()), 1)), 0.0)
+    total, copies_first = int(active.sum()), measured.copies >= OF_ROWS * measured.reads
+    if total == lengths.sum() and copies_first:
+        return ["stream"] * len(active)  # at once: the link waits for this
+    number = np.where(active > 0, rows * (active / max(total, 1)), 0.0)
     stream = _PART + lengths * edge / measured.copies
     # What a row's lines have beside it is read for a neighbour where that is active too. Neighbouring
-    # segments that are read are one launch, and few edges are read at once where there are any: what
-    # a launch takes is not any segment's.
+    # segments that are read are one launch: what that takes is not any segment's.
     unshared = 1 - active / np.maximum(lengths, 1)
     read = active * edge + number * unshared * arrays * LINE
     read = read / (OF_ROWS * measured.reads)
@@ -180,11 +182,30 @@ def choose(
     gather = gather + number * row / measured.copies
     alone = np.minimum(stream, read)
     gathered = (gather < alone) & (active > 0)
-    if active.sum() > MOST_GATHERED * lengths.sum():
+    if total > MOST_GATHERED * lengths.sum():
         gathered[:] = False
     if float((alone - gather)[gathered].sum()) <= _SUBGRAPH:
         gathered[:] = False
-    return _named(active, gathered, read < stream)
+    reading = (read < stream) & ~gathered & (active > 0)
+    streaming = (read >= stream) & ~gathered & (active > 0)
+    if streaming.any():
+        for lo, hi in runs(reading.tolist()):
+            # One more launch, which reads while nothing is copied. So the last segment, which may be short, is
+            # not read where all others are streamed.
+            if (stream - read)[lo:hi].sum() <= _PART:
+                reading[lo:hi] = False
+    return _named(active, gathered, reading)
+
+
+def runs(chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Stretches of neighbouring segments that are chosen."""
+    begin = None
+    for i, each in enumerate([*chosen, False]):
+        if each and begin is None:
+            begin = i
+        if not each and begin is not None:
+            yield begin, i
+            begin = None
 
 
 def _named(

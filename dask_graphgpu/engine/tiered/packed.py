@@ -10,6 +10,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
 
 def packing_of(binding: Binding) -> Packing | None:
@@ -18,6 +19,8 @@ def packing_of(binding: Binding) -> Packing | None:
     What columns hold is looked at once for the rows.
     """
     read, rows, view = columns(binding), binding.send, sending(binding)
+    if isinstance(rows, PagedAdjacency):  # they stay as they are on disk
+        return None
     ranges = {name: _range_of(view, rows.columns[name]) for name in read}
     whole = {name: found for name, found in ranges.items() if found is not None}
     return Packing.of(view.n, rows.neighbours.dtype, read, whole)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
+
+# Levels beyond which those of few edges are left to the device: each takes the host half a millisecond.
+_DEEP = 8
+
+_WALK_BYTES = 256  # of struct Walk in tier_path_counts.cu
 
 
 def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
@@ -45,7 +53,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     -----
     Vertices add their counts to their out-neighbours', a level after the other; of an undirected view those of
     the next level look for them instead where their edges are fewer over the link, so that about every other level's
-    are brought.
+    are brought. In deep graphs levels of few edges are gone over without the host, rows being read where they lie.
     """
     import cupy
 
@@ -64,14 +72,22 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         count[source] = 1
         overflow = cupy.zeros(1, np.uint64)
         pulls = _pulled(rows, levels, depth) if not view.directed else [False] * depth
-        for step, pulled in enumerate(pulls):
-            at = np.int32(step)
+
+        def by_parts(step: int) -> None:
+            pulled = pulls[step]
             rows.over_vertices(
                 "find_level", levels, np.uint64(n), np.int32(step + pulled), rows.active
             )
-            given = levels, at, np.uint32(pulled), count, overflow, rows.read
+            given = levels, np.int32(step), np.uint32(pulled), count, overflow, rows.read
             rows.transfer.superstep(rows.active, rows.along("count_part", *given))
-        return int(overflow[0]), int(rows.read[0]), rows.to_caller(count)
+
+        walked = bad = 0
+        if depth > _DEEP and rows.transfer.way in ("auto", "zero-copy"):
+            walked, bad = _crept(rows, levels, count, depth, by_parts)
+        else:
+            for step in range(depth):
+                by_parts(step)
+        return bad or int(overflow[0]), walked + int(rows.read[0]), rows.to_caller(count)
 
     defines, what = {"COUNT": c_type(kind)}, "the path counts"
     bad, read, found = TieredRows.run(
@@ -88,6 +104,32 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         seconds=time.perf_counter() - began,
     )  # fmt: skip
     return found
+
+
+def _crept(
+    rows: TieredRows, levels: Any, count: Any, depth: int, by_parts: Callable[[int], None]
+) -> tuple[int, int]:
+    """Levels of few edges without the host, the others by parts: edges without it, and whether counts overflow."""
+    import cupy
+
+    from dask_graphgpu.engine.gpu.structs import struct
+
+    tier, most = rows.tier, min(rows.n, MOST_ROWS)
+    listed = cupy.empty(2 * (most + LONG_ROWS), tier.host.neighbours.dtype)
+    lists, edges = struct([listed, most]), edges_of(tier)
+    walk, last, few = cupy.zeros(_WALK_BYTES // 8, np.uint64), np.uint64(depth), np.uint64(FEW)
+    step = 0
+    while step < depth:
+        rows.over_vertices("begin_level", walk, np.uint64(step), alone=1)
+        rows.over_vertices("list_level", edges, levels, walk, lists, shared=True)
+        rows.together("creep_counts", edges, levels, count, walk, lists, last, few)
+        step = int(walk[0])
+        if step < depth:  # it has many edges
+            by_parts(step)
+            step += 1
+    _, bad, walked, behind = walk[:4].tolist()
+    rows.transfer.read(behind * tier.bytes_of_edge)
+    return walked, bad
 
 
 def _pulled(rows: TieredRows, levels: Any, depth: int) -> list[bool]:

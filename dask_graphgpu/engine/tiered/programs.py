@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
@@ -44,45 +46,70 @@ def run(
     """
     # No compiler before a run.
     from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import limits, near_far
+    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.disk import transfer_of
+
+    binding = Binding(program, view, constants or {})
+    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    in_place = program.in_place and max_supersteps is None
+    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
+    if view.levels is None or not in_place or in_steps:  # else it is swept, in any order
+        rounds, way = limits.configured_rounds(), transfer_of(binding.send)
+        by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
+        check_pushed(
+            binding,
+            None if by_priority else cutoff,
+            "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in supersteps",
+            "raise the limit",
+        )
+        check_in_place(rounds, in_place=in_place)
+        if rounds == "asynchronous":
+            check_asynchronous(program, exact=exact_supersteps)
+    return run_bound(
+        binding, places, ends, cutoff=cutoff, max_supersteps=max_supersteps,
+        exact_supersteps=exact_supersteps, report=report, keeper=keeper,
+    )  # fmt: skip
+
+
+def run_bound(
+    binding: Binding,
+    places: np.ndarray | None,
+    ends: np.ndarray | None,
+    *,
+    cutoff: Any,
+    max_supersteps: int | None,
+    exact_supersteps: bool,
+    report: Report,
+    keeper: Keeper | None,
+) -> State:
+    """As of `run`, with arguments and settings that were checked; sources and targets as `check_run` gives them."""
+    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+    from dask_graphgpu.engine.keeping import keeps_senders
+    from dask_graphgpu.engine.tiered import disk, limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
-    from dask_graphgpu.engine.tiered.transfer import Transfer
 
-    binding = Binding(program, view, constants or {})
-    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    program, view = binding.program, binding.view
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
     if view.levels is not None and program.in_place and not in_steps:
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
-    way, limit = limits.configured_transfer(), limits.configured()
+    way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds, in_place = limits.configured_rounds(), program.in_place and max_supersteps is None
     by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
-    check_pushed(
-        binding,
-        None if by_priority else cutoff,
-        "the graph needs more than graphgpu.device-memory-limit, and its edges are pushed in supersteps",
-        "raise the limit",
-    )
-    check_in_place(rounds, in_place=in_place)
-    asynchronous = rounds == "asynchronous"
-    if asynchronous:
-        check_asynchronous(program, exact=exact_supersteps)
-    assert limit is not None  # else the graph would be on the device
     size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
-    cut = limits.Cut.of(binding.send.num_edges, size, bytes_of_vertices(binding), limit, what)
+    cut = disk.cut_of(binding.send, size, bytes_of_vertices(binding), what)
     if by_priority and (rounds == "near-far" or cutoff is not None or near_far.pays(binding, cut)):
         return shrinking(
             cut, report, near_far.prepared(binding, places, cutoff, ends, report, keeper)
         )
-    kind = Asynchronous if asynchronous else TieredSynchronous
+    kind = Asynchronous if rounds == "asynchronous" else TieredSynchronous
     if rounds in ("auto", "resident-first") and in_place:
         kind = ResidentFirst
 
@@ -92,7 +119,7 @@ def run(
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
         found = None if beginning is None else beginning(arrays)
-        transfer = Transfer(arrays.tier, way, arrays.edge_view.defines)
+        transfer = kinds[1](arrays.tier, way, arrays.edge_view.defines)
         engine = kind(arrays, report, transfer)
         kept = keeping_of(engine, keeper, found, in_place=improves)
         return engine.run(max_supersteps, exact_supersteps, kept)

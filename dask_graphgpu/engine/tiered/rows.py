@@ -11,12 +11,11 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
-from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.copies import address, to_host
+from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.shrinking import shrinking
-from dask_graphgpu.engine.tiered.store import HostTier
-from dask_graphgpu.engine.tiered.transfer import Go, Transfer
+from dask_graphgpu.engine.tiered.transfer import Go
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -49,8 +48,9 @@ class TieredRows:
     def __init__(self, view: View, source: str, defines: Mapping[str, str], cut: Cut) -> None:
         here = DeviceView.of(view)
         self.n, self._on_device = here.n, view.on_device
-        self.tier = HostTier(here, view.out, (), cut)
-        self.transfer = Transfer(self.tier, limits.configured_transfer(), here.defines)
+        tier, transfer = kinds_of(view.out)
+        self.tier = tier(here, view.out, (), cut)
+        self.transfer = transfer(self.tier, transfer_of(view.out), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
         self.active = cupy.empty(self.n, np.uint8)
         self.read = cupy.zeros(1, np.uint64)
@@ -89,10 +89,8 @@ class TieredRows:
         n, ids = view.num_vertices, view.out.neighbours.itemsize
         # Rows of the graph and twice those of its active part, a list, and flags.
         vertex += 3 * DeviceView.of(view).offset_dtype.itemsize + ids + 1
-        limit = limits.configured()
-        assert limit is not None  # else the graph would be on the device
         size, what = (n + 1) * vertex, f"{what} of {n:,} vertices"
-        cut = Cut.of(view.out.num_edges, ids, size, limit, what)
+        cut = cut_of(view.out, ids, size, what)
 
         def attempt(cut: Cut) -> Any:
             rows = cls(view, source, defines, cut)

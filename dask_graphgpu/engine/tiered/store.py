@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.tiered.copies import copy
+from dask_graphgpu.engine.tiered.copies import brought, copy
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.packed import packed
@@ -58,26 +58,30 @@ class HostTier:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
-        given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
         self.kept = Kept.of(view)
-        self.arrays: dict[str, np.ndarray]
-        if packing is not None:
-            cross = cut.resident < self.num_edges
-            made = self.kept.made(
-                (packing, cross, *given), tuple(given.values()),
-                lambda: packed(packing, host, cross=cross),
-            )  # fmt: skip
-            self.arrays = {"neighbours": made}
-        elif cut.resident == self.num_edges:
-            self.arrays = given
-        else:
-            self.arrays = {name: self.kept.pinned(array) for name, array in given.items()}
-        self.resident = self.kept.resident(self.arrays, cut.resident)
+        self.arrays = self._at_hand(names, packing)
+        self.resident = self.kept.resident(self.arrays, cut.resident, self._brought)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
         last = int(self.rows[0])
         is_cut = 0 < cut.resident < self.num_edges and host.offsets[last] < cut.resident
         self.cut_row = last if is_cut else -1
+
+    def _at_hand(self, names: Sequence[str], packing: Packing | None) -> dict[str, np.ndarray]:
+        """The arrays that edges cross the link from, or are brought from if none do."""
+        host, kept, cross = self.host, self.kept, self.cut.resident < self.num_edges
+        given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
+        if packing is not None:
+            made = kept.made(
+                (packing, cross, *given), tuple(given.values()),
+                lambda: packed(packing, host, cross=cross),
+            )  # fmt: skip
+            return {"neighbours": made}
+        return {name: kept.pinned(array) for name, array in given.items()} if cross else given
+
+    def _brought(self, name: str, edges: int) -> Any:
+        """The first edges of an array, on the device."""
+        return brought(self.arrays[name][:edges])
 
     @property
     def bytes_of_edge(self) -> int:

@@ -95,7 +95,8 @@ class Subgraph:
 
     def bring_rows(self, number: int) -> int:
         """Bring the list of rows to the host; bytes that were moved."""
-        if number > len(self._host_vertex):
+        # What was taken may be longer than asked for, one more than the other.
+        if number > min(len(self._host_vertex), len(self._host_start) - 1):
             room, kept = min(2 * number, self._tier.num_vertices), self._tier.kept
             self.give_back()
             self._host_vertex = kept.take(room, self._vertex.dtype)

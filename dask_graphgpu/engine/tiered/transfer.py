@@ -113,8 +113,7 @@ class Transfer:
             streamed, ahead = ahead, None
             if part.way == "stream":
                 slot = self._ring.next()
-                begins = self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
-                ahead = part, slot, begins
+                ahead = part, slot, self._send(slot, part)
             if streamed is not None:
                 self._streamed(*streamed, go)
             if part.way == "zero-copy":
@@ -124,6 +123,10 @@ class Transfer:
         if ahead is not None:
             self._streamed(*ahead, go)
         return seen
+
+    def _send(self, slot: Slot, part: Part) -> dict[str, int]:
+        """Begin to copy a part into a buffer; where there edge 0 would be."""
+        return self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
 
     def _streamed(self, part: Part, slot: Slot, begins: dict[str, int], go: Go) -> None:
         self._ring.arrive(slot)
@@ -161,11 +164,11 @@ class Transfer:
         ways = self.choose(rows, active)
         streamed = [i for i, way in enumerate(ways) if way == "stream"]
         yield from self._streams([(*bounds[i : i + 2].tolist(), int(active[i])) for i in streamed])
-        for lo, hi in runs([way == "zero-copy" for way in ways]):
+        for lo, hi in link.runs([way == "zero-copy" for way in ways]):
             # Counted without what else is in the lines of the link that they are in.
             edges = int(before[hi] - before[lo])
             yield Part("zero-copy", int(bounds[lo]), int(bounds[hi]), edges)
-        gathered = list(runs([way == "compact" for way in ways]))
+        gathered = list(link.runs([way == "compact" for way in ways]))
         if gathered:
             self._note("compact", self._subgraph.bring_rows(rows), parts=0)
         for lo, hi in gathered:
@@ -214,14 +217,3 @@ def tell(done: Mapping[str, Moved], report: Report) -> None:
         told = report.moved.setdefault(way, {})
         for name, number in asdict(moved).items():
             told[name] = told.get(name, 0) + number
-
-
-def runs(chosen: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Stretches of neighbouring segments that are chosen."""
-    begin = None
-    for i, each in enumerate([*chosen, False]):
-        if each and begin is None:
-            begin = i
-        if not each and begin is not None:
-            yield begin, i
-            begin = None

@@ -1,0 +1,21 @@
+"""Levels of few edges, which kernels go over without the host, reading rows where they lie: see tier_frontier.cuh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.tiered.store import HostTier
+
+# Edges and rows of a level that is left to the device: of as many, at most some 0.7 ms of the link, which
+# is what a level takes that the host looks at. Long rows of a list.
+FEW, MOST_ROWS, LONG_ROWS = 1 << 20, 1 << 18, 1024
+
+
+def edges_of(tier: HostTier) -> Any:
+    """Struct Edges."""
+    from dask_graphgpu.engine.gpu.structs import struct
+    from dask_graphgpu.engine.tiered.copies import address
+
+    places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
+    return struct([tier.offsets, *map(address, places), tier.num_vertices, tier.cut.resident])

@@ -1,0 +1,154 @@
+"""Edges whose first ones are on the device, and all of them in pages on disk: each segment by way of pinned memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.cuda.packing import Packing
+from dask_graphgpu.engine.tiered import limits, pinned
+from dask_graphgpu.engine.tiered.copies import copy
+from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
+from dask_graphgpu.engine.tiered.store import HostTier, Slot
+from dask_graphgpu.engine.tiered.transfer import Part, Transfer
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.paged.limits import pages_ahead
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.window import Window
+from dask_graphgpu.report import Report
+
+# Of the memory that a graph may take on the host, what a segment takes at most: it is there about five
+# times, in two buffers that the device copies from and in what is read ahead.
+_SHARE = 32
+
+# Of the device's free memory, what is taken where there is no limit.
+_FREE = 0.8
+
+
+class DiskTier(HostTier):
+    """As `HostTier`, with ``arrays`` that are `PagedArray`: kernels read none of them where they lie."""
+
+    host: PagedAdjacency
+    read_bytes = 0  # of the disk, for the resident edges
+
+    def on_host(self) -> dict[str, int]:
+        """No addresses."""
+        return dict.fromkeys(self.arrays, 0)
+
+    def _at_hand(self, names: Sequence[str], packing: Packing | None) -> dict[str, Any]:
+        return {"neighbours": self.host.neighbours, **{n: self.host.columns[n] for n in names}}
+
+    def _brought(self, name: str, edges: int) -> Any:
+        array: Any = self.arrays[name]
+        made, stream = cupy.empty(edges, array.dtype), cupy.cuda.get_current_stream()
+        size = self.cut.segment or max(self.host.limits.page_bytes // array.itemsize, 1)
+        begins = np.arange(0, edges, size)
+        spans = np.stack([begins, np.minimum(begins + size, edges)], 1)
+        # Not what other runs have left: who asks for this has their lock.
+        window, buffer = Window({name: array}), pinned.empty(min(size, edges), array.dtype)
+        for (lo, hi), held in zip(spans.tolist(), window.over(spans), strict=True):
+            pinned.fill(buffer[: hi - lo], held[name][lo:hi])
+            copy(int(made[lo:hi].data.ptr), buffer.ctypes.data, made[lo:hi].nbytes, stream)
+            stream.synchronize()  # the buffer is filled again
+        self.read_bytes += window.read_bytes
+        return made
+
+
+class DiskTransfer(Transfer):
+    """As `Transfer`, where segments are read ahead of the pass and put into what the device copies from."""
+
+    tier: DiskTier
+
+    def __init__(self, tier: DiskTier, way: str, defines: dict[str, str]) -> None:
+        super().__init__(tier, way, defines)
+        self._window = Window(tier.arrays, stays=True)  # type: ignore[arg-type]
+        self._held: dict[str, np.ndarray] = {}
+
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+        spans = np.array([(lo, hi) for lo, hi, _ in segments], np.int64).reshape(-1, 2)
+        for (lo, hi), held in zip(spans.tolist(), self._window.over(spans), strict=True):
+            self._held = held  # until the next part is asked for
+            yield Part("stream", lo, hi, hi - lo)
+
+    def _send(self, slot: Slot, part: Part) -> dict[str, int]:
+        staged, size = slot.stage(), part.hi - part.lo
+        for name, array in staged.items():
+            pinned.fill(array[:size], self._held[name][part.lo : part.hi])
+        return self._ring.send(slot, staged, part.lo, part.hi, part.lo)
+
+    def close(self) -> None:
+        """As of `Transfer`; the memory for pages goes as well."""
+        super().close()
+        self._window.release()
+
+    def tell(self, report: Report) -> None:
+        """As of `Transfer`, and what was read of the disk."""
+        super().tell(report)
+        report.disk_bytes += self._window.read_bytes + self.tier.read_bytes
+
+
+def is_on_disk(rows: Adjacency) -> bool:
+    """Whether the edges of rows lie in pages on disk."""
+    return isinstance(rows, PagedAdjacency)
+
+
+def kinds_of(rows: Adjacency) -> tuple[type[HostTier], type[Transfer]]:
+    """What holds the edges of some rows, and what brings them."""
+    return (DiskTier, DiskTransfer) if is_on_disk(rows) else (HostTier, Transfer)
+
+
+def transfer_of(rows: Adjacency) -> str:
+    """``graphgpu.transfer``; edges on disk can be streamed alone.
+
+    Raises
+    ------
+    InvalidArgument
+        Another way was asked for.
+    """
+    way = limits.configured_transfer()
+    if not is_on_disk(rows):
+        return way
+    if way not in ("auto", "stream"):
+        raise InvalidArgument(
+            f"graphgpu.transfer is {way!r}, and the edges of this graph lie in pages on disk, which "
+            "kernels cannot read and nobody gathers from: use 'auto' or 'stream'"
+        )
+    return "stream"
+
+
+def limit_of(rows: Adjacency) -> int:
+    """``graphgpu.device-memory-limit``; of edges on disk a part of what is free, where there is none."""
+    limit = limits.configured()
+    if limit is None:
+        assert is_on_disk(rows)  # else the graph would be on the device
+        return int(_FREE * cupy.cuda.runtime.memGetInfo()[0])
+    return limit
+
+
+def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
+    """As of `Cut.of`, for the edges of some rows; of those on disk buffers are no larger than the host has room for.
+
+    Raises
+    ------
+    LimitTooSmall
+        Not even the least buffers fit, on the device or on the host.
+    """
+    limit = limit_of(rows)
+    if not isinstance(rows, PagedAdjacency):
+        return Cut.of(rows.num_edges, edge, vertices, limit, what)
+    most = max(rows.limits.memory // _SHARE, rows.limits.page_bytes)
+    cut = Cut.of(rows.num_edges, edge, vertices, limit, what, most=most)
+    rows.limits.require(_on_host(rows, cut, edge), f"{what} with its edges on disk")
+    return cut
+
+
+def _on_host(rows: PagedAdjacency, cut: Cut, edge: int) -> int:
+    """Bytes of memory: rows without edges, an answer, buffers that the device copies from, and pages at hand."""
+    page, ahead = rows.limits.page_bytes, pages_ahead(len(rows.limits.directories))
+    pages = len(rows.arrays) * (ahead + 4) * page + 2 * cut.segment * edge
+    vertices = rows.offsets.nbytes + rows.counts.nbytes + 8 * rows.num_vertices
+    return vertices + BUFFERS * cut.segment * edge + pages
