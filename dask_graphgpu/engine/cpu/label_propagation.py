@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -77,8 +77,11 @@ class Labelling:
     """One superstep of a block of the rows of two adjacencies, the second of which may be empty.
 
     Counters of labels are taken over by the block that comes next, whoever's it is: as many as there
-    are threads.
+    are threads. They are narrow while there are fewer edges than `narrow`, half of what they can count:
+    the cache has room for more of them.
     """
+
+    narrow: ClassVar[int] = 2**31
 
     def __init__(
         self,
@@ -90,8 +93,7 @@ class Labelling:
     ) -> None:
         self._rows = offsets, neighbours, more_offsets, more
         self._num_labels = num_labels
-        # Narrow ones, which more of the cache has room for, go as long as all edges can be counted.
-        small = len(neighbours) + len(more) < 2**31
+        small = len(neighbours) + len(more) < self.narrow
         self._dtype = np.uint32 if small else np.uint64
         self._free: list[tuple[np.ndarray, int]] = []
 
@@ -103,7 +105,7 @@ class Labelling:
             counts, base = self._free.pop()
         except IndexError:
             counts, base = np.zeros(self._num_labels, self._dtype), 0
-        if base >= 2**31 and self._dtype == np.uint32:
+        if base >= self.narrow and self._dtype == np.uint32:
             counts[:], base = 0, 0
         changed, base = kernels.most_frequent(
             lo, hi, *self._rows, labels, new, counts, np.uint64(base)
