@@ -28,7 +28,8 @@ def directed(folder):
     return real(given, directed=True, folder=folder / "made")
 
 
-def test_tables_have_a_row_for_every_algorithm(tmp_path):
+def test_tables_have_a_row_for_every_algorithm(tmp_path, monkeypatch):
+    monkeypatch.setattr("compare.REPEATS", 3)
     peers = list(PEERS.values())
     rows = [
         row for graph in (rmat(6, 8, tmp_path), grid(5, tmp_path)) for row in compare(graph, peers)
