@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 for library in ("graphblas", "igraph", "networkit"):
     pytest.importorskip(library)
 
-from compare import calls, compare, every_peer, meets, table  # noqa: E402
+from compare import calls, compare, every_peer, meets, table, turns_table  # noqa: E402
 from graphs import grid, real, rmat  # noqa: E402
 from ours import CALLS, Ours  # noqa: E402
 from peers import PEERS  # noqa: E402
@@ -45,6 +45,15 @@ def test_only_some_algorithms(tmp_path):
     wanted = ["components", "triangles"]
     rows = compare(grid(5, tmp_path), [PEERS["igraph"]], wanted)
     assert [row.algorithm for row in rows] == wanted
+
+
+def test_turns(tmp_path):
+    peers = [PEERS["SciPy"], PEERS["igraph"]]
+    lines = list(turns_table([grid(5, tmp_path)], peers, ["betweenness", "bfs", "triangles"], 2))
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert cells[0][2:] == ["dask_graphgpu", "SciPy", "igraph", "ratio to the best"]
+    assert [row[1] for row in cells[2:]] == ["bfs", "triangles"]  # too many shortest paths
+    assert [row.count("-") for row in cells[2:]] == [0, 1]  # SciPy counts no triangles
 
 
 COMMUNITIES = ("louvain", "leiden")
