@@ -83,41 +83,44 @@ class Traversal(Algorithm):
         ordered = run.ranks is not None and (targets is not None or len(sources) > 1)
         if ordered:  # rows go another way, by the host
             found = ((to_host(value), to_host(valid)) for value, valid in found)
-        parts = [
-            self._from_one(run, int(source), rows, *values)
-            for source, values in zip(sources, found, strict=True)
-        ]
+        vertices = run.vertices if targets is None else run.dense(rows)
+        # Values of several sources are copied where they are joined: not here too, if they are in order.
+        joined = len(sources) > 1
+        as_they_are = joined and targets is None and run.ranks is None and run.ids.position is None
+        parts = []
+        for source, (value, valid) in zip(sources, found, strict=True):
+            if as_they_are:
+                part = {self.value: Values(value, valid)}
+            elif targets is None:
+                part = {self.value: Values(run.own(value), run.own(valid))}
+            else:
+                part = {self.value: Values(value[rows], valid[rows])}
+            parts.append(part | self.more(run, int(source), rows, value, valid))
         if ordered:
             starts = np.arange(len(sources))[:, None] * each
             run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
-        if len(parts) == 1:
-            return parts[0]
-        return {
-            name: Values(
-                np.concatenate([part[name].data for part in parts]),
-                None
-                if parts[0][name].valid is None
-                else np.concatenate([part[name].valid for part in parts]),
-            )
-            for name in parts[0]
+        table = {
+            "vertex": Values(np.concatenate([vertices] * len(sources)) if joined else vertices)
         }
-
-    def _from_one(
-        self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
-    ) -> Table:
-        every = rows is run.rows
-        vertices = run.vertices if every else run.dense(rows)
-        own = (run.own(each) if every else each[rows] for each in (value, valid))
-        table = {"vertex": Values(vertices), self.value: Values(*own)}
+        for name in parts[0]:
+            table[name] = _joined([part[name] for part in parts])
         if isinstance(self.source, list):
-            table["source"] = Values(np.full_like(vertices, source))
-        return table | self.more(run, source, rows, value, valid)
+            every = np.asarray(sources, dtype=vertices.dtype, like=vertices)
+            table["source"] = Values(np.repeat(every, len(vertices)))
+        return table
 
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
         """Further columns of the result."""
         return {}
+
+
+def _joined(parts: list[Values]) -> Values:
+    if len(parts) == 1:
+        return parts[0]
+    valid = None if parts[0].valid is None else np.concatenate([part.valid for part in parts])
+    return Values(np.concatenate([part.data for part in parts]), valid)
 
 
 @dataclass(frozen=True)

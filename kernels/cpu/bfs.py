@@ -18,7 +18,9 @@ _BUFFER = 1024
 
 
 @jit
-def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, missing, limit):
+def push(
+    offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, missing, limit, branches
+):  # fmt: skip
     """Push level after level on one thread, until a level is large or the search ends.
 
     Parameters
@@ -27,6 +29,7 @@ def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, 
     cutoff : last level that may be assigned
     targets, missing : of the targets, ``targets[missing:]`` are not known to be reached
     limit : come back before a level of more edges than this
+    branches : write where a neighbour was not reached only, else always; the queue has room for one more then
 
     Returns
     -------
@@ -53,12 +56,21 @@ def push(offsets, neighbours, level, queue, head, tail, depth, cutoff, targets, 
             u = queue[i]
             start, stop = offsets[u], offsets[u + 1]
             read += stop - start
-            for e in range(start, stop):
-                v = neighbours[e]
-                if level[v] < 0:
-                    level[v] = depth
+            if branches:
+                for e in range(start, stop):
+                    v = neighbours[e]
+                    if level[v] < 0:
+                        level[v] = depth
+                        queue[tail] = v
+                        tail += 1
+            else:
+                for e in range(start, stop):
+                    v = neighbours[e]
+                    before = level[v]
+                    new = before < 0
+                    level[v] = depth if new else before
                     queue[tail] = v
-                    tail += 1
+                    tail += new
         head = end
     return head, tail, depth, missing, read, 0
 

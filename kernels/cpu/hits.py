@@ -4,10 +4,12 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 
+_ONE = np.uint64(1)
+
 
 @jit
-def sum_neighbours(lo, hi, offsets, neighbours, weight, values, sums):
-    """``sums[v]`` = the values of the neighbours of v, times their weights unless `weight` is empty.
+def sum_neighbours(lo, hi, offsets, neighbours, weight, values, scale, sums):
+    """``sums[v]`` = the values of the neighbours of v, times their weights unless `weight` is empty, times `scale`.
 
     Returns
     -------
@@ -16,14 +18,35 @@ def sum_neighbours(lo, hi, offsets, neighbours, weight, values, sums):
     """
     total = 0.0
     weighted = weight.size > 0
+    e = offsets[np.uint64(lo)]
     for v in range(np.uint64(lo), np.uint64(hi)):
-        added = 0.0
+        end = offsets[v + _ONE]
+        even, odd = 0.0, 0.0  # two, so that an addition need not wait for the one before it
         if weighted:
-            for e in range(offsets[v], offsets[v + np.uint64(1)]):
-                added += weight[e] * values[np.uint64(neighbours[e])]
+            while e + _ONE < end:
+                even += weight[e] * values[neighbours[e]]
+                odd += weight[e + _ONE] * values[neighbours[e + _ONE]]
+                e += np.uint64(2)
+            if e < end:
+                even += weight[e] * values[neighbours[e]]
         else:
-            for e in range(offsets[v], offsets[v + np.uint64(1)]):
-                added += values[np.uint64(neighbours[e])]
+            while e + _ONE < end:
+                even += values[neighbours[e]]
+                odd += values[neighbours[e + _ONE]]
+                e += np.uint64(2)
+            if e < end:
+                even += values[neighbours[e]]
+        e = end
+        added = (even + odd) * scale
         sums[v] = added
         total += added
+    return total
+
+
+@jit
+def change(lo, hi, before, of_before, after, of_after):
+    """Sum of the differences of two vectors, each multiplied by a number."""
+    total = 0.0
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        total += abs(after[v] * of_after - before[v] * of_before)
     return total

@@ -3,15 +3,35 @@
 Encoding
 --------
 labels : numbers below the number of vertices, in whose order the smallest wins a tie.
+counts : of each label, the edges of all rows before (`base`) and how many of this row have it so far;
+    what is not above `base` is of a row before, and counts as none. So nothing is ever set back.
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 
+_ONE = np.uint64(1)
+
+
+@jit(inline="always")
+def _count(v, start, stop, neighbours, labels, counts, base, best, most):
+    """Count the labels of a row; the best of them and of what came before."""
+    for e in range(start, stop):
+        u = np.uint64(neighbours[e])
+        if u != v:
+            label = labels[u]
+            count = max(counts[label], base) + _ONE
+            counts[label] = count
+            # Without branches: which it will be is anybody's guess.
+            better = (count > most) | ((count == most) & (label < best))
+            best = label if better else best
+            most = max(most, count)
+    return best, most
+
 
 @jit
-def most_frequent(lo, hi, offsets, neighbours, more_offsets, more, labels, new):
+def most_frequent(lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base):
     """``new[v]`` = the label of most neighbours of v in two adjacencies; its own where there is none.
 
     An edge counts once for each adjacency that it is in, a self-loop not at all. The second may be
@@ -19,38 +39,20 @@ def most_frequent(lo, hi, offsets, neighbours, more_offsets, more, labels, new):
 
     Returns
     -------
-    int
-        Vertices of the block whose label is another than before.
+    tuple
+        Vertices of the block whose label is another than before; `base` for the next block.
     """
-    counts = np.zeros(labels.size, np.uint32)
     two = more_offsets.size > 0
     changed = 0
     for v in range(np.uint64(lo), np.uint64(hi)):
-        best = labels[v]
-        most = np.uint32(0)
-        for e in range(offsets[v], offsets[v + np.uint64(1)]):
-            u = np.uint64(neighbours[e])
-            if u != v:
-                label = labels[u]
-                count = counts[label] + np.uint32(1)
-                counts[label] = count
-                if count > most or (count == most and label < best):
-                    most = count
-                    best = label
+        start, stop = offsets[v], offsets[v + _ONE]
+        best, most = _count(v, start, stop, neighbours, labels, counts, base, labels[v], base)
+        edges = stop - start
         if two:
-            for e in range(more_offsets[v], more_offsets[v + np.uint64(1)]):
-                u = np.uint64(more[e])
-                if u != v:
-                    label = labels[u]
-                    count = counts[label] + np.uint32(1)
-                    counts[label] = count
-                    if count > most or (count == most and label < best):
-                        most = count
-                        best = label
-            for e in range(more_offsets[v], more_offsets[v + np.uint64(1)]):
-                counts[labels[np.uint64(more[e])]] = 0
-        for e in range(offsets[v], offsets[v + np.uint64(1)]):
-            counts[labels[np.uint64(neighbours[e])]] = 0
+            start, stop = more_offsets[v], more_offsets[v + _ONE]
+            best, most = _count(v, start, stop, more, labels, counts, base, best, most)
+            edges += stop - start
+        base += np.uint64(edges)
         new[v] = best
         changed += best != labels[v]
-    return changed
+    return changed, base

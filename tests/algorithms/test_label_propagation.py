@@ -13,6 +13,8 @@ from strategies import KINDS, edge_lists, partitioned
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import label_propagation
+from dask_graphgpu.engine.cpu.label_propagation import Labelling
+from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.report import Report
 
 
@@ -87,6 +89,23 @@ def test_repeats_and_loops_mean_nothing():
     edges = pd.DataFrame(rows, columns=["src", "dst"])
     label = edges.graph(directed=False).label_propagation(1)["label"]
     assert label.tolist() == [1, 0, 0, 7]
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_counters_that_are_full_begin_anew(narrow, monkeypatch):
+    src, dst = np.random.default_rng(1).integers(0, 40, (2, 300))
+    rows = from_edges(40, src, dst)
+    labels, expected, found = np.arange(40, dtype=np.uint32), np.empty(40, "u4"), np.empty(40, "u4")
+    given = 40, rows.offsets, rows.neighbours, np.empty(0, np.int64), rows.neighbours[:0]
+    Labelling(*given)(0, 40, labels, expected)
+    if not narrow:
+        monkeypatch.setattr(Labelling, "narrow", 300)
+    labelling = Labelling(*given)
+    full = np.iinfo(np.uint32).max
+    labelling._free.append((np.full(40, full, np.uint32 if narrow else np.uint64), full))
+    labelling(0, 40, labels, found)
+    assert found.tolist() == expected.tolist()
+    assert labelling._free[0][1] == (300 if narrow else full + 300)
 
 
 @pytest.mark.parametrize("iterations", [0, -1, 1.5, True, "ten"])

@@ -92,6 +92,19 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
 
         return gpu.run(PROGRAM, views["weighted"], sources=[source], report=Report("sssp"))
 
+    def distances() -> Any:
+        from dask_graphgpu.algorithms.sssp import PROGRAM
+
+        how = {"cutoff": None, "targets": None, "report": Report("sssp")}
+        return gpu.run_each(PROGRAM, views["weighted"], many[:16], **how)
+
+    reached = plain.bfs(s).dropna().sort_values(["distance", "vertex"])["vertex"]
+    target = int(reached.iloc[len(reached) // 2])
+
+    def ego() -> Any:
+        how = {"cutoff": 2, "targets": None, "report": Report("ego")}
+        return gpu.edges_among(views["plain"], gpu.bfs(views["plain"], source, **how) >= 0)
+
     def bfs() -> Any:
         return gpu.bfs(views["plain"], source, cutoff=None, targets=None, report=Report("bfs"))
 
@@ -149,6 +162,10 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def forest() -> Any:
         return gpu.spanning_forest(views["weighted"], report=Report("spanning_forest"))
 
+    def betweenness_of_edges() -> Any:
+        how = {"weighted": False, "endpoints": False, "edges": True}
+        return gpu.betweenness(views["plain"], many[:4], **how, report=Report("betweenness"))
+
     def betweenness(number: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
         sources = graph.sources(number)
         dense = held.ids.find(sources)
@@ -163,6 +180,8 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "bfs, predecessors": (lambda: plain.bfs(s, predecessor=True), bfs_with_predecessors),
         "searches, 64 sources": (lambda: plain.bfs(graph.sources(64)), searches),
         "sssp": (lambda: weighted.sssp(s), sssp),
+        "sssp, 16 sources": (lambda: weighted.sssp(graph.sources(64)[:16]), distances),
+        "shortest path": (lambda: weighted.shortest_path(s, target), None),
         "pagerank float32": (
             pagerank(plain, "float32"),
             power(views["plain"], "float32", weighted=False),
@@ -182,6 +201,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         ),
         "core number": (lambda: plain.core_number(), cores),
         "k-core, k = 16": (lambda: plain.k_core(16), k_core),
+        "ego, radius 2": (lambda: plain.ego(s, 2), ego),
         "triangles": (lambda: plain.triangle_count(), triangles),
         "clustering": (lambda: plain.clustering_coefficient(), None),
         "label propagation": (lambda: plain.label_propagation(10), labels),
@@ -192,6 +212,10 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         "spanning forest": (lambda: weighted.minimum_spanning_forest(), forest),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
+        "edge betweenness, 4 sources": (
+            lambda: plain.edge_betweenness_centrality(graph.sources(64)[:4]),
+            betweenness_of_edges,
+        ),
         "build": (lambda: graph.edges[["src", "dst"]].graph(directed=False).persist(), None),
         "build, weighted": (lambda: graph.weighted("int32").graph(directed=False).persist(), None),
     }
@@ -234,6 +258,7 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "strong components": lambda: cugraph.strongly_connected_components(halved),
         "core number": lambda: cugraph.core_number(plain),
         "k-core, k = 16": lambda: cugraph.k_core(plain, k=16),
+        "ego, radius 2": lambda: cugraph.ego_graph(plain, s, radius=2),
         "triangles": lambda: cugraph.triangle_count(plain),
         "louvain": lambda: cugraph.louvain(plain),
         "leiden": lambda: cugraph.leiden(plain, max_iter=2),
@@ -241,6 +266,9 @@ def peers(graph: DeviceGraph) -> dict[str, Callable[[], Any]]:
         "spanning forest": lambda: cugraph.minimum_spanning_tree(weighted),
         "betweenness, 4 sources": betweenness(4),
         "betweenness, 64 sources": betweenness(64),
+        "edge betweenness, 4 sources": lambda: cugraph.edge_betweenness_centrality(
+            plain, k=graph.sources(64)[:4]
+        ),
         "build": lambda: build(None),
         "build, weighted": lambda: build("weight"),
     }

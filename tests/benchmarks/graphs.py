@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 from numba import njit
+from scipy.sparse import csgraph
 
 JACCARD_PAIRS = 100_000
 
@@ -37,17 +40,39 @@ class BenchmarkGraph:
         return int(np.bincount(src if self.directed else np.concatenate([src, dst])).argmax())
 
     def starts_of(self, algorithm: str) -> int | list[int] | np.ndarray:
-        """What an algorithm starts from: of betweenness the 16 smallest ids with out-edges, of Jaccard pairs.
+        """What an algorithm starts from: a source, or what the rest of this says.
 
-        Those are the ends of edges, ``JACCARD_PAIRS`` at random, as an array of shape (pairs, 2).
+        Of betweenness the 16 smallest ids with out-edges; of several searches as many ids with
+        out-edges, drawn at random; of one path the source and a vertex that half of those reached
+        are nearer than; of the k-core k, half of the mean degree; of Jaccard coefficients the ends
+        of edges, ``JACCARD_PAIRS`` at random, as an array of shape (pairs, 2).
         """
+        if algorithm.endswith(" sources"):
+            number = int(algorithm.split()[-2])
+            some = np.unique(self.arrays("src")[0])
+            drawn = np.random.default_rng(4).choice(some, number, replace=number > len(some))
+            return [int(each) for each in drawn]
+        if algorithm == "shortest path":
+            return [self.source(), self._halfway()]
+        if algorithm == "k-core":
+            src, dst = self.arrays("src", "dst")
+            return math.ceil(len(src) / len(np.unique(np.concatenate([src, dst]))))
         if algorithm == "jaccard":
             ends = np.stack(self.arrays("src", "dst"), axis=1)
             return ends[np.random.default_rng(3).integers(len(ends), size=JACCARD_PAIRS)]
-        if algorithm != "betweenness":
+        if not algorithm.endswith("betweenness"):
             return self.source()
         found: list[int] = np.unique(self.arrays("src")[0])[:16].tolist()
         return found
+
+    def _halfway(self) -> int:
+        src, dst = self.arrays("src", "dst")
+        n = int(max(src.max(), dst.max())) + 1
+        matrix = sp.coo_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n)).tocsr()
+        order = csgraph.breadth_first_order(
+            matrix, self.source(), directed=self.directed, return_predecessors=False
+        )
+        return int(order[len(order) // 2])
 
 
 def rmat(scale: int, edge_factor: int, folder: Path) -> BenchmarkGraph:

@@ -180,11 +180,21 @@ def test_betweenness_from_sources(case, ranks):
 
 
 @some_ranks
-@pytest.mark.parametrize("name", ["cugraph-karate", "cugraph-netscience", "rome99"])
+@pytest.mark.parametrize("name", ["cugraph-karate", "cugraph-netscience"])
 def test_betweenness(case, ranks):
     graph = case.graph(weight=None, ranks=ranks)
     found = column(graph.betweenness_centrality(normalized=False), "betweenness")
     np.testing.assert_allclose(found, case.expected("betweenness"), rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rome99"])
+def test_betweenness_of_a_deep_graph(case):
+    """On ranks from some of the sources, which they take batch after batch."""
+    one, three = (case.graph(weight=None, ranks=ranks) for ranks in (1, 3))
+    found = column(one.betweenness_centrality(normalized=False), "betweenness")
+    np.testing.assert_allclose(found, case.expected("betweenness"), rtol=1e-8, atol=1e-6)
+    wanted, found = (graph.betweenness_centrality(250).compute() for graph in (one, three))
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-8)
 
 
 @each_graph

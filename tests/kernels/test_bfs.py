@@ -15,18 +15,23 @@ NO_LIMIT = 1 << 60
 
 def start(rows, source):
     level = np.full(rows.num_vertices, -1, np.int32)
-    queue = np.zeros(rows.num_vertices, rows.neighbours.dtype)
+    queue = np.zeros(rows.num_vertices + 1, rows.neighbours.dtype)
     level[source] = 0
     queue[0] = source
     return level, queue
 
 
-def push(
-    rows, level, queue, head, tail, depth, cutoff=NO_CUTOFF, targets=NO_TARGETS, limit=NO_LIMIT
-):
-    return bfs.push(
-        rows.offsets, rows.neighbours, level, queue, head, tail, depth, cutoff, targets, 0, limit
-    )
+@pytest.fixture(params=[True, False], ids=["branches", "none"])
+def push(request):
+    def call(
+        rows, level, queue, head, tail, depth, cutoff=NO_CUTOFF, targets=NO_TARGETS, limit=NO_LIMIT
+    ):
+        return bfs.push(
+            rows.offsets, rows.neighbours, level, queue, head, tail, depth, cutoff, targets, 0,
+            limit, request.param,
+        )  # fmt: skip
+
+    return call
 
 
 @pytest.fixture
@@ -38,16 +43,16 @@ def star():
     return from_edges(103, source, destination)
 
 
-def test_push_to_the_end(star):
+def test_push_to_the_end(star, push):
     level, queue = start(star, 0)
     head, tail, depth, missing, read, ahead = push(star, level, queue, 0, 1, 0)
     assert (head, tail, missing, read, ahead) == (103, 103, 0, 201, 0)
     assert depth == 4  # the last superstep finds nothing
     assert level.tolist() == [0, 1, *[2] * 100, 3]
-    assert sorted(queue) == list(range(103))
+    assert sorted(queue[:103]) == list(range(103))
 
 
-def test_push_comes_back_before_a_large_level_and_goes_on(star):
+def test_push_comes_back_before_a_large_level_and_goes_on(star, push):
     level, queue = start(star, 0)
     head, tail, depth, _, read, ahead = push(star, level, queue, 0, 1, 0, limit=99)
     assert (head, tail, depth, read, ahead) == (1, 2, 1, 1, 100)
@@ -56,7 +61,7 @@ def test_push_comes_back_before_a_large_level_and_goes_on(star):
     assert level.tolist() == [0, 1, *[2] * 100, 3]
 
 
-def test_push_stops_at_the_cutoff_and_at_the_last_target(star):
+def test_push_stops_at_the_cutoff_and_at_the_last_target(star, push):
     for stop in ({"cutoff": 2}, {"targets": np.array([0, 50])}):
         level, queue = start(star, 0)
         *_, ahead = push(star, level, queue, 0, 1, 0, **stop)

@@ -22,7 +22,7 @@ PART = [
     "test_near_far.py::test_overflow_of_a_message_is_an_error",
     "test_near_far.py::test_targets_are_final",
     "test_betweenness.py::test_by_levels_on_small_graphs",
-    "test_ranks.py::test_overflow_on_one_gpu_is_an_error_on_all",
+    "test_ranks_integers.py::test_overflow_on_one_gpu_is_an_error_on_all",
 ]
 
 pytestmark = [

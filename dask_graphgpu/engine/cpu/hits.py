@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
-from dask_graphgpu.engine.cpu.parts import PART
-from dask_graphgpu.kernels.cpu.threads import first_rows, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, first_rows, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
+
+# Edges and rows of a block: several times the work that is worth waking a thread.
+BLOCK = 1 << 16
 
 
 def hits(
@@ -48,45 +50,57 @@ def hits(
 
     Notes
     -----
-    Sums are those of blocks that do not depend on the threads: so are the scores. Cost: two passes over
-    the edges an iteration.
+    Sums are those of blocks that do not depend on the threads: so are the scores. They are scaled to
+    sum 1 by the next sums that are made of them. Cost: two passes over the edges an iteration, and one
+    over the vertices where there is a tolerance.
     """
+    from dask_graphgpu.kernels.cpu import hits as kernels
+
     n = view.num_vertices
-    hub, authority = np.full(n, 1 / max(n, 1)), np.empty(n)
-    change = np.inf
+    to_authorities = NeighbourSums(view.into)
+    to_hubs = to_authorities if view.into is view.out else NeighbourSums(view.out)
+    hub, before, authority = np.full(n, 1 / max(n, 1)), np.empty(n), np.empty(n)
+    of_hubs, change = 1.0, np.inf  # what hub scores are to be multiplied by
     for _ in range(max_iterations):
         start = time.perf_counter()
-        before = hub
-        _sum_to_one(view.into, before, authority)
-        hub = np.empty(n)
-        _sum_to_one(view.out, authority, hub)
-        change = float(np.abs(hub - before).sum())
+        hub, before, of_before = before, hub, of_hubs
+        of_authorities = _inverse(to_authorities(before, of_before, authority))
+        of_hubs = _inverse(to_hubs(authority, of_authorities, hub))
+        if tolerance:
+            blocks = even_blocks(n)
+            change = sum(for_blocks(kernels.change, blocks, before, of_before, hub, of_hubs))
         edges = 2 * view.num_edges
         report.advance(
             "pull", supersteps=1, frontier=n, edges=edges, bytes=edges * 12 + n * 64,
             seconds=time.perf_counter() - start,
         )  # fmt: skip
-        if change < tolerance or not hub.any():
-            return hub, authority
-    ended(tolerance, max_iterations, change)
-    return hub, authority
+        if change < tolerance or not of_hubs:
+            break
+    else:
+        ended(tolerance, max_iterations, change)
+    return hub * of_hubs, authority * of_authorities
 
 
-def _sum_to_one(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> None:
-    """Sums over the neighbours in each row, scaled to sum 1."""
-    if total := sum_neighbours(rows, values, sums):
-        sums /= total
+def _inverse(total: float) -> float:
+    return 1 / total if total else 0.0
 
 
-def sum_neighbours(rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> float:
-    """Sums over the neighbours in each row, and the sum of these."""
-    from dask_graphgpu.kernels.cpu import hits as kernels
+class NeighbourSums:
+    """Sums over the neighbours in each row, in blocks that do not depend on the threads."""
 
-    weight = np.empty(0) if rows.weight is None else rows.weight
-    steps = rows.num_edges + rows.num_vertices
-    inner = first_rows(rows.offsets, np.arange(PART, steps, PART))
-    bounds = np.unique(np.concatenate([[0], inner, [rows.num_vertices]]))
-    totals = for_blocks(
-        kernels.sum_neighbours, bounds, rows.offsets, rows.neighbours, weight, values, sums
-    )
-    return float(sum(totals))
+    def __init__(self, rows: Adjacency) -> None:
+        self._arrays = (
+            rows.offsets.view(np.uint64),
+            rows.neighbours,
+            np.empty(0) if rows.weight is None else rows.weight,
+        )
+        steps = rows.num_edges + rows.num_vertices
+        inner = first_rows(rows.offsets, np.arange(BLOCK, steps, BLOCK))
+        self._bounds = np.unique(np.concatenate([[0], inner, [rows.num_vertices]]))
+
+    def __call__(self, values: np.ndarray, scale: float, sums: np.ndarray) -> float:
+        """Write the sums of ``values * scale``; gives the sum of these."""
+        from dask_graphgpu.kernels.cpu import hits as kernels
+
+        made = for_blocks(kernels.sum_neighbours, self._bounds, *self._arrays, values, scale, sums)
+        return float(sum(made))

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.partition.csr import offsets_of
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
 
@@ -28,29 +31,36 @@ def edges_among(view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
     Notes
     -----
-    One pass over the edges; a sort of those found, where the user's order is another than that of
-    the rows.
+    Two passes over the edges of the vertices inside; a sort of those found, where the user's order
+    is another than that of the rows.
     """
-    source, destination, edge = chosen_edges(view, inside, view.user_rank)
-    return source, destination, None if view.out.weight is None else edge
+    return chosen_edges(view, inside, view.user_rank)
 
 
 def chosen_edges(
     view: Any, inside: np.ndarray, rank: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """As `edges_among`; ``rank``: the order of the vertices, None is as they are."""
-    out, source = view.out, view.sources()
-    edge = np.flatnonzero(inside[source] & inside[out.neighbours])
-    source, destination = source[edge], out.neighbours[edge]
-    first, second = (source, destination) if rank is None else (rank[source], rank[destination])
-    if not view.directed:
-        once = first <= second
-        source, destination, edge = source[once], destination[once], edge[once]
-        first, second = first[once], second[once]
+    from dask_graphgpu.kernels.cpu import induced as kernels
+
+    out = view.out
+    some = np.flatnonzero(inside[: out.num_vertices])
+    bounds = edge_blocks(offsets_of(out.offsets[some + 1] - out.offsets[some]))
+    order = out.neighbours[:0] if rank is None else rank
+    rows = out.offsets.view(np.uint64), out.neighbours
+    given = bounds, some, *rows, inside, order, not view.directed
+    counts = np.empty(len(bounds) - 1, np.int64)
+    blocks = np.arange(len(bounds))
+    for_blocks(kernels.count_chosen, blocks, *given, counts)
+    starts = offsets_of(counts)
+    source, destination = (np.empty(starts[-1], out.neighbours.dtype) for _ in range(2))
+    edge = None if out.weight is None else np.empty(starts[-1], np.int64)
+    places = np.empty(0, np.int64) if edge is None else edge
+    for_blocks(kernels.list_chosen, blocks, *given, starts, source, destination, places)
     if rank is None:
         return source, destination, edge
-    order = _order(first, second)
-    return source[order], destination[order], edge[order]
+    sorted_by = _order(rank[source], rank[destination])
+    return source[sorted_by], destination[sorted_by], None if edge is None else edge[sorted_by]
 
 
 def _order(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -26,6 +26,9 @@ VERTEX_COST = 0.5
 # would have saved them adds up to that.
 INTO_COST = 32
 
+# Edges of a vertex in the mean below which a neighbour may as well be new as not: roads, which lead back too.
+SHORT_ROWS = 3
+
 
 @dataclass
 class Search:
@@ -50,7 +53,7 @@ class Search:
         rows = self.view.out
         self.level = np.full(rows.num_vertices, -1, np.int32)
         self.level[self.source] = 0
-        self.queue = np.empty(rows.num_vertices, rows.neighbours.dtype)
+        self.queue = np.empty(rows.num_vertices + 1, rows.neighbours.dtype)
         self.queue[0] = self.source
         self.unread = rows.num_edges
         self.last = -1 if self.cutoff is None else self.cutoff
@@ -63,6 +66,7 @@ class Search:
         self.head, self.tail, self.depth, self.missing, read, ahead = kernels.push(
             rows.offsets, rows.neighbours, self.level, self.queue,
             self.head, self.tail, self.depth, self.last, self.targets, self.missing, limit,
+            rows.num_edges >= SHORT_ROWS * rows.num_vertices,
         )  # fmt: skip
         self.unread -= read
         self.reached += self.tail - tail

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
-from dask_graphgpu.engine.cpu.hits import sum_neighbours
-from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.engine.cpu.hits import NeighbourSums
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -27,12 +26,13 @@ def hits(
     """Hub and authority score of every vertex, as `cpu.hits`; right for ghosts too. Collective."""
     n, own = view.num_vertices, view.num_owned
     hub, authority = np.full(n, 1 / max(view.graph_vertices, 1)), np.empty(n)
+    into, out = NeighbourSums(view.into), NeighbourSums(view.out)
     change, some = np.inf, True
     for _ in range(max_iterations):
         start = time.perf_counter()
         before = hub[:own].copy()
-        _score(view, view.into, hub, authority)
-        some = _score(view, view.out, authority, hub)
+        _score(view, into, hub, authority)
+        some = _score(view, out, authority, hub)
         change = float(view.ranks.sum(float(np.abs(hub[:own] - before).sum())))
         edges = view.into.num_edges + view.out.num_edges
         report.advance(
@@ -45,9 +45,9 @@ def hits(
     return hub, authority
 
 
-def _score(view: RankView, rows: Adjacency, values: np.ndarray, sums: np.ndarray) -> bool:
+def _score(view: RankView, over: NeighbourSums, values: np.ndarray, sums: np.ndarray) -> bool:
     """Sums over the neighbours in each row, scaled to sum 1 over all ranks; whether they are not all 0."""
-    total = float(view.ranks.sum(sum_neighbours(rows, values, sums)))
+    total = float(view.ranks.sum(over(values, 1.0, sums)))
     if total:
         sums /= total
     view.at_ghosts(sums)

@@ -18,5 +18,4 @@ def edges_among(view: RankView, inside: np.ndarray) -> tuple[np.ndarray, np.ndar
     ``inside`` is right for copies of other ranks' vertices too.
     """
     source, destination, edge = chosen_edges(view, inside, view.numbers)
-    weighted = view.out.weight is not None
-    return view.numbers[source], view.numbers[destination], edge if weighted else None
+    return view.numbers[source], view.numbers[destination], edge

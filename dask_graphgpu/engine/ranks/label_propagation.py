@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.label_propagation import Labelling
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ def label_propagation(view: RankView, iterations: int, report: Report) -> np.nda
     One exchange a superstep, of the labels that have changed. Labels are counted under the places that
     they have among those that are here, so that no array is as long as the graph has vertices.
     """
-    from dask_graphgpu.kernels.cpu import label_propagation as kernels
-
     own, out, labels = view.num_owned, view.out, view.numbers.copy()
     offsets = out.offsets
     into, more = np.empty(0, np.int64), out.neighbours[:0]
@@ -43,14 +42,13 @@ def label_propagation(view: RankView, iterations: int, report: Report) -> np.nda
         offsets = offsets + into
     blocks = edge_blocks(offsets[: own + 1])
     edges = int(offsets[own])
+    labelling = Labelling(len(labels), out.offsets, out.neighbours, into, more)
     for _ in range(iterations):
         start = time.perf_counter()
         here, places = np.unique(labels, return_inverse=True)
         places = places.astype(out.neighbours.dtype)
         new = places.copy()
-        for_blocks(
-            kernels.most_frequent, blocks, out.offsets, out.neighbours, into, more, places, new
-        )
+        for_blocks(labelling, blocks, places, new)
         changed = new[:own] != places[:own]
         labels[:own] = here[new[:own]]
         _, every = view.border.refresh([labels], changed, np.array([changed.sum()]))

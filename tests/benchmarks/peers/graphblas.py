@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import graphblas as gb
 import numpy as np
 from graphblas import Matrix, Vector, binary, monoid, semiring
-from ours import PAGERANK_ITERATIONS
+from ours import HITS_ITERATIONS, LABEL_ITERATIONS, PAGERANK_ITERATIONS, RADIUS
 
-from peers.peer import WEIGHTED, Peer, num_vertices
+from peers.peer import WEIGHTED, Peer, edges_among, num_vertices
 
 # Share of the vertices in a level from which to pull: sparse vectors are pushed.
 _PULL = 1 / 16
@@ -32,11 +32,16 @@ class GraphBLAS(Peer):
     name = "GraphBLAS"
     calls: ClassVar = {
         "bfs": "levels q(~level.S, replace) << any_pair(q @ A), A.T @ q where a level is large",
+        "bfs, 64 sources": "the same with a row a source, q @ A throughout",
+        "hits": "50 times plus_second(A.T @ hub) and plus_second(A @ authority), scaled to sum 1",
+        "ego": "levels 0 to 2, edges by numpy",
+        "clustering": "common(E.S) << plus_pair(E @ A), rows added up, over d (d - 1)",
         "sssp": "f(~worse.V, replace) << min_plus(f @ A) until f is empty",
         "sswp": "the same with max_min",
         "ssnsp": "levels q(~paths.S, replace) << plus_first(q @ A), int64",
         "pagerank": "50 times rank(plus) << plus_second(A.T @ share) in float64, dangling spread",
         "pagerank float32": "the same in float32",
+        "label propagation": "LAGraph's: 10 times labels of edges sorted by row, the most frequent taken",
         "jaccard": "common(pairs.S) << plus_pair(E @ E.T), E without directions and loops",
         "components": "FastSV: min_second(A | A.T @ grandparents), hooking by np.minimum.at",
     }
@@ -46,6 +51,19 @@ class GraphBLAS(Peer):
         if algorithm == "bfs":
             turned = self._turned
             return lambda: _levels(matrix, turned, source)
+        if algorithm == "bfs, 64 sources":
+            return lambda: _many_levels(matrix, source)
+        if algorithm == "hits":
+            turned = self._turned
+            return lambda: _authorities(matrix, turned)
+        if algorithm == "ego":
+            turned = self._turned
+            return lambda: edges_among(self.ends, _levels(matrix, turned, source, RADIUS) >= 0)
+        if algorithm == "label propagation":
+            counted = [matrix, self._turned] if self.directed else [matrix]
+            return lambda: _labels(counted)
+        if algorithm == "clustering":
+            return lambda: _clustering(self._simple, self._plain)
         if algorithm == "ssnsp":
             return lambda: _path_counts(matrix, source)
         if algorithm == "sssp":
@@ -89,16 +107,63 @@ def _dense(vector: Any, missing: Any) -> np.ndarray:
     return vector.to_dense(fill_value=missing)
 
 
-def _levels(matrix: Any, turned: Any, source: int) -> np.ndarray:
+def _levels(matrix: Any, turned: Any, source: int, last: float = np.inf) -> np.ndarray:
     n = matrix.nrows
     level, q, depth = Vector(int, n), Vector(bool, n), 0
     q[source] = True
-    while q.nvals:
+    while q.nvals and depth <= last:
         level(q.S) << depth
         step = turned @ q if q.nvals > _PULL * n else q @ matrix
         q(~level.S, replace=True) << semiring.any_pair(step)
         depth += 1
     return _dense(level, -1)
+
+
+def _many_levels(matrix: Any, sources: list[int]) -> np.ndarray:
+    shape = len(sources), matrix.nrows
+    level, depth = Matrix(int, *shape), 0
+    q = Matrix.from_coo(range(len(sources)), sources, True, nrows=shape[0], ncols=shape[1])
+    while q.nvals:
+        level(q.S) << depth
+        q(~level.S, replace=True) << semiring.any_pair(q @ matrix)
+        depth += 1
+    return level.to_dense(fill_value=-1)
+
+
+def _authorities(matrix: Any, turned: Any) -> np.ndarray:
+    n = matrix.nrows
+    hub = Vector.from_scalar(1 / n, n, float)
+    for _ in range(HITS_ITERATIONS):
+        authority = semiring.plus_second(turned @ hub).new()
+        authority << authority / authority.reduce(monoid.plus).value
+        hub = semiring.plus_second(matrix @ authority).new()
+        hub << hub / hub.reduce(monoid.plus).value
+    return _dense(authority, 0.0)
+
+
+def _labels(matrices: list[Any]) -> np.ndarray:
+    n = matrices[0].nrows
+    parts = [each.to_coo(values=False)[:2] for each in matrices]
+    row, column = (np.concatenate(ends).astype(np.int64) for ends in zip(*parts, strict=True))
+    labels = np.arange(n)
+    for _ in range(LABEL_ITERATIONS):
+        keys = np.sort(row * n + labels[column])
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        v, label = np.divmod(keys[first], n)
+        count = np.diff(first, append=len(keys))
+        order = np.lexsort((label, -count, v))
+        rows, best = np.unique(v[order], return_index=True)
+        labels = labels.copy()
+        labels[rows] = label[order][best]
+    return labels
+
+
+def _clustering(either: Any, matrix: Any) -> np.ndarray:
+    arcs = Matrix(int, *either.shape)
+    arcs(either.S) << semiring.plus_pair[int](either @ matrix)
+    found = _dense(arcs.reduce_rowwise(monoid.plus).new(), 0)
+    degree = _dense(either.reduce_rowwise(monoid.plus[int]).new(), 0)
+    return found / np.maximum(degree * (degree - 1), 1)
 
 
 def _jaccard(matrix: Any, pairs: np.ndarray) -> np.ndarray:

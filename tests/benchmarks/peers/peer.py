@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from graphs import BenchmarkGraph
 
-WEIGHTED = ("sssp", "sswp", "spanning forest")
+WEIGHTED = ("sssp", "sssp, 16 sources", "shortest path", "sswp", "spanning forest")
 
 
 class Peer(ABC):
@@ -23,17 +23,24 @@ class Peer(ABC):
     ----------
     calls : dict of str to str
         Algorithm to the exact call, of what the library has.
+    undirected_only : tuple of str
+        Those that mean something else in a directed graph.
     """
 
     name: ClassVar[str]
     calls: ClassVar[dict[str, str]]
+    undirected_only: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, graph: BenchmarkGraph) -> None:
         self.directed, self._graph = graph.directed, graph
 
+    def does(self, algorithm: str) -> bool:
+        """Whether it has the algorithm, for this graph."""
+        return algorithm in self.calls and not (self.directed and algorithm in self.undirected_only)
+
     @abstractmethod
-    def kernel(self, algorithm: str, source: Any) -> Callable[[], np.ndarray]:
-        """The call alone, on a graph that is built here, before it."""
+    def kernel(self, algorithm: str, source: Any) -> Callable[[], Any]:
+        """The call alone, on a graph that is built here, before it; edges are given as two arrays."""
 
     @classmethod
     def end_to_end(
@@ -70,5 +77,21 @@ def num_vertices(src: np.ndarray, dst: np.ndarray) -> int:
     return int(max(src.max(), dst.max())) + 1
 
 
-def _write(out: Path, values: np.ndarray) -> None:
-    pq.write_table(pa.table({"vertex": np.arange(len(values)), "value": values}), out)
+def _write(out: Path, values: Any) -> None:
+    if isinstance(values, tuple):
+        pq.write_table(pa.table(dict(zip(("src", "dst"), values, strict=True))), out)
+    elif values.ndim == 1:
+        pq.write_table(pa.table({"vertex": np.arange(len(values)), "value": values}), out)
+    else:
+        each, vertex = (index.ravel() for index in np.indices(values.shape, np.int32))
+        columns = {"source": each, "vertex": vertex, "value": values.ravel()}
+        pq.write_table(pa.table(columns), out)
+
+
+def edges_among(
+    ends: tuple[np.ndarray, np.ndarray], inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges with both ends in a set of vertices."""
+    src, dst = ends
+    kept = inside[src] & inside[dst]
+    return src[kept], dst[kept]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from ours import PAGERANK_ITERATIONS
+from ours import HITS_ITERATIONS, PAGERANK_ITERATIONS, RADIUS
 from scipy.sparse import csgraph
 
-from peers.peer import WEIGHTED, Peer, num_vertices
+from peers.peer import WEIGHTED, Peer, edges_among, num_vertices
 
 
 class SciPy(Peer):
@@ -20,9 +20,14 @@ class SciPy(Peer):
     name = "SciPy"
     calls: ClassVar = {
         "bfs": "csgraph.breadth_first_order(A, source)",
+        "bfs, 64 sources": "the same, source after source",
         "sssp": "csgraph.dijkstra(A, indices=source)",
+        "sssp, 16 sources": "csgraph.dijkstra(A, indices=sources)",
+        "shortest path": "csgraph.dijkstra(A, indices=source, return_predecessors=True), followed back",
         "pagerank": "50 times A.T.tocsr() @ (x / degree) in float64, dangling rank spread",
         "pagerank float32": "the same in float32",
+        "hits": "50 times A.T.tocsr() @ hub and A @ authority, scaled to sum 1",
+        "ego": "csgraph.dijkstra(A, indices=source, unweighted=True, limit=2), edges by numpy",
         "components": "csgraph.connected_components(A, connection='weak')",
         "spanning forest": "csgraph.minimum_spanning_tree(A)",
         "strong components": "csgraph.connected_components(A, connection='strong')",
@@ -36,12 +41,29 @@ class SciPy(Peer):
         matrix = self._weighted if algorithm in WEIGHTED else self._plain
         if algorithm == "bfs":
             return lambda: csgraph.breadth_first_order(matrix, source)[0]
-        if algorithm == "sssp":
+        if algorithm == "bfs, 64 sources":
+            return lambda: np.concatenate(
+                [csgraph.breadth_first_order(matrix, each)[0] for each in source]
+            )
+        if algorithm.startswith("sssp"):
             return lambda: csgraph.dijkstra(matrix, indices=source)
+        if algorithm == "shortest path":
+            return lambda: _path(matrix, *source)
+        if algorithm == "hits":
+            turned = matrix.T.tocsr()
+            return lambda: _authorities(matrix, turned)
+        if algorithm == "ego":
+            return lambda: self._ego(source)
         if algorithm == "spanning forest":
             return lambda: csgraph.minimum_spanning_tree(matrix).data
         kind = "strong" if algorithm == "strong components" else "weak"
         return lambda: csgraph.connected_components(matrix, connection=kind)[1]
+
+    def _ego(self, center: int) -> tuple[np.ndarray, np.ndarray]:
+        how = {"unweighted": True, "limit": RADIUS}
+        return edges_among(
+            self.ends, np.isfinite(csgraph.dijkstra(self._plain, indices=center, **how))
+        )
 
     @cached_property
     def _plain(self) -> sp.csr_array:
@@ -67,3 +89,22 @@ class SciPy(Peer):
             lost = kind(rank[dangling].sum() / n)
             rank = rest + damping * (transposed @ (rank * share) + lost)
         return rank
+
+
+def _path(matrix: sp.csr_array, source: int, target: int) -> np.ndarray:
+    """Distances of the vertices of a shortest path, but the source."""
+    distance, before = csgraph.dijkstra(matrix, indices=source, return_predecessors=True)
+    path = [target]
+    while path[-1] != source:
+        path.append(before[path[-1]])
+    return distance[path[-2::-1]]
+
+
+def _authorities(matrix: sp.csr_array, turned: sp.csr_array) -> np.ndarray:
+    hub = np.full(matrix.shape[0], 1 / matrix.shape[0])
+    for _ in range(HITS_ITERATIONS):
+        authority = turned @ hub
+        authority /= authority.sum()
+        hub = matrix @ authority
+        hub /= hub.sum()
+    return authority

@@ -1,0 +1,119 @@
+"""Components on several GPUs, against the CPU engine."""
+
+import numpy as np
+import pytest
+from cut_graphs import cut
+from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
+from made_graphs import edgeless, grid, path, random_small, rmat
+
+from dask_graphgpu.engine import cpu, device_ranks
+from dask_graphgpu.engine.device_ranks import joined as rank_joined
+from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.joined import Joined
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+pytestmark = marks
+
+
+def components_of(view, size, way, seed=0):
+    """On ranks, as dense ids' numbers, and what rank 0 reported."""
+    parts, reports = cut(view, size, way, seed), [Report("test") for _ in range(size)]
+    labels = on_gpus(parts, lambda share: device_ranks.components(share, reports[share.ranks.rank]))
+    return parts.whole(labels), reports[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("way", ["blocks", "random"])
+def test_components(size, way):
+    for view in (grid(30).view(), random_small(5, rank=None).view(), edgeless(9).view()):
+        found, _ = components_of(view, size, way)
+        np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+@pytest.mark.parametrize("way", ["blocks", "cyclic", "random", "last"])
+def test_components_are_those_of_one_rank(size, way):
+    shapes = [grid(20), path(150, directed=True), rmat(8), rmat(8, directed=True)]
+    shapes += [random_small(seed, rank=None, directed=bool(seed % 2)) for seed in range(6)]
+    for made in shapes:
+        view = made.view()
+        found, _ = components_of(view, size, way, 1)
+        np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
+
+
+@pytest.mark.parametrize(("values_a_place", "few_pairs"), [(1, 4096), (4, 2), (1 << 30, 1)])
+def test_components_whose_labels_are_told_by_lists(values_a_place, few_pairs, monkeypatch):
+    """Of border vertices outside the largest trees; where there is no room for them, of all.
+
+    Pairs of labels travel as few, and where there are more, as many.
+    """
+    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(rank_joined, "FEW_PAIRS", few_pairs)
+    many, join = [], Joined.join_many
+
+    def counted(joined):
+        many.append(joined)
+        join(joined)
+
+    monkeypatch.setattr(Joined, "join_many", counted)
+    for made in (rmat(8), random_small(3, rank=None), path(150), grid(20)):
+        view, parts = made.view(), cut(made.view(), SEVERAL[-1], "random", 2)
+
+        def work(share):
+            return [device_ranks.components(share, Report("test")) for _ in range(3)]
+
+        found = on_gpus(parts, work)
+        wanted = cpu.components(view, Report("test"))
+        for labels in zip(*found, strict=True):
+            np.testing.assert_array_equal(parts.whole(labels), wanted)
+    assert bool(many) == (few_pairs < 4096)
+
+
+def test_ghosts_in_largest_trees_are_not_joined_one_by_one(monkeypatch):
+    """Only labels of trees that are in none travel as pairs."""
+    counts, run = [], Joined.run
+
+    def counted(joined):
+        run(joined)
+        counts.append(sum(joined._counts))
+
+    monkeypatch.setattr(Joined, "run", counted)
+    view = rmat(12).view()
+    parts = cut(view, 2, "random")
+    ghosts = sum(on_gpus(parts, lambda share: share.border.num_ghosts))
+    labels = on_gpus(parts, lambda share: device_ranks.components(share, Report("test")))
+    np.testing.assert_array_equal(parts.whole(labels), cpu.components(view, Report("test")))
+    assert 0 < max(counts) < ghosts / 100
+
+
+def test_few_labels_are_told_of_one_large_component(monkeypatch):
+    refreshed, refresh = [], DeviceBorder.refresh
+
+    def counted(border, arrays):
+        refreshed.append(len(arrays))
+        refresh(border, arrays)
+
+    monkeypatch.setattr(DeviceBorder, "refresh", counted)
+    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", 8)
+    shapes = [rmat(12), path(300)]  # of the second one each rank has many trees
+    for made, whole in zip(shapes, (False, True), strict=True):
+        refreshed.clear()
+        found, _ = components_of(made.view(), 2, "random", 1)
+        np.testing.assert_array_equal(found, cpu.components(made.view(), Report("test")))
+        assert bool(refreshed) == whole
+
+
+@pytest.mark.parametrize("asked", [0, 1 << 16])
+def test_components_whose_largest_trees_meet_once(asked, monkeypatch):
+    """Two cliques, the largest tree of their rank each, and an edge that stands last in its rows."""
+    monkeypatch.setattr(rank_joined, "_ASKED", asked)
+    clique = np.array([(a, b) for a in range(20) for b in range(20) if a != b])
+    for ends in ([], [(19, 39), (39, 19)]):
+        pairs = np.concatenate([clique, clique + 20, np.array(ends, np.int64).reshape(-1, 2)])
+        view = View.of(from_edges(40, *pairs.T), directed=False)
+        found, report = components_of(view, 2, "blocks")
+        assert found.tolist() == ([0] * 40 if ends else [0] * 20 + [20] * 20)
+        looked = bool(ends) and not asked  # at all ghosts, where the first vertices do not tell
+        assert report.advances[0].edges == 40 + looked

@@ -1,0 +1,80 @@
+"""Breadth-first searches on several GPUs, against the CPU engine."""
+
+import threading
+from collections import Counter
+
+import dask
+import numpy as np
+import pytest
+from cut_graphs import cut
+from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
+from made_graphs import edgeless, grid, path, random_small, rmat, star
+
+from dask_graphgpu.engine import cpu, device_ranks
+from dask_graphgpu.exchange import nccl
+from dask_graphgpu.report import Report
+
+pytestmark = marks
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("way", ["blocks", "random"])
+def test_searches(size, way):
+    given = {"cutoff": None, "targets": None, "report": Report("test")}
+    for view in (grid(30).view(), random_small(5, rank=None).view(), edgeless(9).view()):
+        parts = cut(view, size, way)
+        levels = on_gpus(parts, lambda share: device_ranks.bfs(share, 3, **given))
+        np.testing.assert_array_equal(parts.whole(levels), cpu.bfs(view, 3, **given))
+
+
+@pytest.mark.parametrize("size", SEVERAL)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull", "notify-pull"])
+def test_searches_on_the_same_share(size, direction):
+    """What a search leaves, the next one takes."""
+    shapes = [rmat(8), rmat(7, directed=True), star(70), path(90, directed=True)]
+    shapes += [random_small(seed, rank=None) for seed in range(4)]
+    for made in shapes:
+        view = made.view(into=True)
+        n = view.num_vertices
+        parts = cut(view, size, "random", 1)
+        asked = [(0, None), (n // 2, None), (n - 1, 2), (n // 3, 0), (0, None)]
+
+        def work(share, asked=asked):
+            given = {"targets": None, "report": Report("test")}
+            return [device_ranks.bfs(share, s, cutoff=cutoff, **given) for s, cutoff in asked]
+
+        with dask.config.set({"graphgpu.direction": direction}):
+            found = on_gpus(parts, work)
+        for (source, cutoff), *levels in zip(asked, *found, strict=True):
+            wanted = cpu.bfs(view, source, cutoff=cutoff, targets=None, report=Report("test"))
+            np.testing.assert_array_equal(parts.whole(levels), wanted)
+
+
+def test_levels_of_a_deep_search_are_queued_together(monkeypatch):
+    launches, launch = Counter(), nccl.Recorded.__call__
+
+    def counted(step):
+        launches[threading.current_thread().name] += 1
+        launch(step)
+
+    monkeypatch.setattr(nccl.Recorded, "__call__", counted)
+    view = path(500).view()
+    given = {"cutoff": None, "targets": None, "report": Report("test")}
+    parts = cut(view, 2, "blocks")
+    levels = on_gpus(parts, lambda share: device_ranks.bfs(share, 0, **given))
+    assert parts.whole(levels).tolist() == list(range(500))
+    assert max(launches.values()) < 60
+
+
+def test_searches_pull_where_all_frontiers_have_many_edges():
+    parts, reports = cut(rmat(11).view(), 2, "random"), [Report("test"), Report("test")]
+
+    def work(share):
+        report = reports[share.ranks.rank]
+        return device_ranks.bfs(share, 0, cutoff=None, targets=None, report=report)
+
+    levels = parts.whole(on_gpus(parts, work))
+    for report in reports:
+        assert "pull" in {row.direction for row in report.advances}
+        assert sum(row.supersteps for row in report.advances) == levels.max() + 1
+        assert report.advances[0].frontier == 1
