@@ -65,7 +65,8 @@ def hits(
         start = time.perf_counter()
         hub, before, of_before = before, hub, of_hubs
         of_authorities = _inverse(to_authorities(before, of_before, authority))
-        of_hubs = _inverse(to_hubs(authority, of_authorities, hub))
+        total = to_hubs(authority, of_authorities, hub)
+        of_hubs = _inverse(total)
         if tolerance:
             blocks = even_blocks(n)
             change = sum(for_blocks(kernels.change, blocks, before, of_before, hub, of_hubs))
@@ -74,7 +75,7 @@ def hits(
             "pull", supersteps=1, frontier=n, edges=edges, bytes=edges * 12 + n * 64,
             seconds=time.perf_counter() - start,
         )  # fmt: skip
-        if change < tolerance or not of_hubs:
+        if change < tolerance or (not total and not hub.any()):
             break
     else:
         ended(tolerance, max_iterations, change)
@@ -82,7 +83,8 @@ def hits(
 
 
 def _inverse(total: float) -> float:
-    return 1 / total if total else 0.0
+    """What scores of a sum are scaled by: nothing where weights of both signs cancel to 0."""
+    return 1 / total if total else 1.0
 
 
 class NeighbourSums:

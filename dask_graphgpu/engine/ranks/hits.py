@@ -51,4 +51,4 @@ def _score(view: RankView, over: NeighbourSums, values: np.ndarray, sums: np.nda
     if total:
         sums /= total
     view.at_ghosts(sums)
-    return total > 0
+    return bool(total) or bool(view.ranks.sum(int(sums[: view.num_owned].any())))

@@ -5,7 +5,7 @@ import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given
 from hypothesis import strategies as st
-from made_graphs import rmat
+from made_graphs import path, rmat, star
 from small_graphs import small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -48,6 +48,21 @@ def test_scores_of_any_owners(graph, iterations, data):
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
     view = graph.view()
     check_scores(view, Cut(view, owner, size), iterations)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_weights_that_cancel(size):
+    """A sum of 0 is not scaled, and is no end where scores are not 0."""
+    outward = star(3, directed=True, weight=np.array([1.0, -1.0])).view()
+    hub, _ = cpu.hits(outward, 0.0, 3, Report("one"))
+    assert hub.tolist() == [1, 0, 0]
+    check_scores(outward, Cut(outward, [0, size - 1, 0], size), 3)
+    chain = path(4, weight=np.array([1.0, -2.0, 1.0])).view()
+    for iterations in (1, 2, 3):
+        report = Report("one")
+        cpu.hits(chain, 0.0, iterations, report)
+        assert len(report.advances) == iterations
+        check_scores(chain, Cut(chain, [0, size - 1, 0, size - 1], size), iterations)
 
 
 @pytest.mark.parametrize("size", [2, 3])
