@@ -239,6 +239,10 @@ def test_the_cheapest_way():
     lone = np.array([0, 0, 100])
     found = link.choose(short, lone, 10, edge=4, row=8, arrays=1, measured=rates)
     assert found == [None, None, "zero-copy"]
+    # All edges of many segments that are short, of a small limit, are read in one launch.
+    brief = np.full(50, 80_000)
+    found = link.choose(brief, brief, 300_000, edge=4, row=8, arrays=1, measured=rates)
+    assert found == ["zero-copy"] * 50
     # Few edges of many segments are one launch, and not worth a look of the host.
     many = np.full(100, 8_000_000), np.full(100, 60)
     found = link.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)

@@ -168,8 +168,10 @@ def choose(
     arrays : int
         That an edge is spread over: neighbours and columns.
     """
-    total, copies_first = int(active.sum()), measured.copies >= OF_ROWS * measured.reads
-    if total == lengths.sum() and copies_first:
+    total, longest = int(active.sum()), int(lengths.max(initial=0)) * edge
+    if total == lengths.sum() and (
+        _PART + longest / measured.copies < longest / (OF_ROWS * measured.reads)
+    ):
         return ["stream"] * len(active)  # at once: the link waits for this
     number = np.where(active > 0, rows * (active / max(total, 1)), 0.0)
     stream = _PART + lengths * edge / measured.copies
