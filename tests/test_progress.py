@@ -60,8 +60,9 @@ def test_a_run_that_knows_its_end(frame, ranks, lazy):
 
 def test_a_run_whose_end_nobody_knows(frame):
     out = io.StringIO()
+    path = pd.DataFrame({"src": range(20_000), "dst": range(1, 20_001)})  # ranks go along it slowly
     with dg.ProgressBar(dt=0.005, out=out):
-        frame.graph(ranks=1).pagerank(damping=0.99, tolerance=1e-12, max_iterations=9999)
+        path.graph(ranks=1).pagerank(damping=0.995, tolerance=1e-12, max_iterations=9999)
         frame.graph(ranks=1).bfs(0)
     first, second, rest = lines(out)
     assert first
