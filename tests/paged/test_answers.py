@@ -84,9 +84,21 @@ BOTH = VertexProgram(
     edges="both",
 )
 
+SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
+FEW = SOME.iloc[1:]
+STEPS = {"tolerance": 0, "max_iterations": 4}
+
+SUMS = ("pagerank", "heat", "network", "circuit", "beliefs")
+
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
+    "pagerank of some": lambda graph: graph.pagerank(personalization=SOME),
+    "pagerank delta of some": lambda graph: graph.pagerank(personalization=SOME, method="delta"),
+    "heat": lambda graph: graph.heat_simulation(FEW, step=1e-6, **STEPS),
+    "network": lambda graph: graph.neural_network(FEW, **STEPS),
+    "circuit": lambda graph: graph.circuit_simulation(FEW, **STEPS),
+    "beliefs": lambda graph: graph.belief_propagation(FEW, homophily=0.5001, **STEPS),
     "components": lambda graph: graph.weakly_connected_components(),
     "bfs": lambda graph: graph.bfs(source=3),
     "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
@@ -104,7 +116,7 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_methods(edges, limited, tmp_path, name, directed):
-    rtol = 1e-12 if "pagerank" in name else 0
+    rtol = 1e-12 if name.split()[0] in SUMS else 0
     same(lambda: METHODS[name](edges.graph(directed=directed)), limited, tmp_path, rtol=rtol)
 
 

@@ -73,6 +73,10 @@ def row_ids(rows: PagedAdjacency) -> np.ndarray:
     )
 
 
+# Of values of vertices, which are in memory.
+add_at = rowwise.add_at
+
+
 def runs(rows: PagedAdjacency) -> Iterator[tuple[int, Adjacency]]:
     """Runs of whole rows that come to about a page, in memory: the first row, and the run."""
     offsets, cuts = rows.offsets, row_cuts(rows)
