@@ -16,6 +16,7 @@ from dask_graphgpu.engine import HYBRID
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("cpu", "gpu", "hybrid", "ranks")
+BEYOND = ("tiered", "paged")  # engines of edges beyond a limit of memory
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 # The engine functions of methods in every form that they can be called in.
 ARGUMENTS = {"source": 0, "predecessor": True, "k": 1}
@@ -27,14 +28,15 @@ def table():
     for line in (ROOT / "docs/reference/where.md").read_text().splitlines():
         if line.startswith("| `"):
             names, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-            said = tuple(p for p, cell in zip(PLACES, cells, strict=True) if cell == "yes")
+            places = zip((*PLACES, *BEYOND), cells, strict=True)
+            said = tuple(place for place, cell in places if cell == "yes")
             rows |= dict.fromkeys(re.findall(r"`(\w+)`", names), said)
     return rows
 
 
 def test_documentation_lists_every_method():
     runs_on = {name: (*kind.runs_on, *hybrid(name)) for name, kind in ALGORITHMS.items()}
-    assert {name: set(places) for name, places in table().items()} == {
+    assert {name: set(places) - set(BEYOND) for name, places in table().items()} == {
         name: set(places) for name, places in runs_on.items()
     }
 
@@ -53,16 +55,29 @@ def functions(place):
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_engines_have_what_methods_need(name):
     kind = ALGORITHMS[name]
-    fields = {f: ARGUMENTS[f] for f in getattr(kind, "__dataclass_fields__", {}) if f in ARGUMENTS}
-    task = object.__new__(kind)  # without the checks of arguments that do not matter here
-    for field, value in fields.items():
-        object.__setattr__(task, field, value)
-    needed = set(task.engine_functions())
+    needed = needs(name, ARGUMENTS)
     places = {place for place in PLACES if needed <= functions(place)}
     assert places >= set(kind.runs_on)
     assert ("hybrid" in places) == (name in HYBRID)
     if {"gpu", "ranks"} <= set(kind.runs_on):
         assert needed <= functions("device_ranks")
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_engines_beyond_memory_have_what_the_documentation_says(name):
+    needed = needs(name, ARGUMENTS | {"predecessor": False})
+    found = {place for place in BEYOND if needed <= functions(place)}
+    assert found == set(table()[name]) & set(BEYOND)
+
+
+def needs(name, arguments):
+    """The engine functions of a method that is given some arguments."""
+    kind = ALGORITHMS[name]
+    task = object.__new__(kind)  # without the checks of arguments that do not matter here
+    for field in getattr(kind, "__dataclass_fields__", {}):
+        if field in arguments:
+            object.__setattr__(task, field, arguments[field])
+    return set(task.engine_functions())
 
 
 def test_a_place_where_a_method_does_not_run_is_an_error_that_says_so(monkeypatch):
