@@ -88,7 +88,7 @@ def check_destination(path: str | Path) -> Path:
 
 
 def local_path(path: str | Path, name: str) -> Path:
-    """A path to write to, behind links.
+    """A path to write to, behind links; ``~`` is the user's home.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def local_path(path: str | Path, name: str) -> Path:
         raise InvalidArgument(
             f"{name} {path} is a URL: give a path on a local or shared file system, and copy what is written there"
         )
-    return Path(path).resolve()
+    return Path(path).expanduser().resolve()
 
 
 def _is_ours(entry: Path) -> bool:

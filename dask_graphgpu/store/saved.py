@@ -56,7 +56,7 @@ class Saved:
 def is_saved(path: str | Path) -> bool:
     """Whether a path is a saved graph, whole or torn, rather than Parquet."""
     try:
-        folder = Path(path)
+        folder = Path(path).expanduser()
         kinds = {entry.suffix for entry in folder.iterdir()} if folder.is_dir() else set()
     except OSError:
         return False
@@ -79,7 +79,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     """
     if stale not in ("error", "ignore"):
         raise InvalidArgument(f"stale={stale!r}; allowed are 'error', 'ignore'")
-    folder = Path(path).resolve()
+    folder = Path(path).expanduser().resolve()
     content = manifest.read(folder, SAVED)
     source = content["source_files"]
     news = None if source is None or stale == "ignore" else changed(source)

@@ -11,6 +11,7 @@ from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dask_graphgpu
 from dask_graphgpu import Field, VertexProgram, last_report
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument, LimitTooSmall
 
@@ -308,6 +309,19 @@ def test_a_limit_too_small_for_the_vertices(limited):
         frame.graph().pagerank()
 
 
+def test_the_home_of_the_user(edges, limited, tmp_path, monkeypatch):
+    """As a shell would have it: no folder of the name ~ appears."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with dask.config.set(limited | {"graphgpu.spill-directories": ["~/pages"]}):
+        edges.graph().pagerank(checkpoint="~/checkpoint")
+        edges.graph().save("~/saved")
+        found = dask_graphgpu.load("~/saved").pagerank().compute()
+    assert {"pages", "saved"} <= {each.name for each in tmp_path.iterdir()}
+    assert not (tmp_path / "~").exists()
+    pd.testing.assert_frame_equal(found, edges.graph().pagerank(), rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -317,6 +331,8 @@ def test_a_limit_too_small_for_the_vertices(limited):
         {"host-memory-limit": True},
         {"page-bytes": 1000},
         {"spill-directories": []},
+        {"spill-directories": [""]},
+        {"spill-directories": [3]},
     ],
 )
 def test_bad_settings(edges, limited, settings):

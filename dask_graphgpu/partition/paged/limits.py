@@ -104,9 +104,12 @@ def _directories(given: Any) -> tuple[str, ...]:
         return (os.path.join(root, "graphgpu-pages"),)
     if isinstance(given, (str, os.PathLike)):
         given = [given]
-    if not isinstance(given, Sequence) or not given:
+    named = isinstance(given, Sequence) and [
+        each for each in given if isinstance(each, str | os.PathLike) and os.fspath(each)
+    ]
+    if not named or len(named) < len(given):
         raise InvalidArgument(
             f"graphgpu.spill-directories is {given!r}; give a list of folders, or null for one under "
             "Dask's temporary-directory"
         )
-    return tuple(os.path.abspath(os.fspath(each)) for each in given)
+    return tuple(os.path.abspath(os.path.expanduser(each)) for each in given)
