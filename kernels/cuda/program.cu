@@ -71,6 +71,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 #if TIERED
+#include "program_stretches.cuh"
 #include "program_tiers.cuh"
 #endif
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import cupy
@@ -13,7 +14,7 @@ from dask_graphgpu.engine.tiered import limits, pinned
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.store import HostTier, Slot
-from dask_graphgpu.engine.tiered.transfer import Part, Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.limits import pages_ahead
@@ -73,6 +74,10 @@ class DiskTransfer(Transfer):
         for (lo, hi), held in zip(spans.tolist(), self._window.over(spans), strict=True):
             self._held = held  # until the next part is asked for
             yield Part("stream", lo, hi, hi - lo)
+
+    def _stream_all(self, go: Go, *, ahead: bool) -> None:
+        bounds = self.tier.bounds.tolist()
+        self._go_along(self._streams([(lo, hi, hi - lo) for lo, hi in pairwise(bounds)]), go)
 
     def _send(self, slot: Slot, part: Part) -> dict[str, int]:
         staged, size = slot.stage(), part.hi - part.lo

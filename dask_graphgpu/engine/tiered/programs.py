@@ -85,9 +85,10 @@ def run_bound(
     keeper: Keeper | None,
 ) -> State:
     """As of `run`, with arguments and settings that were checked; sources and targets as `check_run` gives them."""
+    from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.keeping import keeps_senders
-    from dask_graphgpu.engine.tiered import disk, limits, near_far
+    from dask_graphgpu.engine.tiered import dense, disk, limits, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
@@ -109,6 +110,11 @@ def run_bound(
         return shrinking(
             cut, report, near_far.prepared(binding, places, cutoff, ends, report, keeper)
         )
+    if rounds != "asynchronous" and every_sends(binding, places):
+        return shrinking(
+            cut, report,
+            dense.prepared(binding, places, way, size, max_supersteps, report, keeper, exact=exact_supersteps),
+        )  # fmt: skip
     kind = Asynchronous if rounds == "asynchronous" else TieredSynchronous
     if rounds in ("auto", "resident-first") and in_place:
         kind = ResidentFirst

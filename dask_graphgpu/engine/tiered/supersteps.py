@@ -38,12 +38,7 @@ class TieredSynchronous(Synchronous):
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report)
         self.transfer = transfer
-        edges = self.binding.send
-        chunks, ids = num_chunks(arrays.edge_view, edges), edges.neighbours.dtype
-        self.lists = (
-            cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
-            cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
-        )  # fmt: skip
+        self.lists = self._lists()
 
     def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
@@ -51,6 +46,15 @@ class TieredSynchronous(Synchronous):
             return super().run(limit, exact, kept)
         finally:
             self.transfer.close()
+
+    def _lists(self) -> tuple[Any, ...]:
+        """Room for the active vertices of a part, by how many edges they have there."""
+        arrays, edges = self.arrays, self.binding.send
+        chunks, ids = num_chunks(arrays.edge_view, edges), edges.neighbours.dtype
+        return (
+            cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
+            cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
+        )  # fmt: skip
 
     def _directions(self) -> tuple[str, str]:
         return "push", "push"

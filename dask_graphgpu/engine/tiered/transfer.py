@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from functools import cached_property
+from itertools import cycle, islice, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered.limits import BUFFERS
 from dask_graphgpu.engine.tiered.store import HostTier, Ring, Slot
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report
@@ -64,18 +67,68 @@ class Transfer:
     def __init__(self, tier: HostTier, way: str, defines: dict[str, str]) -> None:
         self.tier, self.way = tier, way
         self.moved: dict[str, Moved] = {}
+        self._defines = defines
         self._rest = tier.cut.resident < tier.num_edges
-        if self._rest:
-            self._ring = Ring(tier)
-            self._subgraph = Subgraph(tier, defines)
-            self._lengths = np.diff(tier.bounds)
-            if way == "auto":
-                self._rates.mend()
+        self._lengths = np.diff(tier.bounds)
+        self._sent: deque[tuple[Part, Slot, dict[str, int]]] = deque()  # by `whole`, ahead
+        if self._rest and way == "auto":
+            self._rates.mend()
+
+    @cached_property
+    def _ring(self) -> Ring:
+        """Where segments are copied to."""
+        return Ring(self.tier)
+
+    @cached_property
+    def _subgraph(self) -> Subgraph:
+        """The rows of active vertices."""
+        return Subgraph(self.tier, self._defines)
+
+    @property
+    def _made(self) -> list[Ring | Subgraph]:
+        return [getattr(self, name) for name in ("_ring", "_subgraph") if name in vars(self)]
 
     @property
     def nbytes(self) -> int:
         """Of device memory that it holds beside the tier."""
-        return self._ring.nbytes + self._subgraph.nbytes if self._rest else 0
+        return sum(made.nbytes for made in self._made)
+
+    def whole(self, go: Go, *, ahead: bool) -> None:
+        """Have all edges gone along, whoever is active.
+
+        ``go`` is called for what crosses the link, and takes the resident edges along; for these alone
+        where there are no others. The host waits for nothing. ``ahead``: the same follows, so that the
+        first segments are sent for it.
+        """
+        tier = self.tier
+        if not self._rest:
+            go(tier.offsets, tier.on_device(), 0, tier.num_edges, "resident")
+            return
+        if self.way == "zero-copy":
+            go(tier.offsets, tier.on_host(), tier.cut.resident, tier.num_edges, self.way)
+            return
+        self._stream_all(go, ahead=ahead)
+        self.moved["stream"].supersteps += 1
+
+    def _stream_all(self, go: Go, *, ahead: bool) -> None:
+        number = len(self._lengths)
+        for i in range(number):
+            self._send_ahead(BUFFERS if ahead else min(BUFFERS, number - i))
+            self._streamed(*self._sent.popleft(), go)
+        if ahead:
+            self._send_ahead(BUFFERS)
+
+    def _send_ahead(self, most: int) -> None:
+        """Have so many of the segments that follow on their way."""
+        for lo, hi in islice(self._segments, max(most - len(self._sent), 0)):
+            part, slot = Part("stream", lo, hi, hi - lo), self._ring.next()
+            self._note(part.way, part.edges * self.tier.bytes_of_edge)
+            self._sent.append((part, slot, self._send(slot, part)))
+
+    @cached_property
+    def _segments(self) -> Iterator[tuple[int, int]]:
+        """All segments, again and again."""
+        return cycle(list(pairwise(self.tier.bounds.tolist())))
 
     def superstep(
         self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None, everything: bool = False
@@ -148,9 +201,8 @@ class Transfer:
 
     def close(self) -> None:
         """Wait for copies that are on their way, before what they go to is given back."""
-        if self._rest:
-            self._ring.close()
-            self._subgraph.close()
+        for made in self._made:
+            made.close()
 
     def tell(self, report: Report) -> None:
         """Add what each way has done to a report."""

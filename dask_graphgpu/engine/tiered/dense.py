@@ -1,0 +1,181 @@
+"""Supersteps over edges in host memory in which all vertices send, as of PageRank: all edges, as they lie.
+
+What crosses the link is the same each time. So nobody lists who is active, the host waits for no such
+list, and what of the next superstep can be on its way is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
+from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.disk import kinds_of
+from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.transfer import Go, Moved, Transfer
+from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.state import Binding, State
+
+# Edges that a warp takes at once, and blocks on a multiprocessor.
+PIECE, _BLOCKS = 256, 8
+
+# Seconds of the host for a segment that is streamed: a copy, four events and a launch.
+_PART = 30e-6
+
+
+def prepared(
+    binding: Binding,
+    places: np.ndarray | None,
+    way: str,
+    edge: int,
+    limit: int | None,
+    report: Report,
+    keeper: Keeper | None,
+    *,
+    exact: bool,
+) -> Callable[[Cut], State]:
+    """What runs a program in which all vertices send, with its edges where a cut says.
+
+    Parameters
+    ----------
+    way : str
+        Of `limits.WAYS`; "compact" has nothing to leave out here, and is "stream".
+    edge : int
+        Bytes of one.
+    limit, exact
+        As of `Synchronous.run`.
+    """
+    beginning = None if keeper is None else Beginning(keeper, False, None)
+
+    def attempt(cut: Cut) -> State:
+        chosen = way
+        if way == "auto" and cut.resident < cut.num_edges:
+            rates = link.rates(cupy.cuda.Device().id)
+            rates.mend()
+            chosen = _faster(cut, edge, rates)
+        if chosen == "zero-copy":
+            cut = cut.without_buffers()
+        elif chosen != "stream":
+            chosen = "stream"
+        arrays = TieredArrays(binding, places, cut)
+        found = None if beginning is None else beginning(arrays)
+        _, kind = kinds_of(binding.send)
+        engine = Dense(arrays, report, kind(arrays.tier, chosen, arrays.edge_view.defines))
+        return engine.run(limit, exact, keeping_of(engine, keeper, found, in_place=False))
+
+    return attempt
+
+
+def _faster(cut: Cut, edge: int, rates: link.Rates) -> str:
+    """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
+    lengths = np.diff(cut.bounds)
+    streamed = np.maximum(lengths * edge / rates.copies, _PART).sum()
+    read = (cut.num_edges - cut.without_buffers().resident) * edge / rates.reads
+    return "zero-copy" if read < streamed else "stream"
+
+
+class Dense(TieredSynchronous):
+    """A run in supersteps in each of which all vertices send along all edges."""
+
+    def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
+        super().__init__(arrays, report, transfer)
+        self._before, self._follows = 0, True
+        self._launches: dict[tuple[int, int], Callable[[], None]] = {}
+
+    def _lists(self) -> tuple[Any, ...]:
+        return ()
+
+    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
+        self._before = before
+        return super()._begin(limit, before)
+
+    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
+        if not self._copies:  # kernels that are queued beyond the end return at once
+            return Synchronous._queue(self, step, limit)
+        for number in count(1):
+            self._follows = number != limit
+            step()
+            control = self._looked()
+            if control["done"]:
+                break
+        return control
+
+    @property
+    def _copies(self) -> bool:
+        """Whether edges are copied to the device in each superstep."""
+        tier = self.arrays.tier
+        return self.transfer.way == "stream" and tier.cut.resident < tier.num_edges
+
+    def _bring(self, run: Any, push: Go) -> None:
+        self.transfer.whole(push, ahead=self._follows)
+
+    def _push(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> None:
+        """Push along what was brought, and as large a share of the resident edges."""
+        key = lo, begins["neighbours"]  # a segment, in one of the buffers
+        if key not in self._launches:
+            self._launches[key] = self._prepared(run, columns, offsets, begins, lo, hi, way)
+        self._launches[key]()
+
+    def _prepared(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> Callable[[], None]:
+        tier = self.arrays.tier
+        resident, here = tier.cut.resident, tier.on_device()
+
+        def share(edge: int) -> int:
+            """How many of the resident edges are gone along before one of the others is."""
+            beyond = tier.num_edges - resident
+            return (edge - resident) * resident // beyond // PIECE * PIECE
+
+        if way == "resident":
+            held, brought = (0, resident), (0, 0)
+        else:
+            until = resident if hi == tier.num_edges else share(hi)
+            held, brought = (share(lo), until), (lo, hi)
+        given: list[Any] = []
+        for places, (first, last) in ((here, held), (begins, brought)):
+            along = run.copy()
+            for name, member in columns.items():
+                along[member] = address(places[name])
+            given += [along, struct([offsets, address(places["neighbours"]), first, last])]
+        pieces = -(-(hi - lo + held[1] - held[0]) // PIECE) + 2
+        blocks = min(-(-pieces * 32 // 256), launch.num_multiprocessors() * _BLOCKS)
+        into = (self.emitted_or_none, self.messages, self.received, np.int64(PIECE))
+        return self._launch("push_all", blocks, *given, *into)
+
+    def _report(self, control: dict[str, int]) -> None:
+        tier, done = self.arrays.tier, control["completed"] - self._before
+        beyond = (tier.num_edges - tier.cut.resident) * tier.bytes_of_edge
+        if self.transfer.way == "zero-copy" and beyond and done > 0:
+            self.transfer.moved["zero-copy"] = Moved(done, done, done * beyond)
+        super()._report(control)

@@ -1,0 +1,97 @@
+// Stretches of edges along which all vertices send: without lists, and without a look at who is
+// active.
+
+// Edges that are gone along as they lie, whoever sends: of the rows in `offsets`, where edge 0
+// would be.
+struct Stretch {
+    const OFFSET *offsets;
+    const WORD *words;
+    int64 from, to;
+
+    // In how many pieces of `size` edges, which begin at multiples of that.
+    __device__ __forceinline__ uint64 pieces(uint64 size) const {
+        return from < to ? ((uint64)to + size - 1) / size - (uint64)from / size : 0;
+    }
+};
+
+// The last row from `row` on that begins at an edge or before. By whole warps, of which each lane
+// looks at another place.
+__device__ __forceinline__ uint64 last_begun(const OFFSET *offsets, uint64 n, uint64 row,
+                                             uint64 edge) {
+    for (uint64 end = n; end - row > 1;) {
+        uint64 step = (end - row + WARP - 1) / WARP, at = row + (lane() + 1) * step;
+        bool before = at < end && offsets[at] <= edge;
+        row += __popc(__ballot_sync(FULL_WARP, before)) * step;
+        end = row + step < end ? row + step : end;
+    }
+    return row;
+}
+
+// Where a row ends: of the 32 from `row` on a lane's own.
+__device__ __forceinline__ uint64 end_of_own(const OFFSET *offsets, uint64 n, uint64 row) {
+    uint64 own = row + lane() + 1;
+    return offsets[own < n ? own : n];
+}
+
+// Calls `edge(u, v, e)` for each edge of a piece. By a warp, which reads 32 neighbouring words at a
+// time, each line once whatever rows it is of, and looks up these rows in the ends of 32.
+template <typename Edge>
+__device__ __forceinline__ bool for_piece(const Stretch &stretch, uint64 n, uint64 size,
+                                          uint64 number, Edge edge) {
+    uint64 begin = ((uint64)stretch.from / size + number) * size, end = begin + size;
+    begin = begin < (uint64)stretch.from ? stretch.from : begin;
+    end = end < (uint64)stretch.to ? end : stretch.to;
+    uint64 row = last_begun(stretch.offsets, n, 0, begin);
+    uint64 ends = end_of_own(stretch.offsets, n, row);
+    bool good = true;
+    for (uint64 base = begin / WARP * WARP; base < end; base += WARP) {
+        uint64 e = base + lane();
+        bool waits = e >= begin && e < end;
+        WORD word = waits ? stretch.words[e] : 0;
+        while (true) {
+            uint32 behind = 0; // rows that end before e
+#pragma unroll
+            for (int half = WARP / 2; half > 0; half /= 2)
+                if (__shfl_sync(FULL_WARP, ends, behind + half - 1) <= e)
+                    behind += half;
+            behind += __shfl_sync(FULL_WARP, ends, behind) <= e;
+            if (waits && behind < WARP) {
+                good &= edge((ID)(row + behind), end_of(word), edge_of(word, (OFFSET)e));
+                waits = false;
+            }
+            uint32 votes = __ballot_sync(FULL_WARP, waits);
+            if (votes == 0)
+                break;
+            uint64 next = base + __ffs(votes) - 1;
+            row += WARP;
+            ends = end_of_own(stretch.offsets, n, row);
+            if (__shfl_sync(FULL_WARP, ends, WARP - 1) <= next) { // many rows without edges
+                row = last_begun(stretch.offsets, n, row, next);
+                ends = end_of_own(stretch.offsets, n, row);
+            }
+        }
+    }
+    return good;
+}
+
+// All vertices send along the edges of two stretches, of which one lies elsewhere and is slower:
+// their pieces take turns, so that the link is at work all the time.
+extern "C" __global__ void __launch_bounds__(256)
+    push_all(Run here, Stretch resident, Run there, Stretch brought, const MESSAGE *emitted,
+             MESSAGE *messages, uint8 *received, int64 size) {
+    RunControl *control = here.control;
+    if (control->done)
+        return;
+    uint64 n = here.num_vertices, held = resident.pieces(size), all = held + brought.pieces(size);
+    bool good = true;
+    for (uint64 i = warp_rank(); i < all; i += num_warps()) {
+        uint64 before = i * (all - held) / all; // of those brought
+        if ((i + 1) * (all - held) / all > before)
+            good &= for_piece(brought, n, size, before, Send{there, emitted, messages, received});
+        else
+            good &=
+                for_piece(resident, n, size, i - before, Send{here, emitted, messages, received});
+    }
+    if (!good)
+        control->bad = BAD_COMPUTE;
+}
