@@ -18,11 +18,12 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
+from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.engine.tiered import disk, near_far
+from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.tiered.limits import Cut
@@ -89,7 +90,17 @@ class Case:
         cut = share_of(binding, share)
         if self.rounds("auto") is ResidentFirst and near_far.pays(binding, cut):
             return self.near_far(share)
+        if every_sends(binding, self.given.get("sources")):
+            return self.dense(share)
         return self.tiered("auto", share, Limited)
+
+    def dense(self, share: float, way: str = "auto") -> Report:
+        """Run it with all edges gone along as they lie, in each superstep."""
+        binding = Binding(self.program, self.view, self.given.get("constants", {}))
+        report, edge = Report(way), bytes_of_edge(binding)
+        limit, exact = self.given["max_supersteps"], self.given["exact_supersteps"]
+        run = dense.prepared(binding, None, way, edge, limit, report, None, exact=exact)
+        return answered(run(share_of(binding, share)), self.program, report)
 
     def layered(self, share: float) -> Report:
         """Run it over edges by layers, which are built before the first run."""

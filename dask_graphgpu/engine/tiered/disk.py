@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.tiered import limits, pinned
 from dask_graphgpu.engine.tiered.copies import copy
-from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
+from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.store import HostTier, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.errors import InvalidArgument
@@ -22,9 +22,9 @@ from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
 
-# Of the memory that a graph may take on the host, what a segment takes at most: it is there about five
-# times, in two buffers that the device copies from and in what is read ahead.
-_SHARE = 32
+# Of the memory that a graph may take on the host, what a segment takes at most: it is there about three
+# times, with what is read ahead.
+_SHARE = 16
 
 # Of the device's free memory, what is taken where there is no limit.
 _FREE = 0.8
@@ -49,24 +49,23 @@ class DiskTier(HostTier):
         size = self.cut.segment or max(self.host.limits.page_bytes // array.itemsize, 1)
         begins = np.arange(0, edges, size)
         spans = np.stack([begins, np.minimum(begins + size, edges)], 1)
-        # Not what other runs have left: who asks for this has their lock.
-        window, buffer = Window({name: array}), pinned.empty(min(size, edges), array.dtype)
+        window = Window({name: array}, memory=pinned.registered)
         for (lo, hi), held in zip(spans.tolist(), window.over(spans), strict=True):
-            pinned.fill(buffer[: hi - lo], held[name][lo:hi])
-            copy(int(made[lo:hi].data.ptr), buffer.ctypes.data, made[lo:hi].nbytes, stream)
-            stream.synchronize()  # the buffer is filled again
+            part = held[name][lo:hi]
+            copy(int(made[lo:hi].data.ptr), part.ctypes.data, part.nbytes, stream)
+            stream.synchronize()  # other pages are read to where it was
         self.read_bytes += window.read_bytes
         return made
 
 
 class DiskTransfer(Transfer):
-    """As `Transfer`, where segments are read ahead of the pass and put into what the device copies from."""
+    """As `Transfer`, where segments are read ahead of the pass, into memory that the device copies from."""
 
     tier: DiskTier
 
     def __init__(self, tier: DiskTier, way: str, defines: dict[str, str]) -> None:
         super().__init__(tier, way, defines)
-        self._window = Window(tier.arrays, stays=True)  # type: ignore[arg-type]
+        self._window = Window(tier.arrays, stays=True, memory=pinned.registered)  # type: ignore[arg-type]
         self._held: dict[str, np.ndarray] = {}
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
@@ -74,20 +73,20 @@ class DiskTransfer(Transfer):
         for (lo, hi), held in zip(spans.tolist(), self._window.over(spans), strict=True):
             self._held = held  # until the next part is asked for
             yield Part("stream", lo, hi, hi - lo)
+            self._sending.copied.synchronize()  # other pages are read to where it was
 
     def _stream_all(self, go: Go, *, ahead: bool) -> None:
         bounds = self.tier.bounds.tolist()
         self._go_along(self._streams([(lo, hi, hi - lo) for lo, hi in pairwise(bounds)]), go)
 
     def _send(self, slot: Slot, part: Part) -> dict[str, int]:
-        staged, size = slot.stage(), part.hi - part.lo
-        for name, array in staged.items():
-            pinned.fill(array[:size], self._held[name][part.lo : part.hi])
-        return self._ring.send(slot, staged, part.lo, part.hi, part.lo)
+        self._sending = slot
+        return self._ring.send(slot, self._held, part.lo, part.hi)
 
     def close(self) -> None:
         """As of `Transfer`; the memory for pages goes as well."""
         super().close()
+        self._held = {}
         self._window.release()
 
     def tell(self, report: Report) -> None:
@@ -152,8 +151,8 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
 
 
 def _on_host(rows: PagedAdjacency, cut: Cut, edge: int) -> int:
-    """Bytes of memory: rows without edges, an answer, buffers that the device copies from, and pages at hand."""
+    """Bytes of memory: rows without edges, an answer, and pages at hand, from which the device copies."""
     page, ahead = rows.limits.page_bytes, pages_ahead(len(rows.limits.directories))
     pages = len(rows.arrays) * (ahead + 4) * page + 2 * cut.segment * edge
     vertices = rows.offsets.nbytes + rows.counts.nbytes + 8 * rows.num_vertices
-    return vertices + BUFFERS * cut.segment * edge + pages
+    return vertices + pages

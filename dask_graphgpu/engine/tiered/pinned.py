@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.paged.window import aligned
 
 REFUSED = 2  # cudaErrorMemoryAllocation
 
@@ -38,12 +40,39 @@ def empty(size: int, dtype: Any) -> np.ndarray:
     if made is None and memory.drop_kept():
         made = _asked(num_bytes)
     if made is None:
-        raise OutOfDeviceMemory(
-            f"{num_bytes:,} bytes of host memory cannot be pinned, from which the GPU copies edges "
-            "beyond graphgpu.device-memory-limit: free some, allow the process to lock more "
-            "(ulimit -l), raise the limit, or use engine='cpu'"
-        )
+        raise _refused(num_bytes)
     return np.frombuffer(cupy.cuda.PinnedMemoryPointer(made, 0), dtype, size)
+
+
+def registered(num_bytes: int) -> np.ndarray:
+    """Bytes of memory of the system's own, pinned as long as there are arrays over them.
+
+    Disks read into it past the system's cache, in huge pages, and the GPU copies from it.
+
+    Raises
+    ------
+    OutOfDeviceMemory
+        The system does not pin so much.
+    """
+    import cupy
+
+    found = aligned(num_bytes)
+    place, runtime = found.ctypes.data, cupy.cuda.runtime
+    try:
+        runtime.hostRegister(place, num_bytes, 0)
+    except runtime.CUDARuntimeError as error:
+        if error.status != REFUSED:
+            raise
+        raise _refused(num_bytes) from None
+    return np.asarray(Lent(found, partial(runtime.hostUnregister, place)))
+
+
+def _refused(num_bytes: int) -> OutOfDeviceMemory:
+    return OutOfDeviceMemory(
+        f"{num_bytes:,} bytes of host memory cannot be pinned, from which the GPU copies edges "
+        "beyond graphgpu.device-memory-limit: free some, allow the process to lock more "
+        "(ulimit -l), raise the limit, or use engine='cpu'"
+    )
 
 
 def _asked(num_bytes: int) -> Any:

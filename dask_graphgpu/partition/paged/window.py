@@ -32,6 +32,8 @@ class Window:
     stays : bool
         Whether memory for pages stays for the next pass, until `release`: the system takes milliseconds
         to fill new memory with zeros, while the disk waits.
+    memory : callable
+        Makes some bytes of memory for pages.
 
     Attributes
     ----------
@@ -39,9 +41,15 @@ class Window:
         From disk so far.
     """
 
-    def __init__(self, arrays: Mapping[str, PagedArray], *, stays: bool = False) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, PagedArray],
+        *,
+        stays: bool = False,
+        memory: Callable[[int], np.ndarray] | None = None,
+    ) -> None:
         self._stays = stays
-        self._held = {name: _Held(array) for name, array in arrays.items()}
+        self._held = {name: _Held(array, memory or aligned) for name, array in arrays.items()}
 
     @property
     def read_bytes(self) -> int:
@@ -130,8 +138,10 @@ class _Held:
     cache of the processor that works on them then, and the disk does not wait for the check.
     """
 
-    def __init__(self, array: PagedArray) -> None:
-        self._array, self.read_bytes = array, 0
+    def __init__(
+        self, array: PagedArray, memory: Callable[[int], np.ndarray] | None = None
+    ) -> None:
+        self._array, self._memory, self.read_bytes = array, memory or aligned, 0
         self._ahead = pages_ahead(len(array.folder.paths))
         self._slot = array.page_bytes
         self._there: dict[int, _Page] = {}
@@ -163,7 +173,7 @@ class _Held:
         size = (self._slots + longest - 1) * self._slot
         if self._ring is None or len(self._ring) < size:
             self.release()
-            self._ring = aligned(size)
+            self._ring = self._memory(size)
         self._array_at = None
         self._ask()
 
