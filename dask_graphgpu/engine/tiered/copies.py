@@ -39,8 +39,8 @@ def brought(array: np.ndarray) -> Any:
     return made
 
 
-# Bytes that go at once by way of a pinned buffer.
-_PIECE = 8 << 20
+# Bytes that go at once by way of a pinned buffer, and at the least.
+_PIECE, _LEAST_PIECE = 8 << 20, 4096
 
 
 def to_host(array: Any, kept: Kept) -> np.ndarray:
@@ -98,8 +98,10 @@ def to_device(array: np.ndarray, kept: Kept) -> Any:
 def _buffers(
     size: int, dtype: Any, kept: Kept
 ) -> Iterator[tuple[list[np.ndarray], list[tuple[int, int]]]]:
-    """Two pinned buffers, and what of an array goes through one of them at once."""
-    most = max(1, min(_PIECE // np.dtype(dtype).itemsize, size))
+    """Two pinned buffers, smaller ones where there is no room, and what of an array goes through one at once."""
+    left = kept.left()
+    piece = _PIECE if left is None else min(_PIECE, max(left // 2, _LEAST_PIECE))
+    most = max(1, min(piece // np.dtype(dtype).itemsize, size))
     buffers = [kept.take(most, dtype) for _ in range(2)]
     try:
         yield buffers, [(lo, min(lo + most, size)) for lo in range(0, size, most)]

@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.packing import Packing
-from dask_graphgpu.engine.tiered import limits, pinned
+from dask_graphgpu.engine.tiered import host, limits
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.store import HostTier, Slot
@@ -49,7 +49,7 @@ class DiskTier(HostTier):
         size = self.cut.segment or max(self.host.limits.page_bytes // array.itemsize, 1)
         begins = np.arange(0, edges, size)
         spans = np.stack([begins, np.minimum(begins + size, edges)], 1)
-        window = Window({name: array}, memory=pinned.registered)
+        window = Window({name: array}, memory=self.kept.registered)
         for (lo, hi), held in zip(spans.tolist(), window.over(spans), strict=True):
             part = held[name][lo:hi]
             copy(int(made[lo:hi].data.ptr), part.ctypes.data, part.nbytes, stream)
@@ -65,7 +65,7 @@ class DiskTransfer(Transfer):
 
     def __init__(self, tier: DiskTier, way: str, defines: dict[str, str]) -> None:
         super().__init__(tier, way, defines)
-        self._window = Window(tier.arrays, stays=True, memory=pinned.registered)  # type: ignore[arg-type]
+        self._window = Window(tier.arrays, stays=True, memory=tier.kept.registered)  # type: ignore[arg-type]
         self._held: dict[str, np.ndarray] = {}
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
@@ -143,7 +143,7 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
     """
     limit = limit_of(rows)
     if not isinstance(rows, PagedAdjacency):
-        return Cut.of(rows.num_edges, edge, vertices, limit, what)
+        return host.cut_of(rows, edge, vertices, limit, what, gathers=transfer_of(rows) == "compact")
     most = max(rows.limits.memory // _SHARE, rows.limits.page_bytes)
     cut = Cut.of(rows.num_edges, edge, vertices, limit, what, most=most)
     rows.limits.require(_on_host(rows, cut, edge), f"{what} with its edges on disk")

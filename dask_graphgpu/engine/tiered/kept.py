@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -11,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.tiered import host, pinned
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
+
+_all: weakref.WeakSet[Kept] = weakref.WeakSet()
 
 # Pinned buffers that are kept, at most, and answers in pinned memory, those that callers have and those that came back.
 _MOST_SPARE, _MOST_LENT = 16, 4
@@ -24,10 +28,17 @@ class Kept:
 
     They go with the rows, and before that where memory is short (`memory.drop_kept`). Runs that are
     at work have what they took for themselves.
+
+    Attributes
+    ----------
+    room : int, optional
+        Bytes that may be pinned in all, whatever graph they are for, with answers that callers have.
     """
 
+    room: int | None = None
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._edges = 0
         self._resident: dict[str, tuple[np.ndarray, Any]] = {}
         self._spare: list[np.ndarray] = []
@@ -37,6 +48,7 @@ class Kept:
         self._lent = 0
         self._pinned: dict[Any, tuple[tuple[np.ndarray, ...], np.ndarray]] = {}
         memory.keep(self)
+        _all.add(self)
 
     @classmethod
     def of(cls, view: DeviceView) -> Kept:
@@ -45,13 +57,19 @@ class Kept:
         return made
 
     def pinned(self, array: np.ndarray) -> np.ndarray:
-        """A pinned copy of an array, made once; it stays as long as the rows."""
-        return self.made(None, (array,), lambda: pinned.copied(array))
+        """A pinned copy of an array, made once; it stays as long as the rows, and there is room."""
+
+        def copied() -> np.ndarray:
+            made = self.empty(len(array), array.dtype)
+            pinned.fill(made, array)
+            return made
+
+        return self.made(None, (array,), copied)
 
     def made(
         self, how: Any, arrays: tuple[np.ndarray, ...], make: Callable[[], np.ndarray]
     ) -> np.ndarray:
-        """What is made of some arrays, once in each way; it stays as long as the rows."""
+        """What is made of some arrays, once in each way; it stays as long as the rows, and there is room."""
         key = how, *map(id, arrays)  # they are held, so that no others get their ids
         with self._lock:
             found = self._pinned.get(key)
@@ -82,15 +100,83 @@ class Kept:
         """A pinned array of its own: what another one has given back, or a new one."""
         with self._lock:
             self._take_back()
-            for i, each in enumerate(self._spare):
-                if each.dtype == dtype and size <= len(each) <= 2 * size:
-                    return self._spare.pop(i)
-        return pinned.empty(size, dtype)
+            fits = (
+                i
+                for i, each in enumerate(self._spare)
+                if each.dtype == dtype and size <= len(each) <= 2 * size
+            )
+            place = next(fits, None)
+            if place is not None:
+                return self._spare.pop(place)
+        return self.empty(size, dtype)
+
+    def empty(self, size: int, dtype: Any) -> np.ndarray:
+        """A new pinned array.
+
+        Raises
+        ------
+        LimitTooSmall
+            There would be more than `room`, after everything is let go of that no run uses.
+        OutOfDeviceMemory
+            The system does not give so much.
+        """
+        num_bytes = size * np.dtype(dtype).itemsize
+        self._make_room(num_bytes)
+        return pinned.empty(size, dtype, host.count)
+
+    def registered(self, num_bytes: int) -> np.ndarray:
+        """As `pinned.registered`; errors as of `empty`."""
+        self._make_room(num_bytes)
+        return pinned.registered(num_bytes, host.count)
+
+    def left(self) -> int | None:
+        """Bytes that may still be pinned, with what no run uses here; None: any number."""
+        with self._lock:
+            if self.room is None:
+                return None
+            self._take_back()
+            unused = sum(array.nbytes for array in (*self._spare, *self._answers))
+            return max(self.room - host.pinned_bytes() + unused, 0)
+
+    def bound(self, room: int | None) -> None:
+        """Have no more than so many bytes pinned: what no run uses goes where there are more."""
+        self.room = room
+        self._has_room(0, copies=True)
+
+    def _make_room(self, num_bytes: int) -> None:
+        if not self._has_room(num_bytes, copies=True):
+            assert self.room is not None
+            raise host.refused(num_bytes, max(self.room - host.pinned_bytes(), 0))
+
+    def _has_room(self, num_bytes: int, *, copies: bool) -> bool:
+        """Whether so much may be pinned; what no run uses goes for it, last what is of other graphs."""
+        if self.room is None:
+            return True
+        for kept in (self, *(_all - {self})):
+            if host.pinned_bytes() + num_bytes > self.room:
+                kept._let_go(copies=copies)
+        if host.pinned_bytes() + num_bytes > self.room and copies:
+            gc.collect()  # what a run was made of refers to itself
+        return host.pinned_bytes() + num_bytes <= self.room
+
+    def _let_go(self, *, copies: bool) -> None:
+        # Not waited for: who has the lock may wait for this one's.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._take_back()
+                self._spare, self._answers = [], []
+                if copies:
+                    made = {id(array) for _, array in self._pinned.values()}
+                    held = self._resident.items()  # these name what they were copied from
+                    self._resident = {n: each for n, each in held if id(each[0]) not in made}
+                    self._pinned = {}
+            finally:
+                self._lock.release()
 
     def lend(self, size: int, dtype: Any) -> np.ndarray | None:
         """A pinned array for a caller, which comes back by itself once nobody has it.
 
-        None: there are enough, or the system gives no more. New memory that an answer is written to
+        None: there are enough, or the system or `room` gives no more. New memory that an answer is written to
         costs the system a fault for each of its pages, which takes several times as long as the copy
         from the device.
         """
@@ -107,8 +193,11 @@ class Kept:
             del self._answers[: max(self._lent + len(self._answers) - _MOST_LENT, 0)]
         if whole is None:
             try:
-                whole = pinned.empty(num_bytes, np.uint8)
+                if self._has_room(num_bytes, copies=False):
+                    whole = pinned.empty(num_bytes, np.uint8, host.count)
             except OutOfDeviceMemory:
+                pass
+            if whole is None:
                 with self._lock:
                     self._lent -= 1
                 return None

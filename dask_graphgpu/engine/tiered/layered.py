@@ -29,7 +29,7 @@ from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered import host, limits
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.copies import address, brought
 from dask_graphgpu.engine.tiered.kept import Kept
@@ -85,12 +85,15 @@ def stretches(starts: np.ndarray, least: int, cut: Cut) -> list[Stretch]:
 class LayeredTier:
     """Edges by layers, the first ones on the device and all in pinned memory, where they do not fit."""
 
-    def __init__(self, view: DeviceView, edges: Layered, names: tuple[str, ...], cut: Cut) -> None:
+    def __init__(
+        self, view: DeviceView, rows: Adjacency, edges: Layered, names: tuple[str, ...], cut: Cut
+    ) -> None:
         self.cut = cut
         given = {"sources": edges.sources, "neighbours": edges.neighbours}
         given |= {name: edges.columns[name] for name in names}
         whole = cut.resident == cut.num_edges
         self.kept = Kept.of(view)
+        self.kept.bound(host.room(rows))
         self.arrays: dict[str, np.ndarray] = given if whole else {
             name: self.kept.pinned(array) for name, array in given.items()
         }  # fmt: skip
@@ -121,7 +124,8 @@ class Sweeps:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
         self.columns = {m.what: m.name for m in arrays.lowered.glue.members if m.of == "column"}
         edges = self.binding.layered
-        self.tier = LayeredTier(arrays.view, edges, tuple(self.columns), cut)
+        rows = self.binding.send
+        self.tier = LayeredTier(arrays.view, rows, edges, tuple(self.columns), cut)
         least = layer_edges(launch.num_multiprocessors() * _RESIDENT_THREADS)
         self.stretches, self.repeats = stretches(edges.starts, least, cut), layer_repeats()
         self.passed = np.ones(len(self.stretches), np.uint32)  # the last pass over each
@@ -289,7 +293,7 @@ def run(
     if limit is not None:
         size = bytes_apart(binding) + edges.sources.itemsize
         what = f"the program on {binding.view.num_vertices:,} vertices"
-        cut = Cut.of(edges.num_edges, size, bytes_of_vertices(binding), limit, what)
+        cut = host.cut_of(binding.send, size, bytes_of_vertices(binding), limit, what)
 
     beginning = None if keeper is None else Beginning(keeper, True, cutoff)
 

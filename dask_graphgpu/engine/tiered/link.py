@@ -154,6 +154,8 @@ def choose(
     row: int,
     arrays: int,
     measured: Rates,
+    *,
+    gathers: bool = True,
 ) -> list[str | None]:
     """The way of each segment that takes the least time; None where no edge is active.
 
@@ -167,6 +169,8 @@ def choose(
         Bytes of an edge, and of a row of a subgraph on its way to the host.
     arrays : int
         That an edge is spread over: neighbours and columns.
+    gathers : bool
+        Whether the host may gather.
     """
     total, longest = int(active.sum()), int(lengths.max(initial=0)) * edge
     if total == lengths.sum() and (
@@ -184,7 +188,7 @@ def choose(
     gather = gather + number * row / measured.copies
     alone = np.minimum(stream, read)
     gathered = (gather < alone) & (active > 0)
-    if total > MOST_GATHERED * lengths.sum():
+    if not gathers or total > MOST_GATHERED * lengths.sum():
         gathered[:] = False
     if float((alone - gather)[gathered].sum()) <= _SUBGRAPH:
         gathered[:] = False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import pinned
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
@@ -48,9 +50,11 @@ def num_arrays(binding: Binding) -> int:
     return 1 if packing_of(binding) is not None else 1 + len(columns(binding))
 
 
-def packed(packing: Packing, rows: Adjacency, *, cross: bool) -> np.ndarray:
-    """The words of all edges, made by all threads; pinned if they are to cross the link."""
-    made = (pinned.empty if cross else np.empty)(rows.num_edges, packing.word)
+def packed(
+    packing: Packing, rows: Adjacency, empty: Callable[[int, Any], np.ndarray]
+) -> np.ndarray:
+    """The words of all edges, made by all threads in an array that ``empty`` gives."""
+    made = empty(rows.num_edges, packing.word)
     packing.put(made, rows.neighbours, rows.columns)
     return made
 

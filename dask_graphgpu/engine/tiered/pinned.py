@@ -19,11 +19,15 @@ REFUSED = 2  # cudaErrorMemoryAllocation
 _LEAST = 1 << 20
 
 
-def empty(size: int, dtype: Any) -> np.ndarray:
+# Is given memory that was pinned, and its bytes.
+Noted = Callable[[Any, int], None]
+
+
+def empty(size: int, dtype: Any, note: Noted | None = None) -> np.ndarray:
     """An array of whole pages, at one and the same address for the host and the GPU.
 
     CuPy's pool of such memory is not asked: it takes the next power of two. If the system refuses,
-    what earlier runs have left is given back to it first.
+    what earlier runs have left is given back to it first. ``note`` is called with the new memory.
 
     Raises
     ------
@@ -41,13 +45,16 @@ def empty(size: int, dtype: Any) -> np.ndarray:
         made = _asked(num_bytes)
     if made is None:
         raise _refused(num_bytes)
+    if note is not None:
+        note(made, num_bytes)
     return np.frombuffer(cupy.cuda.PinnedMemoryPointer(made, 0), dtype, size)
 
 
-def registered(num_bytes: int) -> np.ndarray:
+def registered(num_bytes: int, note: Noted | None = None) -> np.ndarray:
     """Bytes of memory of the system's own, pinned as long as there are arrays over them.
 
-    Disks read into it past the system's cache, in huge pages, and the GPU copies from it.
+    Disks read into it past the system's cache, in huge pages, and the GPU copies from it. ``note`` as of
+    `empty`.
 
     Raises
     ------
@@ -64,7 +71,10 @@ def registered(num_bytes: int) -> np.ndarray:
         if error.status != REFUSED:
             raise
         raise _refused(num_bytes) from None
-    return np.asarray(Lent(found, partial(runtime.hostUnregister, place)))
+    held = Lent(found, partial(runtime.hostUnregister, place))
+    if note is not None:
+        note(held, num_bytes)
+    return np.asarray(held)
 
 
 def _refused(num_bytes: int) -> OutOfDeviceMemory:

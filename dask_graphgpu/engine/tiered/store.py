@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered.copies import brought, copy
+from dask_graphgpu.engine.tiered.host import room
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.packed import packed
@@ -59,6 +60,7 @@ class HostTier:
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
         self.kept = Kept.of(view)
+        self.kept.bound(room(host))
         self.arrays = self._at_hand(names, packing)
         self.resident = self.kept.resident(self.arrays, cut.resident, self._brought)
         self.bounds = cut.bounds
@@ -74,7 +76,7 @@ class HostTier:
         if packing is not None:
             made = kept.made(
                 (packing, cross, *given), tuple(given.values()),
-                lambda: packed(packing, host, cross=cross),
+                lambda: packed(packing, host, kept.empty if cross else np.empty),
             )  # fmt: skip
             return {"neighbours": made}
         return {name: kept.pinned(array) for name, array in given.items()} if cross else given

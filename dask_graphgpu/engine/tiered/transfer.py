@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered.host import bytes_of_row
 from dask_graphgpu.engine.tiered.limits import BUFFERS
 from dask_graphgpu.engine.tiered.store import HostTier, Ring, Slot
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
@@ -248,10 +249,20 @@ class Transfer:
         if way == "auto":
             edge, arrays = self.tier.bytes_of_edge, len(self.tier.arrays)
             row = self._subgraph.bytes_of_row
-            return link.choose(self._lengths, active, rows, edge, row, arrays, self._rates)
+            return link.choose(
+                self._lengths, active, rows, edge, row, arrays, self._rates, gathers=self._gathers
+            )
         if way == "compact" and active.sum() > link.MOST_GATHERED * self._lengths.sum():
             way = "stream"
         return [way if edges else None for edges in active]
+
+    @cached_property
+    def _gathers(self) -> bool:
+        """Whether there is room on the host for what edges are gathered in."""
+        tier = self.tier
+        left, buffer = tier.kept.left(), tier.cut.segment * tier.bytes_of_edge
+        rows = tier.num_vertices * bytes_of_row(tier.host)
+        return left is None or BUFFERS * buffer + rows <= left
 
     @property
     def _rates(self) -> link.Rates:
