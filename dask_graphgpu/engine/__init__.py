@@ -23,7 +23,10 @@ _ENGINES = {
 }
 
 # Methods that run on a GPU over edges in host memory.
-TIERED = ("bfs", "sssp", "sswp", "ssnsp", "pagerank", "weakly_connected_components", "run")
+TIERED = (
+    "bfs", "sssp", "sswp", "ssnsp", "pagerank", "weakly_connected_components", "degree",
+    "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
+)  # fmt: skip
 
 # Methods that the GPU and the CPU can share.
 HYBRID = (

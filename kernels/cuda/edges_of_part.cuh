@@ -28,7 +28,7 @@ __device__ __forceinline__ uint64 find_row(const Part &part, uint64 row, uint64 
     return row;
 }
 
-// Calls `edge(u, v)` for each of them; how many this thread had.
+// Calls `edge(u, v, e)` for each of them; how many this thread had.
 template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &part, Edge edge) {
     uint64 read = 0, first = part.from / WARP * WARP;
     for (uint64 chunk = first + warp_rank() * CHUNK; chunk < part.to;
@@ -62,7 +62,7 @@ template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &
                         owner += half;
                 uint64 e = __shfl_sync(FULL_WARP, origin, owner) + x;
                 if (x < total) {
-                    edge((ID)(row + owner), part.neighbours[e]);
+                    edge((ID)(row + owner), part.neighbours[e], e);
                     ++read;
                 }
             }

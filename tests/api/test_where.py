@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import dask_graphgpu  # noqa: F401  puts .graph on frames
-from dask_graphgpu import errors, execute
+from dask_graphgpu import engine, errors, execute
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.engine import HYBRID
+from dask_graphgpu.engine import HYBRID, TIERED
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("cpu", "gpu", "hybrid", "ranks")
@@ -65,9 +65,24 @@ def test_engines_have_what_methods_need(name):
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_engines_beyond_memory_have_what_the_documentation_says(name):
-    needed = needs(name, ARGUMENTS | {"predecessor": False})
+    needed = needs(name, ARGUMENTS)
     found = {place for place in BEYOND if needed <= functions(place)}
     assert found == set(table()[name]) & set(BEYOND)
+    assert ("tiered" in found) == (name in TIERED)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_the_error_beyond_a_gpus_memory_names_what_runs_there(name):
+    asked = tuple(needs(name, ARGUMENTS))
+    if name in TIERED:
+        assert engine.load_tiered(asked)
+        return
+    missing = sorted(set(asked) - functions("tiered"))
+    with pytest.raises(errors.EngineUnavailable) as told:
+        engine.load_tiered(asked)
+    text = str(told.value)
+    assert f"({', '.join(TIERED)} do): raise the limit, or use engine='cpu'" in text
+    assert set(missing) <= set(re.search(r"which takes ([\w, ]+), does not", text)[1].split(", "))
 
 
 def needs(name, arguments):

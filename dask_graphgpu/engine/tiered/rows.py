@@ -1,8 +1,8 @@
-"""Rows without columns on a tier, for kernels that are not a vertex program's."""
+"""Rows on a tier, for kernels that are not a vertex program's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -36,6 +36,8 @@ class TieredRows:
     defines : mapping of str to str
         Macros beside the types of ids and offsets.
     cut : Cut
+    names : sequence of str
+        Columns of the edges that kernels read.
 
     Attributes
     ----------
@@ -45,11 +47,18 @@ class TieredRows:
         Edges that were gone along.
     """
 
-    def __init__(self, view: View, source: str, defines: Mapping[str, str], cut: Cut) -> None:
+    def __init__(
+        self,
+        view: View,
+        source: str,
+        defines: Mapping[str, str],
+        cut: Cut,
+        names: Sequence[str] = (),
+    ) -> None:
         here = DeviceView.of(view)
         self.n, self._on_device = here.n, view.on_device
         tier, transfer = kinds_of(view.out)
-        self.tier = tier(here, view.out, (), cut)
+        self.tier = tier(here, view.out, names, cut)
         self.transfer = transfer(self.tier, transfer_of(view.out), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
         self.active = cupy.empty(self.n, np.uint8)
@@ -65,12 +74,13 @@ class TieredRows:
         what: str,
         report: Report,
         work: Callable[[TieredRows], Any],
+        names: Sequence[str] = (),
     ) -> Any:
         """Do some work with as many edges on the device as may be there, and get there.
 
         Parameters
         ----------
-        view, source, defines
+        view, source, defines, names
             See the class.
         vertex : int
             Bytes of a vertex that the kernels take on the device.
@@ -90,10 +100,11 @@ class TieredRows:
         # Rows of the graph and twice those of its active part, a list, and flags.
         vertex += 3 * DeviceView.of(view).offset_dtype.itemsize + ids + 1
         size, what = (n + 1) * vertex, f"{what} of {n:,} vertices"
-        cut = cut_of(view.out, ids, size, what)
+        edge = ids + sum(view.out.columns[name].itemsize for name in names)
+        cut = cut_of(view.out, edge, size, what)
 
         def attempt(cut: Cut) -> Any:
-            rows = cls(view, source, defines, cut)
+            rows = cls(view, source, defines, cut, names)
             try:
                 found = work(rows)
             finally:
@@ -125,14 +136,15 @@ class TieredRows:
         """A result where the view has its arrays, as of `DeviceView`."""
         return array if self._on_device else to_host(array, self.tier.kept)
 
-    def along(self, name: str, *given: Any) -> Go:
-        """What launches a kernel over a part of the edges, for `Transfer.superstep`."""
+    def along(self, name: str, *given: Any, columns: Sequence[str] = ()) -> Go:
+        """What launches a kernel over a part of the edges and of these columns, for `Transfer.superstep`."""
         kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
 
         def go(offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str) -> None:
             neighbours = address(begins["neighbours"])
             part = struct([offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))
-            launch.flat(kernel, blocks * _THREADS, (part, *given), threads=_THREADS)
+            carried = [np.uint64(address(begins[column])) for column in columns]
+            launch.flat(kernel, blocks * _THREADS, (part, *carried, *given), threads=_THREADS)
 
         return go
