@@ -17,6 +17,22 @@ def put_ids(lo, hi, ids, words):
 
 
 @jit
+def put_bytes(lo, hi, words, size, out):
+    """Put the lowest bytes of words lo to hi one after the other, the lowest first.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a word.
+    out : uint8 array
+    """
+    for e in range(lo, hi):
+        word = np.uint64(words[e])
+        for i in range(size):
+            out[e * size + i] = np.uint8(word >> np.uint64(8 * i) & np.uint64(255))
+
+
+@jit
 def put_numbers(lo, hi, column, least, shift, words):
     """Put what a column has above `least` into words lo to hi, from a bit on that is 0 so far as are those above.
 

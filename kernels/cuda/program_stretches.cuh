@@ -1,11 +1,15 @@
 // Stretches of edges along which all vertices send: without lists, and without a look at who is
 // active.
+//
+// Macros  WORD_BYTES: of an edge's word, where that is not a number of the machine's; else 0.
 
-// Edges that are gone along as they lie, whoever sends: of the rows in `offsets`, where edge 0
-// would be.
+// Edges whose words are whole lines of the link to the host, whatever number of bytes they have.
+constexpr int TAKEN = 4 * WARP, WARPFULS = TAKEN / WARP;
+
+// Edges that are gone along as they lie, whoever sends.
 struct Stretch {
-    const OFFSET *offsets;
-    const WORD *words;
+    const OFFSET *offsets; // of rows
+    const uint8 *words;    // where edge 0 would be
     int64 from, to;
 
     // In how many pieces of `size` edges, which begin at multiples of that.
@@ -13,6 +17,52 @@ struct Stretch {
         return from < to ? ((uint64)to + size - 1) / size - (uint64)from / size : 0;
     }
 };
+
+#if WORD_BYTES
+
+// Four bytes of words, or as many of them as there are.
+__device__ __forceinline__ uint32 four_bytes(const uint8 *words, uint64 place, uint64 end) {
+    if (place + 4 <= end)
+        return *(const uint32 *)(words + place);
+    uint32 found = 0;
+    for (int i = 0; place + i < end; i++)
+        found |= (uint32)words[place + i] << 8 * i;
+    return found;
+}
+
+// Words of WORD_BYTES bytes each: a lane's of edges first + lane, and on in steps of a warp.
+__device__ __forceinline__ void read_group(const Stretch &stretch, uint64 first, uint64, uint64 end,
+                                           WORD *found) {
+    constexpr int FOURS = TAKEN / 4 * WORD_BYTES;
+    __shared__ uint32 held[256 / WARP][FOURS + 2];
+    uint32 *fours = held[warp_in_block()];
+    __syncwarp(); // who has read what was there before
+    for (int i = lane(); i < FOURS; i += WARP)
+        fours[i] = four_bytes(stretch.words, first * WORD_BYTES + 4 * i, end * WORD_BYTES);
+    __syncwarp();
+#pragma unroll
+    for (int part = 0; part < WARPFULS; part++) {
+        uint32 byte = (part * WARP + lane()) * WORD_BYTES, shift = 8 * (byte % 4);
+        const uint32 *at = fours + byte / 4;
+        uint64 word = (at[0] | (uint64)at[1] << 32) >> shift;
+        if (WORD_BYTES > 4 && shift > 0)
+            word |= (uint64)at[2] << (64 - shift);
+        found[part] = (WORD)(word & (((uint64)1 << 8 * WORD_BYTES) - 1));
+    }
+}
+
+#else
+
+__device__ __forceinline__ void read_group(const Stretch &stretch, uint64 first, uint64 begin,
+                                           uint64 end, WORD *found) {
+#pragma unroll
+    for (int part = 0; part < WARPFULS; part++) {
+        uint64 e = first + part * WARP + lane();
+        found[part] = e >= begin && e < end ? ((const WORD *)stretch.words)[e] : 0;
+    }
+}
+
+#endif
 
 // The last row from `row` on that begins at an edge or before. By whole warps, of which each lane
 // looks at another place.
@@ -33,8 +83,8 @@ __device__ __forceinline__ uint64 end_of_own(const OFFSET *offsets, uint64 n, ui
     return offsets[own < n ? own : n];
 }
 
-// Calls `edge(u, v, e)` for each edge of a piece. By a warp, which reads 32 neighbouring words at a
-// time, each line once whatever rows it is of, and looks up these rows in the ends of 32.
+// Calls `edge(u, v, e)` for each edge of a piece. By a warp, which reads whole lines, each once
+// whatever rows it is of, and looks up the rows of 32 edges in the ends of 32 rows.
 template <typename Edge>
 __device__ __forceinline__ bool for_piece(const Stretch &stretch, uint64 n, uint64 size,
                                           uint64 number, Edge edge) {
@@ -44,30 +94,35 @@ __device__ __forceinline__ bool for_piece(const Stretch &stretch, uint64 n, uint
     uint64 row = last_begun(stretch.offsets, n, 0, begin);
     uint64 ends = end_of_own(stretch.offsets, n, row);
     bool good = true;
-    for (uint64 base = begin / WARP * WARP; base < end; base += WARP) {
-        uint64 e = base + lane();
-        bool waits = e >= begin && e < end;
-        WORD word = waits ? stretch.words[e] : 0;
-        while (true) {
-            uint32 behind = 0; // rows that end before e
+    for (uint64 first = begin / TAKEN * TAKEN; first < end; first += TAKEN) {
+        WORD words[WARPFULS];
+        read_group(stretch, first, begin, end, words);
 #pragma unroll
-            for (int half = WARP / 2; half > 0; half /= 2)
-                if (__shfl_sync(FULL_WARP, ends, behind + half - 1) <= e)
-                    behind += half;
-            behind += __shfl_sync(FULL_WARP, ends, behind) <= e;
-            if (waits && behind < WARP) {
-                good &= edge((ID)(row + behind), end_of(word), edge_of(word, (OFFSET)e));
-                waits = false;
-            }
-            uint32 votes = __ballot_sync(FULL_WARP, waits);
-            if (votes == 0)
-                break;
-            uint64 next = base + __ffs(votes) - 1;
-            row += WARP;
-            ends = end_of_own(stretch.offsets, n, row);
-            if (__shfl_sync(FULL_WARP, ends, WARP - 1) <= next) { // many rows without edges
-                row = last_begun(stretch.offsets, n, row, next);
+        for (int part = 0; part < WARPFULS; part++) {
+            uint64 base = first + part * WARP, e = base + lane();
+            bool waits = e >= begin && e < end;
+            while (true) {
+                uint32 behind = 0; // rows that end before e
+#pragma unroll
+                for (int half = WARP / 2; half > 0; half /= 2)
+                    if (__shfl_sync(FULL_WARP, ends, behind + half - 1) <= e)
+                        behind += half;
+                behind += __shfl_sync(FULL_WARP, ends, behind) <= e;
+                if (waits && behind < WARP) {
+                    WORD word = words[part];
+                    good &= edge((ID)(row + behind), end_of(word), edge_of(word, (OFFSET)e));
+                    waits = false;
+                }
+                uint32 votes = __ballot_sync(FULL_WARP, waits);
+                if (votes == 0)
+                    break;
+                uint64 next = base + __ffs(votes) - 1;
+                row += WARP;
                 ends = end_of_own(stretch.offsets, n, row);
+                if (__shfl_sync(FULL_WARP, ends, WARP - 1) <= next) { // many rows without edges
+                    row = last_begun(stretch.offsets, n, row, next);
+                    ends = end_of_own(stretch.offsets, n, row);
+                }
             }
         }
     }

@@ -97,10 +97,10 @@ class Case:
     def dense(self, share: float, way: str = "auto") -> Report:
         """Run it with all edges gone along as they lie, in each superstep."""
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
-        report, edge = Report(way), bytes_of_edge(binding)
+        report, edge = Report(way), dense.bytes_of_edge(binding)
         limit, exact = self.given["max_supersteps"], self.given["exact_supersteps"]
-        run = dense.prepared(binding, None, way, edge, limit, report, None, exact=exact)
-        return answered(run(share_of(binding, share)), self.program, report)
+        run = dense.prepared(binding, None, way, limit, report, None, exact=exact)
+        return answered(run(share_of(binding, share, edge)), self.program, report)
 
     def layered(self, share: float) -> Report:
         """Run it over edges by layers, which are built before the first run."""
@@ -167,11 +167,14 @@ def layers(view: View) -> View:
     return _layers[id(view)][1]
 
 
-def share_of(binding: Binding, share: float) -> Cut:
-    """What lies where if this share of the edges' bytes, as they are given, is on the device."""
+def share_of(binding: Binding, share: float, edge: int | None = None) -> Cut:
+    """What lies where if this share of the edges' bytes, as they are given, is on the device.
+
+    ``edge``: bytes of one there; None: of `bytes_of_edge`.
+    """
     number = binding.send.num_edges
     room = int(share * number * bytes_apart(binding))
-    return cut_of(number, bytes_of_edge(binding), 0, room, "the program")
+    return cut_of(number, edge or bytes_of_edge(binding), 0, room, "the program")
 
 
 def answered(state: State, program: VertexProgram, report: Report) -> Report:

@@ -148,9 +148,9 @@ def test_words_that_are_all_on_the_device_are_not_pinned(monkeypatch):
     view, asked = weighted("int32"), []
     empty = pinned.empty
 
-    def counted(size, dtype):
+    def counted(size, dtype, *note):
         asked.append(size)
-        return empty(size, dtype)
+        return empty(size, dtype, *note)
 
     monkeypatch.setattr(pinned, "empty", counted)
     program = largest("int32")

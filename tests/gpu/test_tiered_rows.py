@@ -209,10 +209,10 @@ def test_answers_of_other_types_take_the_same_memory():
 def test_an_answer_that_cannot_be_pinned_whole(monkeypatch):
     empty = pinned.empty
 
-    def no_more(size, dtype):
+    def no_more(size, dtype, *note):
         if size * np.dtype(dtype).itemsize > 16 * 4:
             raise OutOfDeviceMemory("no more than a buffer")
-        return empty(size, dtype)
+        return empty(size, dtype, *note)
 
     monkeypatch.setattr(copies, "_PIECE", 16 * 4)
     monkeypatch.setattr(pinned, "empty", no_more)

@@ -116,6 +116,11 @@ class Packing:
         """Of kernels; see program.cuh."""
         return {"PACKED": str(self.id_bits), "WORD": c_type(self.word)}
 
+    @property
+    def bits(self) -> int:
+        """Of a word, that are used."""
+        return max(self.id_bits, *(column.shift + column.bits for column in self.columns))
+
     def put(self, words: np.ndarray, ids: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
         """Make words of edges, by all threads."""
         for_blocks(put_ids, even_blocks(len(words)), ids, words)

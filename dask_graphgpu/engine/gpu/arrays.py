@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import cupy
 import numpy as np
@@ -74,7 +74,7 @@ class Arrays:
         See ``CONTROL``.
     """
 
-    macros: ClassVar[dict[str, str]] = {}  # that kernels are compiled with beside those asked for
+    macros: Mapping[str, str] = MappingProxyType({})  # of kernels, beside those asked for
     packing: Packing | None = None  # of edges, where they are words
     column_bits = 0  # of the number of values that a vertex has side by side: see `Columns`
 

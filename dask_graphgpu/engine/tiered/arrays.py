@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import cupy
 import numpy as np
@@ -29,10 +29,12 @@ _PARTIALS, _FIXED = 2048 * 32, 128 << 10
 class TieredArrays(Arrays):
     """`Arrays` of vertices on the device, with edges by source in a `HostTier`."""
 
-    macros: ClassVar[dict[str, str]] = {"TIERED": "1"}
-
-    def __init__(self, binding: Binding, sources: np.ndarray | None, cut: Cut) -> None:
-        self._cut, self.packing = cut, packing_of(binding)
+    def __init__(
+        self, binding: Binding, sources: np.ndarray | None, cut: Cut, size: int | None = None
+    ) -> None:
+        """``size``: bytes of an edge, where these stand one after the other as of `bytes_in_order`."""
+        self._cut, self._size, self.packing = cut, size, packing_of(binding)
+        self.macros = {"TIERED": "1", "WORD_BYTES": str(size or 0)}
         super().__init__(binding, sources)
 
     @cached_property
@@ -40,7 +42,8 @@ class TieredArrays(Arrays):
         """The edges that messages go along."""
         names = tuple(columns(self.binding))
         kind, _ = kinds_of(self.binding.send)
-        return kind(self.edge_view, self.binding.send, names, self._cut, self.packing)
+        given = self.edge_view, self.binding.send, names, self._cut, self.packing, self._size
+        return kind(*given)
 
     def edges(self, kind: str) -> Adjacency:
         """Rows by source, without columns: where these are is different from part to part."""

@@ -31,9 +31,16 @@ def bring(array: Any, into: np.ndarray, stream: Any) -> None:
         cupy.cuda.runtime.memcpyAsync(*place, into.nbytes, _TO_HOST, stream.ptr)
 
 
+def on_device(size: int, dtype: np.dtype[Any]) -> Any:
+    """An array on the device, of bytes for items of some that are no number."""
+    if dtype.kind == "V":
+        return cupy.empty(size * dtype.itemsize, np.uint8)
+    return cupy.empty(size, dtype)
+
+
 def brought(array: np.ndarray) -> Any:
     """A copy on the device, for any stream."""
-    made, stream = cupy.empty(len(array), array.dtype), cupy.cuda.get_current_stream()
+    made, stream = on_device(len(array), array.dtype), cupy.cuda.get_current_stream()
     copy(int(made.data.ptr), array.ctypes.data, array.nbytes, stream)
     stream.synchronize()  # the next run may be on another one
     return made

@@ -17,11 +17,12 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import bytes_in_order
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Moved, Transfer
 from dask_graphgpu.report import Report
@@ -33,32 +34,31 @@ if TYPE_CHECKING:
 # Edges that a warp takes at once, and blocks on a multiprocessor.
 PIECE, _BLOCKS = 256, 8
 
-# Seconds of the host for a segment that is streamed: a copy, four events and a launch.
-_PART = 30e-6
+# Seconds of the host for a segment that is streamed: a copy, four events and a launch; and of the link
+# between two of them.
+_PART, _BETWEEN = 38e-6, 15e-6
 
 
 def prepared(
     binding: Binding,
     places: np.ndarray | None,
     way: str,
-    edge: int,
     limit: int | None,
     report: Report,
     keeper: Keeper | None,
     *,
     exact: bool,
 ) -> Callable[[Cut], State]:
-    """What runs a program in which all vertices send, with its edges where a cut says.
+    """What runs a program in which all vertices send, with its edges, of `bytes_of_edge`, where a cut says.
 
     Parameters
     ----------
     way : str
         Of `limits.WAYS`; "compact" has nothing to leave out here, and is "stream".
-    edge : int
-        Bytes of one.
     limit, exact
         As of `Synchronous.run`.
     """
+    edge, size = bytes_of_edge(binding), bytes_in_order(binding)
     beginning = None if keeper is None else Beginning(keeper, False, None)
 
     def attempt(cut: Cut) -> State:
@@ -71,7 +71,7 @@ def prepared(
             cut = cut.without_buffers()
         elif chosen != "stream":
             chosen = "stream"
-        arrays = TieredArrays(binding, places, cut)
+        arrays = TieredArrays(binding, places, cut, size)
         found = None if beginning is None else beginning(arrays)
         _, kind = kinds_of(binding.send)
         engine = Dense(arrays, report, kind(arrays.tier, chosen, arrays.edge_view.defines))
@@ -80,10 +80,15 @@ def prepared(
     return attempt
 
 
+def bytes_of_edge(binding: Binding) -> int:
+    """What an edge takes here."""
+    return bytes_in_order(binding) or packed.bytes_of_edge(binding)
+
+
 def _faster(cut: Cut, edge: int, rates: link.Rates) -> str:
     """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
     lengths = np.diff(cut.bounds)
-    streamed = np.maximum(lengths * edge / rates.copies, _PART).sum()
+    streamed = np.maximum(lengths * edge / rates.copies + _BETWEEN, _PART).sum()
     read = (cut.num_edges - cut.without_buffers().resident) * edge / rates.reads
     return "zero-copy" if read < streamed else "stream"
 

@@ -40,7 +40,9 @@ class DiskTier(HostTier):
         """No addresses."""
         return dict.fromkeys(self.arrays, 0)
 
-    def _at_hand(self, names: Sequence[str], packing: Packing | None) -> dict[str, Any]:
+    def _at_hand(
+        self, names: Sequence[str], packing: Packing | None, size: int | None
+    ) -> dict[str, Any]:
         return {"neighbours": self.host.neighbours, **{n: self.host.columns[n] for n in names}}
 
     def _brought(self, name: str, edges: int) -> Any:

@@ -11,8 +11,13 @@ from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.kernels.cpu.packing import put_bytes
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
+
+# Edges that are words on their way to fewer bytes.
+_AT_ONCE = 1 << 22
 
 
 def packing_of(binding: Binding) -> Packing | None:
@@ -45,6 +50,21 @@ def bytes_apart(binding: Binding) -> int:
     return int(binding.send.neighbours.itemsize) + read
 
 
+def bytes_in_order(binding: Binding) -> int | None:
+    """What an edge takes where whole bytes stand one after the other, with no more than are used.
+
+    That is for kernels that go along all edges as they lie. None: it is no less, or edges are not words.
+    """
+    if isinstance(binding.send, PagedAdjacency):
+        return None
+    packing, word = packing_of(binding), bytes_of_edge(binding)
+    if packing is None and columns(binding):
+        return None
+    bits = max(1, (sending(binding).n - 1).bit_length()) if packing is None else packing.bits
+    size = -(-bits // 8)
+    return size if size < word else None
+
+
 def num_arrays(binding: Binding) -> int:
     """Over how many arrays an edge is spread on a tier."""
     return 1 if packing_of(binding) is not None else 1 + len(columns(binding))
@@ -56,6 +76,23 @@ def packed(
     """The words of all edges, made by all threads in an array that ``empty`` gives."""
     made = empty(rows.num_edges, packing.word)
     packing.put(made, rows.neighbours, rows.columns)
+    return made
+
+
+def in_order(
+    packing: Packing | None, size: int, rows: Adjacency, empty: Callable[[int, Any], np.ndarray]
+) -> np.ndarray:
+    """The words of all edges, or their other ends, in so many bytes each; as `packed`."""
+    made, number = empty(rows.num_edges, np.dtype(f"V{size}")), rows.num_edges
+    out = made.view(np.uint8)
+    for lo in range(0, number, _AT_ONCE):
+        part = slice(lo, min(lo + _AT_ONCE, number))
+        words = ends = rows.neighbours[part]
+        if packing is not None:
+            words = np.empty(len(ends), packing.word)
+            packing.put(words, ends, {name: each[part] for name, each in rows.columns.items()})
+        into = out[part.start * size : part.stop * size]
+        for_blocks(put_bytes, even_blocks(len(words)), words, size, into)
     return made
 
 

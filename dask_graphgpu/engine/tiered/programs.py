@@ -104,17 +104,17 @@ def run_bound(
     way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds, in_place = limits.configured_rounds(), program.in_place and max_supersteps is None
     by_priority = in_place and not in_steps and _may_be_near_far(rounds, way)
-    size, what = bytes_of_edge(binding), f"the program on {view.num_vertices:,} vertices"
+    all_send = rounds != "asynchronous" and every_sends(binding, places)
+    size = dense.bytes_of_edge(binding) if all_send else bytes_of_edge(binding)
+    what = f"the program on {view.num_vertices:,} vertices"
     cut = disk.cut_of(binding.send, size, bytes_of_vertices(binding), what)
     if by_priority and (rounds == "near-far" or cutoff is not None or near_far.pays(binding, cut)):
         return shrinking(
             cut, report, near_far.prepared(binding, places, cutoff, ends, report, keeper)
         )
-    if rounds != "asynchronous" and every_sends(binding, places):
-        return shrinking(
-            cut, report,
-            dense.prepared(binding, places, way, size, max_supersteps, report, keeper, exact=exact_supersteps),
-        )  # fmt: skip
+    if all_send:
+        given = binding, places, way, max_supersteps, report, keeper
+        return shrinking(cut, report, dense.prepared(*given, exact=exact_supersteps))
     kind = Asynchronous if rounds == "asynchronous" else TieredSynchronous
     if rounds in ("auto", "resident-first") and in_place:
         kind = ResidentFirst

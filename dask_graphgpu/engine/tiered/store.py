@@ -10,11 +10,11 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.tiered.copies import brought, copy
+from dask_graphgpu.engine.tiered.copies import brought, copy, on_device
 from dask_graphgpu.engine.tiered.host import room
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
-from dask_graphgpu.engine.tiered.packed import packed
+from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.partition.csr import Adjacency
 
 
@@ -34,6 +34,8 @@ class HostTier:
     cut : Cut
     packing : Packing, optional
         How these columns are in words with the ends of edges.
+    size : int, optional
+        Bytes of an edge's word, if they are to stand one after the other (`packed.in_order`).
 
     Attributes
     ----------
@@ -55,13 +57,14 @@ class HostTier:
         names: Sequence[str],
         cut: Cut,
         packing: Packing | None = None,
+        size: int | None = None,
     ) -> None:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
         self.kept = Kept.of(view)
         self.kept.bound(room(host))
-        self.arrays = self._at_hand(names, packing)
+        self.arrays = self._at_hand(names, packing, size)
         self.resident = self.kept.resident(self.arrays, cut.resident, self._brought)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
@@ -69,16 +72,20 @@ class HostTier:
         is_cut = 0 < cut.resident < self.num_edges and host.offsets[last] < cut.resident
         self.cut_row = last if is_cut else -1
 
-    def _at_hand(self, names: Sequence[str], packing: Packing | None) -> dict[str, np.ndarray]:
+    def _at_hand(
+        self, names: Sequence[str], packing: Packing | None, size: int | None
+    ) -> dict[str, np.ndarray]:
         """The arrays that edges cross the link from, or are brought from if none do."""
         host, kept, cross = self.host, self.kept, self.cut.resident < self.num_edges
         given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
+        empty = kept.empty if cross else np.empty
+        key, arrays = (packing, size, cross, *given), tuple(given.values())
+        if size is not None:
+            order = kept.made(key, arrays, lambda: in_order(packing, size, host, empty))
+            return {"neighbours": order}
         if packing is not None:
-            made = kept.made(
-                (packing, cross, *given), tuple(given.values()),
-                lambda: packed(packing, host, kept.empty if cross else np.empty),
-            )  # fmt: skip
-            return {"neighbours": made}
+            words = kept.made(key, arrays, lambda: packed(packing, host, empty))
+            return {"neighbours": words}
         return {name: kept.pinned(array) for name, array in given.items()} if cross else given
 
     def _brought(self, name: str, edges: int) -> Any:
@@ -111,7 +118,7 @@ class Slot:
 
     def __init__(self, tier: Streamed) -> None:
         size = tier.cut.segment
-        self.arrays = {name: cupy.empty(size, a.dtype) for name, a in tier.arrays.items()}
+        self.arrays = {name: on_device(size, a.dtype) for name, a in tier.arrays.items()}
         self.staged: dict[str, np.ndarray] = {}
         self.copied = cupy.cuda.Event(disable_timing=True)
         self.used = cupy.cuda.Event(disable_timing=True)
