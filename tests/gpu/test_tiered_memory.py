@@ -28,7 +28,35 @@ METHODS = {
 SHARED = {
     "pages of both": ("sssp", {"source": 0}, {"engine": "hybrid", "dispatch": "alternate"}),
     "in turn": ("sssp", {"source": 0}, {"engine": "hybrid", "dispatch": "supersteps"}),
+    "rounds of both": (
+        "sssp", {"source": 0},
+        {"engine": "hybrid", "dispatch": "alternate", "rounds": "asynchronous"},
+    ),
+}  # fmt: skip
+POWER = {"max_iterations": 3, "tolerance": 0}
+# The other ways of transfer and orders of work.
+WAYS = {
+    "sssp streamed": ("sssp", {"source": 0}, {"transfer": "stream", "rounds": "synchronous"}),
+    "sssp read": ("sssp", {"source": 0}, {"transfer": "zero-copy", "rounds": "synchronous"}),
+    "sssp near-far": ("sssp", {"source": 0}, {"rounds": "near-far"}),
+    "sssp from the resident": ("sssp", {"source": 0}, {"rounds": "resident-first"}),
+    "ranks streamed": ("pagerank", POWER, {"transfer": "stream"}),
+    "ranks read": ("pagerank", POWER, {"transfer": "zero-copy"}),
+    "bfs": ("bfs", {"source": 3}, {"device-memory-limit": 300_000}),
+    "predecessors": ("sssp", {"source": 0, "predecessor": True}, {}),
 }
+LAYERED = {"layered": ("sssp", {"source": 0}, {"layout": "layered", "root": 0})}
+ON_DISK = {
+    name: (method, given, settings | {"host-memory-limit": 2_500_000, "page-bytes": 65536})
+    for name, (method, given, settings) in {
+        "sssp on disk": ("sssp", {"source": 0}, {}),
+        "ranks on disk": ("pagerank", POWER, {}),
+        "components on disk": (
+            "weakly_connected_components", {}, {"device-memory-limit": 300_000},
+        ),
+    }.items()
+}  # fmt: skip
+ALL = METHODS | SHARED | WAYS | LAYERED | ON_DISK
 LIMITED = {"device-memory-limit": 750_000, "engine": "gpu"}
 
 
@@ -81,8 +109,23 @@ def pinned(monkeypatch):
         alive.add(memory)
         return memory
 
+    register, unregister = cupy.cuda.runtime.hostRegister, cupy.cuda.runtime.hostUnregister
+    registered = set()
+
+    def pin(place, size, flags):
+        if refusing.refuses(size):
+            raise cupy.cuda.runtime.CUDARuntimeError(REFUSED)
+        register(place, size, flags)
+        registered.add(place)
+
+    def let_go(place):
+        registered.remove(place)
+        unregister(place)
+
     monkeypatch.setattr(cupy.cuda, "PinnedMemory", allocate)
-    return refusing, lambda: len(alive)
+    monkeypatch.setattr(cupy.cuda.runtime, "hostRegister", pin)
+    monkeypatch.setattr(cupy.cuda.runtime, "hostUnregister", let_go)
+    return refusing, lambda: len(alive) + len(registered)
 
 
 def edges():
@@ -92,31 +135,36 @@ def edges():
     return pd.DataFrame({"src": source, "dst": view.out.neighbours, "weight": weight})
 
 
-def outcome(frame, method, given):
+def outcome(frame, method, given, **graph):
     """What a run gives, or the kind of its error; nothing else of it is left."""
     try:
-        return getattr(frame.graph(), method)(**given)
+        return getattr(frame.graph(**graph), method)(**given)
     except MemoryError as error:
         return type(error)
 
 
 @pytest.mark.parametrize("memory", ["device", "pinned"])
-@pytest.mark.parametrize("name", METHODS | SHARED)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.usefixtures("few_objects")
-def test_every_piece_refused_once(name, memory, request):
+def test_every_piece_refused_once(name, memory, request, tmp_path):
     """Of the device's memory: the run goes on with less of it. Of host memory: it says so."""
     refusing, held = request.getfixturevalue(memory)
-    method, given, settings = (METHODS | SHARED)[name]
+    method, given, settings = ALL[name]
     frame = edges()
+    graph = {key: value for key, value in settings.items() if key in ("layout", "root")}
+    settings = {key: value for key, value in settings.items() if key not in graph}
+    settings["spill-directories"] = [str(tmp_path)]
     with dask.config.set({"graphgpu": {**LIMITED, **settings}}):
-        expected = outcome(frame, method, given)
-        assert last_report().attrs["moved"]
+        expected = outcome(frame, method, given, **graph)
+        told = last_report().attrs
+        assert told["moved"]
+        assert (told["disk_bytes"] > 0) == (name in ON_DISK)
         gc.collect()  # else what it has kept is given back for the first piece that is refused
         refused, errors = 0, 0
         while True:
             refused += 1
             refusing.next(refused)
-            found = outcome(frame, method, given)
+            found = outcome(frame, method, given, **graph)
             gc.collect()
             assert held() == 0, refused
             if refusing.asked < refused:
@@ -127,6 +175,7 @@ def test_every_piece_refused_once(name, memory, request):
             else:
                 pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-5)
+    assert not any(folder.iterdir() for folder in tmp_path.iterdir() if folder.is_dir())
     if memory == "device":
         assert refused > 10
         assert errors == 0
