@@ -20,6 +20,15 @@ IDS = [{"ID": id_type, "OFFSET": offset} for id_type, offset in itertools.produc
 
 SUMS = [{**ids, "SUM": total} for ids, total in zip(IDS, ("uint32", "uint64") * 2, strict=True)]
 
+# Types of a search and of its weights.
+PATHS = [
+    {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}
+    for ids, (distance, weight) in zip(
+        IDS,
+        [("int32", "int32"), ("int64", "uint8"), ("float", "float"), ("double", "float")],
+        strict=True,
+    )
+]
 # What each source is written over, as lists of macros from the narrowest to the widest. Sources that
 # are compiled with generated text have their own tests.
 GIVEN = {
@@ -56,14 +65,7 @@ GIVEN = {
     "tier_bfs": IDS,
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
-    "predecessors": [
-        {**ids, "RANK": "int64", "DIST": distance, "WEIGHT": weight}
-        for ids, (distance, weight) in zip(
-            IDS,
-            [("int32", "int32"), ("int64", "uint8"), ("float", "float"), ("double", "float")],
-            strict=True,
-        )
-    ],
+    **dict.fromkeys(("predecessors", "tier_predecessors"), PATHS),
 }
 GENERATED = {"layers", "near_far", "program", "program_blocked", "program_fused"}
 OF_RANKS = {

@@ -145,7 +145,9 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
     """
     limit = limit_of(rows)
     if not isinstance(rows, PagedAdjacency):
-        return host.cut_of(rows, edge, vertices, limit, what, gathers=transfer_of(rows) == "compact")
+        return host.cut_of(
+            rows, edge, vertices, limit, what, gathers=transfer_of(rows) == "compact"
+        )
     most = max(rows.limits.memory // _SHARE, rows.limits.page_bytes)
     cut = Cut.of(rows.num_edges, edge, vertices, limit, what, most=most)
     rows.limits.require(_on_host(rows, cut, edge), f"{what} with its edges on disk")

@@ -55,9 +55,9 @@ def predecessors(
         predecessor, count = cupy.empty(n, view.out.neighbours.dtype), cupy.zeros(1, np.uint64)
         degree = here.degrees("both") if view.directed else np.uint64(0)
         preference = rows.tier.offsets, degree, np.uint64(0) if rank is None else rank
-        given = *there, *preference, predecessor, rows.read
+        given: list[Any] = [*there, *preference, predecessor, rows.read]
         if weight is None:
-            given = np.uint64(0), *given
+            given.insert(0, np.uint64(0))
         rows.over_vertices("begin_offers", there[1], number, predecessor, rows.active)
         rows.transfer.superstep(rows.active, rows.along("offer_part", *given, columns=names))
         rows.over_vertices("count_without", there[1], number, predecessor, count, shared=True)
@@ -68,7 +68,13 @@ def predecessors(
         began, now = time.perf_counter(), 0
         round_of = cupy.empty(n, np.uint32)
         rows.over_vertices(
-            "begin_plateaus", there[1], number, np.uint64(source), predecessor, round_of, rows.active
+            "begin_plateaus",
+            there[1],
+            number,
+            np.uint64(source),
+            predecessor,
+            round_of,
+            rows.active,
         )
         left = 1
         while left:
@@ -89,6 +95,4 @@ def predecessors(
         "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
     }
     what = "the predecessors"
-    return TieredRows.run(
-        view, "tier_predecessors", defines, vertex, what, report, found, names
-    )
+    return TieredRows.run(view, "tier_predecessors", defines, vertex, what, report, found, names)
