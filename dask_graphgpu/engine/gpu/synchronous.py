@@ -147,7 +147,7 @@ class Synchronous(Superstep):
             "direction": DIRECTIONS.index(self.dense if dense else self.sparse),
             "blocks": self.blocks,
         }
-        arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
+        arrays.control.set(np.array([control[name] for name in CONTROL], np.int64))
         self.first_frontier = active
         return control
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # Edges that a warp takes at once, and blocks on a multiprocessor.
 PIECE, _BLOCKS = 256, 8
 
+# The rate of reads here over that of the kernel that measures: 50.3 and 48.2 GB/s on an H200.
+_IN_ORDER = 1.04
+
 # Seconds of the host for a segment that is streamed: a copy, four events and a launch; and of the link
 # between two of them.
 _PART, _BETWEEN = 38e-6, 15e-6
@@ -58,7 +61,8 @@ def prepared(
     limit, exact
         As of `Synchronous.run`.
     """
-    edge, size = bytes_of_edge(binding), bytes_in_order(binding)
+    size = bytes_in_order(binding)
+    edge = size or packed.bytes_of_edge(binding)
     beginning = None if keeper is None else Beginning(keeper, False, None)
 
     def attempt(cut: Cut) -> State:
@@ -89,7 +93,7 @@ def _faster(cut: Cut, edge: int, rates: link.Rates) -> str:
     """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
     lengths = np.diff(cut.bounds)
     streamed = np.maximum(lengths * edge / rates.copies + _BETWEEN, _PART).sum()
-    read = (cut.num_edges - cut.without_buffers().resident) * edge / rates.reads
+    read = (cut.num_edges - cut.without_buffers().resident) * edge / (_IN_ORDER * rates.reads)
     return "zero-copy" if read < streamed else "stream"
 
 

@@ -57,12 +57,16 @@ def bytes_in_order(binding: Binding) -> int | None:
     """
     if isinstance(binding.send, PagedAdjacency):
         return None
-    packing, word = packing_of(binding), bytes_of_edge(binding)
-    if packing is None and columns(binding):
+    packing = packing_of(binding)
+    if packing is not None:
+        bits, word = packing.bits, packing.word
+    elif not columns(binding):
+        bits = max(1, (binding.send.num_vertices - 1).bit_length())
+        word = binding.send.neighbours.dtype
+    else:
         return None
-    bits = max(1, (sending(binding).n - 1).bit_length()) if packing is None else packing.bits
     size = -(-bits // 8)
-    return size if size < word else None
+    return size if size < word.itemsize else None
 
 
 def num_arrays(binding: Binding) -> int:
