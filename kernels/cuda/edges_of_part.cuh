@@ -28,8 +28,8 @@ __device__ __forceinline__ uint64 find_row(const Part &part, uint64 row, uint64 
     return row;
 }
 
-// Calls `edge(u, v, e)` for each of them; how many this thread had.
-template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &part, Edge edge) {
+// Calls `edge(u, e)` for each of them, by its row and its place; how many this thread had.
+template <typename Edge> __device__ __forceinline__ uint64 for_places(const Part &part, Edge edge) {
     uint64 read = 0, first = part.from / WARP * WARP;
     for (uint64 chunk = first + warp_rank() * CHUNK; chunk < part.to;
          chunk += num_warps() * CHUNK) {
@@ -62,13 +62,18 @@ template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &
                         owner += half;
                 uint64 e = __shfl_sync(FULL_WARP, origin, owner) + x;
                 if (x < total) {
-                    edge((ID)(row + owner), part.neighbours[e], e);
+                    edge((ID)(row + owner), e);
                     ++read;
                 }
             }
         }
     }
     return read;
+}
+
+// Calls `edge(u, v)` for each of them, by its ends.
+template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &part, Edge edge) {
+    return for_places(part, [&](ID u, uint64 e) { edge(u, part.neighbours[e]); });
 }
 
 __device__ __forceinline__ void count_read(uint64 mine, uint64 *read) {

@@ -191,12 +191,12 @@ extern "C" __global__ void __launch_bounds__(256)
     int32 depth = (int32)search->depth;
     uint64 mine;
     if (search->pulls)
-        mine = for_part(part, [&](ID u, ID v, uint64) {
+        mine = for_part(part, [&](ID u, ID v) {
             if (fresh(level + v) == depth)
                 level[u] = depth + 1;
         });
     else
-        mine = for_part(part, [&](ID u, ID v, uint64) {
+        mine = for_part(part, [&](ID u, ID v) {
             if (fresh(level + v) < 0)
                 level[v] = depth + 1;
         });

@@ -32,7 +32,7 @@ extern "C" __global__ void find_outside(const ID *parent, uint64 n, const uint64
 }
 
 extern "C" __global__ void __launch_bounds__(256) link_part(Part part, ID *parent, uint64 *read) {
-    count_read(for_part(part, [&](ID u, ID v, uint64) { link<true>(parent, u, v); }), read);
+    count_read(for_part(part, [&](ID u, ID v) { link<true>(parent, u, v); }), read);
 }
 
 extern "C" __global__ void shorten(ID *parent, uint64 n) { compress(parent, n); }

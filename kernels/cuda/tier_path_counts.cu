@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(256)
                uint64 *overflow, uint64 *read) {
     bool bad = false;
     int32 other = pulls ? depth : depth + 1;
-    uint64 mine = for_part(part, [&](ID u, ID v, uint64) {
+    uint64 mine = for_part(part, [&](ID u, ID v) {
         bool first;
         if (level[v] == other)
             bad |= pulls ? add(count + u, count[v], first) : add(count + v, count[u], first);

@@ -27,7 +27,8 @@ extern "C" __global__ void __launch_bounds__(256)
                uint64 *read) {
     Preference preferred = {offsets, degree, rank};
     Paths paths = {distance, reached, weight};
-    uint64 mine = for_part(part, [&](ID u, ID v, uint64 e) {
+    uint64 mine = for_places(part, [&](ID u, uint64 e) {
+        ID v = part.neighbours[e];
         if (paths.fits(u, v, (OFFSET)e))
             offer(predecessor, v, u, preferred);
     });
@@ -57,7 +58,8 @@ extern "C" __global__ void __launch_bounds__(256)
                  uint64 *read, uint32 *round, uint32 now) {
     Preference preferred = {offsets, degree, rank};
     Paths paths = {distance, reached, weight};
-    uint64 mine = for_part(part, [&](ID u, ID v, uint64 e) {
+    uint64 mine = for_places(part, [&](ID u, uint64 e) {
+        ID v = part.neighbours[e];
         DIST here = distance[u];
         if (!reached[v] || distance[v] != here || (DIST)(here + paths.length((OFFSET)e)) != here)
             return;

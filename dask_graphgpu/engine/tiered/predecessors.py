@@ -59,7 +59,7 @@ def predecessors(
         if weight is None:
             given.insert(0, np.uint64(0))
         rows.over_vertices("begin_offers", there[1], number, predecessor, rows.active)
-        rows.transfer.superstep(rows.active, rows.along("offer_part", *given, columns=names))
+        rows.transfer.superstep(rows.active, rows.along("offer_part", *given))
         rows.over_vertices("count_without", there[1], number, predecessor, count, shared=True)
         without, edges = int(count[0]), int(rows.read[0])
         note(1, n, edges, began)
@@ -79,7 +79,7 @@ def predecessors(
         left = 1
         while left:
             now += 1
-            go = rows.along("plateau_part", *given, round_of, np.uint32(now), columns=names)
+            go = rows.along("plateau_part", *given, round_of, np.uint32(now))
             rows.transfer.superstep(rows.active, go)
             count[:] = 0
             rows.over_vertices(

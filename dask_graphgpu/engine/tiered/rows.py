@@ -37,7 +37,7 @@ class TieredRows:
         Macros beside the types of ids and offsets.
     cut : Cut
     names : sequence of str
-        Columns of the edges that kernels read.
+        Columns that kernels read.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class TieredRows:
         here = DeviceView.of(view)
         self.n, self._on_device = here.n, view.on_device
         tier, transfer = kinds_of(view.out)
-        self.tier = tier(here, view.out, names, cut)
+        self.tier, self._names = tier(here, view.out, names, cut), names
         self.transfer = transfer(self.tier, transfer_of(view.out), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
         self.active = cupy.empty(self.n, np.uint8)
@@ -136,15 +136,18 @@ class TieredRows:
         """A result where the view has its arrays, as of `DeviceView`."""
         return array if self._on_device else to_host(array, self.tier.kept)
 
-    def along(self, name: str, *given: Any, columns: Sequence[str] = ()) -> Go:
-        """What launches a kernel over a part of the edges and of these columns, for `Transfer.superstep`."""
+    def along(self, name: str, *given: Any) -> Go:
+        """What launches a kernel over a part of the edges, for `Transfer.superstep`.
+
+        It is given the part, where edge 0 of each column would be, and ``given``.
+        """
         kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
 
         def go(offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str) -> None:
             neighbours = address(begins["neighbours"])
             part = struct([offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))
-            carried = [np.uint64(address(begins[column])) for column in columns]
-            launch.flat(kernel, blocks * _THREADS, (part, *carried, *given), threads=_THREADS)
+            columns = [np.uint64(address(begins[name])) for name in self._names]
+            launch.flat(kernel, blocks * _THREADS, (part, *columns, *given), threads=_THREADS)
 
         return go
