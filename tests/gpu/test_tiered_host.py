@@ -149,6 +149,38 @@ def test_nothing_is_gathered_without_room(graph):
         assert last_report().attrs["moved"]["compact"]["parts"] < few
 
 
+def test_pages_at_hand_are_within_the_limit(tmp_path, monkeypatch):
+    """Memory that pages are read to, from which the device copies, and answers that a caller has."""
+    rng = np.random.default_rng(6)
+    source = (600 * rng.random(40_000) ** 2).astype(np.int64)
+    frame = pd.DataFrame({"src": source, "dst": rng.integers(0, 600, 40_000)})
+    settings = {
+        "host-memory-limit": 610_000,
+        "device-memory-limit": 420_000,
+        "page-bytes": 4096,
+        "spill-directories": [str(tmp_path)],
+    }
+    most, count = [], host.count
+
+    def noted(memory, num_bytes):
+        count(memory, num_bytes)
+        most.append(host.pinned_bytes())
+
+    gc.collect()
+    before = host.pinned_bytes()
+    monkeypatch.setattr(host, "count", noted)
+    monkeypatch.setattr(limits, "_MOST", 8192)
+    with dask.config.set({"graphgpu": settings}):
+        answers = [
+            frame.graph(engine="gpu").pagerank(max_iterations=3, tolerance=0) for _ in range(6)
+        ]
+    assert last_report().attrs["disk_bytes"] > 0
+    vertices = 2 * 8 * 601
+    assert 0 < max(most) - before <= 610_000 - vertices
+    for found in answers[1:]:
+        pd.testing.assert_frame_equal(found, answers[0], rtol=1e-6)
+
+
 def test_room(graph):
     rows = graph._input.held.view("keep").out
     with dask.config.set({"graphgpu.host-memory-limit": None}):
