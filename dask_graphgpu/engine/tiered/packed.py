@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,12 +20,20 @@ from dask_graphgpu.partition.paged.sort import PagedAdjacency
 # Edges that are words on their way to fewer bytes.
 _AT_ONCE = 1 << 22
 
+_packings: WeakKeyDictionary[Binding, Packing | None] = WeakKeyDictionary()
+
 
 def packing_of(binding: Binding) -> Packing | None:
     """How a program's edges are words; None where they are not.
 
-    What columns hold is looked at once for the rows.
+    Worked out once for a binding; what columns hold is looked at once for the rows.
     """
+    if binding not in _packings:
+        _packings[binding] = _packing(binding)
+    return _packings[binding]
+
+
+def _packing(binding: Binding) -> Packing | None:
     read, rows, view = columns(binding), binding.send, sending(binding)
     if isinstance(rows, PagedAdjacency):  # they stay as they are on disk
         return None
