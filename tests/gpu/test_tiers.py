@@ -135,9 +135,10 @@ def test_what_is_moved():
 
 
 def test_a_dense_frontier_is_not_gathered():
-    program, arguments, _ = BUILT_IN["pagerank float64 plain"]
+    """In a first superstep all vertices send."""
     view = graph(directed=False).view()
-    _, report = ran(program, view, 0.4, "compact", **arguments)
+    given = {"max_supersteps": 1, "exact_supersteps": True}
+    _, report = ran(CUSTOM["labels"][0], view, 0.4, "compact", **given)
     assert report.moved.keys() == {"stream"}
 
 
@@ -297,7 +298,7 @@ def test_methods_of_a_frame():
         assert sum(moved["bytes"] for moved in last_report().attrs["moved"].values()) > 0
         pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
     with dask.config.set(limit):
-        for name, given in (("core_number", {}), ("sssp", {"source": 0, "predecessor": True})):
+        for name, given in (("core_number", {}), ("triangle_count", {})):
             with pytest.raises(EngineUnavailable, match=r"device-memory-limit.*pagerank"):
                 getattr(edges.graph(engine="gpu"), name)(**given)
 
