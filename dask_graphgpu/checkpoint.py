@@ -223,9 +223,13 @@ class Keeper:
         """Whether to write now: on ranks, when it is due on one of them."""
         choice = self.choice
         steps = choice.supersteps and superstep - self._last_superstep >= choice.supersteps
-        late = choice.seconds is not None and time.monotonic() - self._last >= choice.seconds
-        due = bool(steps or late)
+        due = bool(steps or self.late())
         return due if self.ranks is None else bool(self.ranks.max(int(due)))
+
+    def late(self) -> bool:
+        """Whether it is due by the clock, on this rank; so it may be in the middle of a superstep."""
+        seconds = self.choice.seconds
+        return seconds is not None and time.monotonic() - self._last >= seconds
 
     def write(
         self, superstep: int, columns: Mapping[str, np.ndarray], aggregates: Mapping[str, Any]

@@ -71,10 +71,10 @@ def view():
     return View.of(rows, vertex_columns={"residual": np.full(N, 0.15 / N)})
 
 
-def kept_in(path, share=None, *, resume=False, n=N, every=1, ids=None):
+def kept_in(path, share=None, *, resume=False, n=N, every=1, seconds=None, ids=None):
     """A keeper for one rank, or for a share of the graph, that keeps after so many supersteps."""
     return Keeper(
-        Checkpoint(path, seconds=None, supersteps=every),
+        Checkpoint(path, seconds=seconds, supersteps=every),
         resume=resume,
         call="test",
         ids=SimpleNamespace(position=None) if ids is None else ids,

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.program import VertexProgram
 
@@ -41,6 +41,9 @@ class Keeper(Protocol):
 
     def due(self, superstep: int) -> bool:
         """Whether to keep the state now."""
+
+    def late(self) -> bool:
+        """Whether the state is due by the clock, on one rank; also in the middle of a superstep."""
 
     def write(
         self, superstep: int, columns: Mapping[str, np.ndarray], aggregates: Mapping[str, Any]
@@ -115,4 +118,27 @@ class Keeping:
     def after(self, superstep: int, aggregates: Mapping[str, Any]) -> None:
         """Have the state kept, if that is due."""
         if self.keeper.due(superstep):
-            self.keeper.write(superstep, self.engine.kept(), aggregates)
+            self.now(superstep, aggregates)
+
+    def now(self, superstep: int, aggregates: Mapping[str, Any]) -> None:
+        """Have the state kept, also in the middle of the superstep after this one."""
+        self.keeper.write(superstep, self.engine.kept(), aggregates)
+
+
+# Columns of what was kept in the middle of a round: messages that are yet to be taken, and whether there
+# is one. Who is active has sent to nobody, all others to all: what they sent is among these.
+PENDING, PENDING_RECEIVED = "pending", "pending received"
+
+
+def refuse_pending(columns: Mapping[str, np.ndarray], engine: str) -> None:
+    """Raise where messages are yet to be taken, on an engine that begins a superstep without any.
+
+    Raises
+    ------
+    InvalidCheckpoint
+    """
+    if PENDING in columns:
+        raise InvalidCheckpoint(
+            f"the checkpoint was written in the middle of an asynchronous round, which {engine} cannot go "
+            "on from: use engine='cpu', or set graphgpu.device-memory-limit as when it was written"
+        )

@@ -1,6 +1,9 @@
 """Runs on the GPU that are cut short go on from what was kept, there and on the CPU."""
 
 import itertools
+import json
+import shutil
+from concurrent.futures import Future, wait
 
 import dask
 import numpy as np
@@ -17,13 +20,14 @@ from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine import cpu, gpu, hybrid, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.hybrid import programs
-from dask_graphgpu.engine.hybrid.dispatch import WAYS
+from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
+from dask_graphgpu.engine.hybrid.dispatch import WAYS, Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-from dask_graphgpu.errors import NotConverged
+from dask_graphgpu.errors import InvalidCheckpoint, NotConverged
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.device import fingerprint as on_device
 
@@ -126,6 +130,77 @@ def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
             assert begun(path, first, program, view(), 2, **arguments) or first is cpu
             found = gone_on(path, second, program, view(), **arguments)
             np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+
+
+@pytest.mark.parametrize("rounds", ["asynchronous", "resident-first"])
+@pytest.mark.parametrize("engine", [tiered, hybrid], ids=["tiered", "hybrid"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_in_the_middle_of_a_round(name, engine, rounds, tmp_path, monkeypatch):
+    """Between any two parts: what was sent and not taken is kept as well."""
+    check_middles(name, engine, rounds, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["in place, by rounds", "sums of some"])
+def test_in_the_middle_of_a_round_that_is_shared(name, tmp_path, monkeypatch):
+    """The CPU takes pages, from the end, wherever the GPU is."""
+    slow = {"pull": 1.0, "push": 1e12, "gpu": 1e3, "cpu_beside": 1e3, "gpu_beside": 1.0}
+    monkeypatch.setattr("dask_graphgpu.engine.hybrid.dispatch._FIRST", 64)
+    monkeypatch.setattr("dask_graphgpu.engine.hybrid.dispatch.BLOCK", 32)
+    monkeypatch.setattr(programs, "_speeds", lambda *_: Speeds(**slow))
+    monkeypatch.setattr(Future, "done", lambda self: bool(wait([self]).done))
+    begin, taken = HybridAsynchronous._begin_page, []
+    monkeypatch.setattr(
+        HybridAsynchronous, "_begin_page", lambda self: (taken.append(1), begin(self))
+    )
+    check_middles(name, hybrid, "asynchronous", tmp_path, monkeypatch)
+    assert taken
+
+
+def check_middles(name, engine, rounds, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "BLOCK", 32)
+    monkeypatch.setattr(tiered_rounds, "FEW", -1)
+    monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
+    monkeypatch.setattr("dask_graphgpu.engine.hybrid.programs._is_gpus", lambda *_, **__: False)
+    program, arguments = PROGRAMS[name]
+    in_place = program.in_place and "max_supersteps" not in arguments
+    if not (in_place or (program.accumulative and rounds == "asynchronous")):
+        return  # refused
+    binding = Binding(program, view(), arguments.get("constants", {}))
+    room = limits.BUFFERS * limits.BLOCK * bytes_of_edge(binding)
+    limit = {
+        tiered: bytes_of_vertices(binding) + room,
+        hybrid: programs.bytes_of_vertices(binding) + room,
+        cpu: None,
+    }
+    settings = {"rounds": rounds, "transfer": "stream", "device-memory-limit": limit[engine]}
+    expected, within = on(cpu, program, view(), **arguments), 0
+    with dask.config.set({"graphgpu": settings}):
+        for after in (1, 2, 3, 5, 8, 13, 40):
+            path = tmp_path / f"kept {after}"
+            keeper = cut_short(kept_in(path, every=None, seconds=0), after)
+            try:
+                on(engine, program, view(), keeper=keeper, **arguments)
+            except Cut:
+                pass
+            else:
+                continue
+            pending = "pending" in json.loads((path / "manifest.json").read_text())["columns"]
+            within += pending
+            for second in (cpu, tiered, hybrid):
+                copy = tmp_path / f"{after} {second.__name__}"
+                shutil.copytree(path, copy)
+                with dask.config.set({"graphgpu.device-memory-limit": limit[second]}):
+                    found = gone_on(copy, second, program, view(), **arguments)
+                np.testing.assert_allclose(found[program.first], expected[program.first], rtol=1e-8)
+            if pending:
+                with (
+                    dask.config.set({"graphgpu.device-memory-limit": None}),
+                    pytest.raises(
+                        InvalidCheckpoint, match="in the middle of an asynchronous round"
+                    ),
+                ):
+                    gone_on(path, gpu, program, view(), **arguments)
+    assert (within > 0) == (program.accumulative or program.active is not None)
 
 
 @pytest.mark.parametrize("split", [*WAYS, "alternate, asynchronous"])

@@ -14,6 +14,7 @@ from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.edge_kernels import partial_dtype
+from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.writer import flat
@@ -51,6 +52,7 @@ class Synchronous:
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
         self._known: dict[tuple[str, int], Part] = {}
+        self._pending: Mapping[str, np.ndarray] = {}
         self._count()
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -91,6 +93,7 @@ class Synchronous:
         read, found = self._push() if direction == "push" else self._gather(direction)
         if bad or found:
             raise overflow(self.program, "compute")
+        self._take_pending()
         applied = arrays.run(
             "apply", arrays.vertex_blocks, self.binding.edges, self.messages, self.received,
             arrays.reached, arrays.active,
@@ -169,6 +172,22 @@ class Synchronous:
         )  # fmt: skip
         return total, any(results)
 
+    def _take_pending(self) -> None:
+        """Add messages that were sent before what was kept of the run, if some were yet to be taken."""
+        pending, self._pending = self._pending, {}
+        if not pending:
+            return
+        own, combine = self.arrays.owned, self.program.combine
+        messages, given = self.messages[:own], pending[PENDING][:own].view(self.messages.dtype)
+        if combine == "any":
+            np.copyto(messages, given, where=given != self.identity)
+        else:
+            {"sum": np.add, "min": np.minimum, "max": np.maximum}[combine](
+                messages, given, out=messages
+            )
+        if PENDING_RECEIVED in pending:
+            self.received[:own] |= pending[PENDING_RECEIVED][:own]
+
     def _notified(self) -> np.ndarray:
         """Mark those to whom an active vertex sends."""
         edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
@@ -231,6 +250,9 @@ class Synchronous:
         arrays.active[: arrays.owned] = columns["active"][: arrays.owned]
         if self.program.has_reached:
             arrays.reached[: arrays.owned] = columns["reached"][: arrays.owned]
+        self._pending = {
+            name: columns[name] for name in (PENDING, PENDING_RECEIVED) if name in columns
+        }
         self._count()
 
     def result(self) -> State:

@@ -15,7 +15,7 @@ from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import forced
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS, LOG_WORDS, Superstep
-from dask_graphgpu.engine.keeping import Keeper, Keeping
+from dask_graphgpu.engine.keeping import Keeper, Keeping, refuse_pending
 from dask_graphgpu.engine.loop import not_converged, overflow
 from dask_graphgpu.engine.schedule import configured_allocation
 from dask_graphgpu.engine.state import State
@@ -125,12 +125,17 @@ class Synchronous(Superstep):
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
         """Take what was kept for the state at the start."""
         arrays = self.arrays
+        self._take_pending(columns)
         checkpoints.put(arrays, columns)
         self._tell_ghosts()
         arrays.sources = None if self.every else np.flatnonzero(cupy.asnumpy(arrays.active))
         if self.stages.alone_after:
             for name, column in arrays.new.items():
                 column[:] = arrays.state[name]
+
+    def _take_pending(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Have messages that were sent before: here a superstep begins without any."""
+        refuse_pending(columns, "engine='gpu' with all edges in its memory")
 
     def _tell_ghosts(self) -> None:
         """Have values at ghosts that own vertices have elsewhere: here are none."""

@@ -78,8 +78,17 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
         self._host.begin_superstep(self._completed + 1, self.arrays.last_aggregates)
         return True
 
-    def _take_turn(self, *, waits: bool = False) -> bool:
-        """Take what the CPU has sent, if it is through, and have it go on; False: there is no more to do."""
+    def _pause(self, kept: Keeping) -> None:
+        """As of `Asynchronous`, when the CPU is through with its page, which has whole rows."""
+        while self._busy is not None:
+            self._take_turn(waits=True, begins=False)
+        super()._pause(kept)
+
+    def _take_turn(self, *, waits: bool = False, begins: bool = True) -> bool:
+        """Take what the CPU has sent, if it is through, and have it go on; False: there is no more to do.
+
+        ``begins``: with the next page, if there is nothing left to do of this one.
+        """
         if self._pages is None:
             return False
         if self._busy is not None:
@@ -90,6 +99,8 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
                 self._take_messages(self._struct, bad=turn.bad)
                 self._begin_local_round()
                 return True
+        if not begins:
+            return False
         self._page = self._pages.for_cpu()
         if self._page is None:
             self._pages = None

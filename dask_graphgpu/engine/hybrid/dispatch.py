@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from dask_graphgpu import config
 from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 from dask_graphgpu.errors import InvalidArgument
@@ -270,6 +272,9 @@ class Pages:
         Seconds before the CPU's first page, and after its last until the device has its messages.
     each : bool
         Whether it is so of each page of the CPU's.
+    offsets : int64 array, optional
+        Of rows: those of the CPU's pages that are cut from others begin with a row. Where none begins in
+        the last page, the CPU takes nothing.
     """
 
     def __init__(
@@ -281,7 +286,9 @@ class Pages:
         ending: float = 0.0,
         *,
         each: bool = False,
+        offsets: np.ndarray | None = None,
     ) -> None:
+        self._offsets = offsets
         self._speeds, self._way, self._each = speeds, way, each
         self._starting, self._ending = starting, ending
         self._lock = threading.Lock()
@@ -338,6 +345,10 @@ class Pages:
         size = speeds.push * _PAGE if speeds.measured else _FIRST
         size = int(size / max(share, 1e-9)) // BLOCK * BLOCK
         lo = max((last.hi - max(size, BLOCK)) // BLOCK * BLOCK, last.lo)
+        if self._offsets is not None:
+            lo = int(self._offsets[np.searchsorted(self._offsets, lo)])
+            if lo >= last.hi:
+                return None
         active = round(share * (last.hi - lo))
         takes = self._starting + _LATE * active / speeds.push + self._ending
         return Page(lo, last.hi, active) if takes < self._rest / speeds.gpu_shared else None

@@ -9,7 +9,7 @@ References
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha, streams
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
-from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.keeping import PENDING, Keeping
 from dask_graphgpu.engine.loop import run_superstep
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import link
@@ -92,7 +92,7 @@ class HybridSupersteps(TieredSynchronous):
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
         self._working: Future[Pushed] | None = None
         self._making: Future[HostSide] | None = None
-        self._folds = True
+        self._folds, self._has_pending = True, False
         self._streamed = (-1, -1), 0.0  # edges and vertices that are active, and as of `_streams`
         self._done = {
             side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
@@ -109,6 +109,10 @@ class HybridSupersteps(TieredSynchronous):
             cupy.cuda.get_current_stream().synchronize()  # copies to what is given back
             if self._making is not None and self._making.exception() is None:
                 self._making.result().arrays.close()
+
+    def _take_pending(self, columns: Mapping[str, np.ndarray]) -> None:
+        super()._take_pending(columns)
+        self._has_pending = PENDING in columns
 
     def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
         self._control, self._before = super()._begin(limit, before), before
@@ -147,7 +151,7 @@ class HybridSupersteps(TieredSynchronous):
                 return control
             timed, began = self._is_timed, time.perf_counter()
             step()
-            self._folds = True
+            self._folds, self._has_pending = True, False
             self._control = self._looked()
             self._note_together(control, time.perf_counter() - began if timed else None)
             if self._control["bad"]:
@@ -187,6 +191,8 @@ class HybridSupersteps(TieredSynchronous):
     def _is_alone(self) -> bool:
         """Whether the CPU is to run the next superstep."""
         control, speeds = self._control, self.speeds
+        if self._has_pending:
+            return False  # messages that were kept are on the device
         if self.dispatch != "auto":
             return self.dispatch == "supersteps" and control["completed"] % 2 == 1
         gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu

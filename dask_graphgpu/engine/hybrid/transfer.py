@@ -66,7 +66,13 @@ class SharedTransfer(Transfer):
         if not segments:  # as in short supersteps, of which there may be many
             return
         given = [Page(*each) for each in segments]
-        pages = Pages(given, self._speeds, self._dispatch, *self._beside, each=self.page_by_page)
+        each = self.page_by_page
+        pages = Pages(
+            given, self._speeds, self._dispatch, *self._beside, each=each,
+            offsets=self.tier.host.offsets if each else None,
+        )  # fmt: skip
+        if self._dispatch in ("cpu", "alternate"):
+            self._in_order = False
         shared = self.lend(pages)
         sizes: list[int] = []
         before = 0.0

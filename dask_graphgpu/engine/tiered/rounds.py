@@ -8,13 +8,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
@@ -33,22 +34,54 @@ _SMALL, _MOST_SMALL = 1 << 18, 4096
 # Edges of a frontier that is gone on from where all edges lie, until a round has more.
 FEW = 1 << 16
 
+# Of program_tiers.cuh: a vertex that has something to send.
+_WAITS = 1
+
 
 class _Rounds(TieredSynchronous):
     """What kinds of rounds have in common: local ones, over the edges of a part alone."""
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
+        self._within, self._before = False, 0
         self._local = cupy.zeros(len(LOCAL), np.int64)
         self._buffer = arrays.tier.kept.take(len(LOCAL), np.int64)
         self._seen = self._buffer[: len(LOCAL)]
 
     def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
-        """As of `Synchronous`."""
+        """As of `Synchronous`; the state may be kept between two parts of a round as well."""
+        if kept is not None:
+            self._before = 0 if kept.found is None else kept.found.superstep
+            self.transfer.is_due = kept.keeper.late
+            self.transfer.pause = partial(self._pause, kept)
         try:
             return super().run(limit, exact, kept)
         finally:
             self.arrays.tier.kept.give_back(self._buffer)
+
+    def _pause(self, kept: Keeping) -> None:
+        """Have the state kept in the middle of a round, where all or none of each row's edges are behind."""
+        if kept.engine is self and not bool((self.arrays.active == _WAITS).any()):
+            return  # nobody has anything left to send: the round is about to end
+        control = self._looked()
+        self._raise_overflow(control)
+        completed = control["completed"] or self._before
+        self._within = True
+        try:
+            kept.now(completed, self.arrays.last_aggregates() if completed else {})
+        finally:
+            self._within = False
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """As of `Synchronous`; in the middle of a round with messages that wait to be taken."""
+        found, arrays = super().kept(), self.arrays
+        if not self._within:
+            return found
+        found["active"] = (found["active"] == _WAITS).astype(np.uint8)
+        found[PENDING] = cupy.asnumpy(arrays.wide(self.messages, self.binding.message))
+        if len(self.received):
+            found[PENDING_RECEIVED] = cupy.asnumpy(self.received)
+        return found
 
     def _apply_all(self, run: Any) -> Callable[[], None]:
         into = (*self._applied, self.arrays.tier.offsets)
@@ -135,6 +168,11 @@ class Asynchronous(_Rounds):
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
         self._loads_everything = True
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        """As of `Synchronous`; what is behind the run that was kept is not loaded again."""
+        super().resume(columns)
+        self._loads_everything = False
 
     def _bring(self, run: Any, push: Go) -> None:
         everything, self._loads_everything = self._loads_everything, False

@@ -13,7 +13,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
-from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
 from dask_graphgpu.engine.tiered.copies import address
@@ -55,6 +55,16 @@ class TieredSynchronous(Synchronous):
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip
+
+    def _take_pending(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Have messages that were sent before, to which those of the first superstep are added."""
+        if PENDING not in columns:
+            return
+        own, arrays = self.binding.view.num_owned, self.arrays
+        given = cupy.asarray(columns[PENDING][:own])
+        self.messages[:own] = arrays.stored(given, self.binding.message)
+        if PENDING_RECEIVED in columns:
+            self.received[:own] = cupy.asarray(columns[PENDING_RECEIVED][:own])
 
     def _directions(self) -> tuple[str, str]:
         return "push", "push"

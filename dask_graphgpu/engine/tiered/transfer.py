@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import cycle, islice, pairwise
@@ -63,12 +63,23 @@ class Transfer:
         Of `limits.WAYS`.
     defines : dict of str to str
         Types of ids and offsets.
+
+    Attributes
+    ----------
+    is_due : callable
+        Asked before each part of a superstep whose parts are all streamed, in their order: whether to
+        ``pause`` where the first row in it begins. Of no row are only some edges behind then.
+    pause : callable
     """
 
     def __init__(self, tier: HostTier, way: str, defines: dict[str, str]) -> None:
         self.tier, self.way = tier, way
         self.moved: dict[str, Moved] = {}
         self._defines = defines
+
+        self.is_due: Callable[[], bool] = lambda: False
+        self.pause: Callable[[], None] = lambda: None
+        self._in_order = False
         self._rest = tier.cut.resident < tier.num_edges
         self._lengths = np.diff(tier.bounds)
         self._sent: deque[tuple[Part, Slot, dict[str, int]]] = deque()  # by `whole`, ahead
@@ -150,6 +161,7 @@ class Transfer:
         rows, before = self._subgraph.found()
         first, last = np.searchsorted(tier.bounds, (max(lo, here), end)).tolist()
         if everything and self.way != "zero-copy":
+            self._in_order = True
             ends = tier.bounds[first : last + 1].tolist()
             parts = self._streams([(lo, hi, hi - lo) for lo, hi in pairwise(ends)])
         else:
@@ -184,8 +196,21 @@ class Transfer:
 
     def _streamed(self, part: Part, slot: Slot, begins: dict[str, int], go: Go) -> None:
         self._ring.arrive(slot)
-        go(self.tier.offsets, begins, part.lo, part.hi, part.way)
+        lo = part.lo
+        if self._in_order and self.is_due():
+            row = self._first_row(lo)
+            if row < part.hi:
+                if lo < row:
+                    go(self.tier.offsets, begins, lo, row, part.way)
+                self.pause()
+                lo = row
+        go(self.tier.offsets, begins, lo, part.hi, part.way)
         self._ring.release(slot)
+
+    def _first_row(self, lo: int) -> int:
+        """The edge at or behind ``lo`` that is the first of its row."""
+        offsets = self.tier.host.offsets
+        return int(offsets[np.searchsorted(offsets, lo)])
 
     def _gathered(self, part: Part, go: Go) -> None:
         slot = self._ring.next()
@@ -215,6 +240,7 @@ class Transfer:
         active = np.diff(before)
         active[:first] = active[last:] = 0
         ways = self.choose(rows, active)
+        self._in_order = not {"zero-copy", "compact"} & set(ways)
         streamed = [i for i, way in enumerate(ways) if way == "stream"]
         yield from self._streams([(*bounds[i : i + 2].tolist(), int(active[i])) for i in streamed])
         for lo, hi in link.runs([way == "zero-copy" for way in ways]):
