@@ -1,17 +1,41 @@
 """Methods with checkpoint= on edges in pages on disk, cut short and gone on with."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
+
 import dask
 import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
+from kept_runs import Cut
 
-from dask_graphgpu import Checkpoint, last_report
+from dask_graphgpu import Checkpoint, Field, VertexProgram, last_report
+from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.errors import InvalidCheckpoint, NotConverged
 
 pytestmark = on_one_cpu
 
 VERTICES = 1000
+
+ODD = VertexProgram(  # some get nothing in a superstep, and rows that are cut have whole sums
+    state={"x": Field("float64", initial=lambda id: id % 7 + 0.1)},  # noqa: A006
+    compute=lambda source_x, edge_weight: source_x * edge_weight,
+    combine="sum",
+    apply=lambda x, message: 0.3 * x + 1e-4 * message,
+    active=lambda new_x: new_x % 2 < 1.2,
+    stop=lambda superstep: superstep >= 5,
+)
+HOPS = VertexProgram(
+    state={"hops": Field("int64", initial=None, at_source=0)},
+    compute=lambda source_hops: source_hops + 1,
+    combine="min",
+    apply=lambda hops, message: min(hops, message),
+)
+PROGRAMS = {"sums": (ODD, {}), "minima": (HOPS, {"source": 3})}
 
 
 @pytest.fixture
@@ -66,3 +90,111 @@ def test_paths_go_on(edges, limited, tmp_path):
     with dask.config.set(limited):
         kept = Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
         pd.testing.assert_frame_equal(edges.graph().sssp(0, checkpoint=kept), wanted)
+
+
+def cut_after(monkeypatch, writes):
+    """Have runs fail once so many states were written."""
+    write, count = Keeper.write, []
+
+    def counted(self, *arguments):
+        write(self, *arguments)
+        count.append(1)
+        if len(count) == writes:
+            raise Cut
+
+    monkeypatch.setattr(Keeper, "write", counted)
+
+
+@pytest.mark.parametrize("direction", ["auto", "pull", "notify-pull"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_in_the_middle_of_a_superstep(edges, limited, tmp_path, monkeypatch, name, direction):
+    """Between any two groups of pages, and what is behind is not read again."""
+    program, given = PROGRAMS[name]
+    hub = edges.assign(dst=edges["dst"].where(edges.index % 12 > 0, 7))  # its row is cut
+    within, limited["graphgpu.direction"] = 0, direction
+    with dask.config.set(limited):
+        graph = hub.graph().persist()
+        wanted = graph.run(program, **given)
+        whole = last_report().attrs["disk_bytes"]
+        for writes in (1, 2, 9, 14, 30, 47):
+            path = tmp_path / f"kept {writes}"
+            kept = Checkpoint(path, seconds=0)
+            with monkeypatch.context() as patched:
+                cut_after(patched, writes)
+                try:
+                    graph.run(program, checkpoint=kept, **given)
+                except Cut:
+                    pass
+                else:
+                    continue
+            columns = json.loads((path / "manifest.json").read_text())["columns"]
+            within += "gathered all" in columns
+            rarely = Checkpoint(path)
+            found = graph.run(program, checkpoint=rarely, resume=True, **given)
+            pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+            assert last_report().attrs["disk_bytes"] < whole or writes < 3
+    assert within > 1
+
+
+def test_in_the_middle_and_on_in_memory(edges, limited, tmp_path, monkeypatch):
+    """Who knows of no middle begins the superstep anew."""
+    kept = Checkpoint(tmp_path / "kept", seconds=0)
+    with dask.config.set(limited), monkeypatch.context() as patched:
+        cut_after(patched, 18)
+        with pytest.raises(Cut):
+            edges.graph().run(ODD, checkpoint=kept)
+    assert "gathered all" in (tmp_path / "kept" / "manifest.json").read_text()
+    found = edges.graph().run(ODD, checkpoint=Checkpoint(tmp_path / "kept"), resume=True)
+    pd.testing.assert_frame_equal(found, edges.graph().run(ODD), rtol=1e-12)
+
+
+KILLED = """
+import os, sys, dask, numpy as np, pandas as pd
+from dask_graphgpu import Checkpoint, last_report
+from dask_graphgpu.checkpoint import Keeper
+
+frame, path, pages, after = sys.argv[1:]
+write, count = Keeper.write, []
+
+def counted(self, *arguments):
+    write(self, *arguments)
+    count.append(1)
+    if len(count) == int(after):
+        print("kept", flush=True)
+        import time
+        time.sleep(600)
+
+Keeper.write = counted
+settings = {
+    "graphgpu.host-memory-limit": "900kB", "graphgpu.page-bytes": 4096,
+    "graphgpu.spill-directories": [pages],
+}
+with dask.config.set(settings):
+    kept = Checkpoint(path, seconds=0 if after != "0" else 60)
+    ranks = pd.read_parquet(frame).graph().pagerank(
+        tolerance=1e-12, checkpoint=kept, resume=after == "0"
+    )
+    print(last_report().attrs["disk_bytes"], flush=True)
+    ranks.to_parquet(frame + ".ranks")
+"""
+
+
+def test_a_process_that_is_killed(edges, limited, tmp_path):
+    """With kill -9, in the middle of a pass over all pages; another process goes on from there."""
+    frame, path, pages = tmp_path / "edges", tmp_path / "kept", tmp_path / "pages"
+    edges.to_parquet(frame)
+    command = [sys.executable, "-c", KILLED, str(frame), str(path), str(pages)]
+    with subprocess.Popen([*command, "23"], stdout=subprocess.PIPE) as run:
+        try:
+            assert run.stdout.readline() == b"kept\n"
+        finally:
+            os.kill(run.pid, signal.SIGKILL)
+    assert "gathered all" in (path / "manifest.json").read_text()
+    left = [name for name in os.listdir(pages) if (pages / name).is_dir()]
+    assert left
+    subprocess.run([*command, "0"], check=True, stdout=subprocess.PIPE)
+    assert not any((pages / name).exists() for name in left)  # swept by who began next
+    found = pd.read_parquet(f"{frame}.ranks")
+    with dask.config.set(limited):
+        pd.testing.assert_frame_equal(found, edges.graph().pagerank(tolerance=1e-12))
+    assert not path.exists()

@@ -52,7 +52,7 @@ class Synchronous:
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
         self._known: dict[tuple[str, int], Part] = {}
-        self._pending: Mapping[str, np.ndarray] = {}
+        self._pending: dict[str, np.ndarray] = {}
         self._count()
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -218,9 +218,9 @@ class Synchronous:
         """Of each part's first and last row: combined messages, the same in floats, if one came."""
         slots, binding = 2 * len(self._parts), self.binding
         return (
-            np.empty(slots, partial_dtype(binding)),
-            np.empty(slots if binding.shadowed("sum") else 0, np.float64),
-            np.empty(slots if binding.needs_received else 0, np.uint8),
+            np.zeros(slots, partial_dtype(binding)),
+            np.zeros(slots if binding.shadowed("sum") else 0, np.float64),
+            np.zeros(slots if binding.needs_received else 0, np.uint8),
         )
 
     def aggregate(self, name: str) -> Any:
@@ -241,7 +241,8 @@ class Synchronous:
     def kept(self) -> dict[str, np.ndarray]:
         columns = {f"state {name}": self.arrays.state[name] for name in self.program.changing}
         columns["active"] = self.arrays.active
-        return columns | ({"reached": self.arrays.reached} if self.program.has_reached else {})
+        columns |= {"reached": self.arrays.reached} if self.program.has_reached else {}
+        return columns | self._pending
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
         arrays = self.arrays

@@ -63,19 +63,19 @@ def run(
         )
     binding = Binding(program, view, constants or {})
     places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
-    _check_memory(binding)
+    _check_memory(binding, keeps=keeper is not None)
     arrays = Arrays(binding, lower(binding), places)
     kept = None
     if keeper is not None:
         kept = begun(keeper, program, binding, arrays.state, False, cutoff)
-    engine = PagedSynchronous(arrays, report)
+    engine = PagedSynchronous(arrays, report, keeper)
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
     return run_supersteps(
         binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
     )
 
 
-def _check_memory(binding: Binding) -> None:
+def _check_memory(binding: Binding, *, keeps: bool) -> None:
     """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
     from dask_graphgpu.partition.paged.rows import PagedRows
 
@@ -85,6 +85,8 @@ def _check_memory(binding: Binding) -> None:
     state += sum(binding.dtypes[name].itemsize for name in binding.program.changing)
     # Messages, what is sent, marks, degrees, offsets and counts of the rows.
     vertex = state + 2 * binding.message.itemsize + 4 + 3 * 8
+    if keeps:  # what the rows have got in the middle of a superstep, and whether it is all
+        vertex += binding.message.itemsize + 8 + 1
     columns = 1 + len(binding.edges.columns)
     window = rows.limits.window_bytes(columns)
     n = binding.view.num_vertices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.parts import PART
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.keeping import Keeper
+from dask_graphgpu.engine.paged.halfway import Halfway
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
@@ -35,9 +37,11 @@ class PagedSynchronous(Synchronous):
     bit for bit.
     """
 
-    def __init__(self, arrays: Arrays, report: Report) -> None:
+    def __init__(self, arrays: Arrays, report: Report, keeper: Keeper | None = None) -> None:
         super().__init__(arrays, report)
         self._slower: float | None = None
+        self._keeper = keeper
+        self._halfway = Halfway(keeper, self.messages, self.received)
 
     def direction(self) -> str:
         if self.forced != "auto":
@@ -59,19 +63,46 @@ class PagedSynchronous(Synchronous):
         spans = np.stack([parts.edges[groups[:-1]], parts.edges[groups[1:]]], 1).astype(np.int64)
         if kernel == "gather_some":
             spans = self._needed(spans, marked)
+        halfway = self._halfway
+        halfway.begin(len(spans))
+        needed = halfway.needed(parts, groups)
+        spans = np.where(needed[:, None], spans, spans[:, :1])
         offsets, emitted = edges.offsets.view(np.uint64), self.emitted
 
         def gather(i: int, held: Mapping[str, np.ndarray]) -> list[tuple[bool, int]]:
             within, lo = edges.among(held), int(groups[i])
+            if not needed[i]:
+                halfway.passed(i, bad=False, write=self._write)
+                return []
             found: list[tuple[bool, int]] = arrays.run(
                 kernel, even_blocks(int(groups[i + 1]) - lo, work=PART) + lo, within, parts.rows,
                 parts.edges, offsets, within.neighbours, emitted, arrays.active, marked, *into,
             )  # fmt: skip
+            halfway.passed(i, bad=any(bad for bad, _ in found), write=self._write)
             return found
 
         results = self._window.each(spans, gather)
         self._note(self._window)
         return [block for of_group in results for block in of_group]
+
+    def _gather(self, direction: str) -> tuple[int, bool]:
+        found = super()._gather(direction)
+        self._halfway.end()
+        return found
+
+    def _write(self) -> None:
+        """Have the state before this superstep kept, with what there is of the messages."""
+        arrays = self.arrays
+        fold = partial(arrays.lowered.kernel("fold"), self._parts.rows)
+        columns = self._halfway.columns(
+            self._parts, self._groups, lambda *into: bool(fold(*into, *self._partial))
+        )
+        if columns is not None and self._keeper is not None:
+            self._keeper.write(arrays.superstep - 1, self.kept() | columns, arrays.aggregates)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        super().resume(columns)
+        self._halfway.resume(columns)
 
     def result(self) -> State:
         if "_window" in vars(self):  # there was a pass
