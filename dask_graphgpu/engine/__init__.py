@@ -118,10 +118,10 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
     ------
     EngineUnavailable
     """
-    if name not in ("auto", "cpu", "gpu"):
+    if name not in ("auto", "cpu", "gpu", "hybrid"):
         raise EngineUnavailable(
-            f"engine={name!r} works in memory, and the graph needs more than "
-            "graphgpu.host-memory-limit: use engine='cpu' or engine='gpu', or raise the limit"
+            f"engine={name!r} works in memory, and the graph needs more than graphgpu.host-memory-limit: "
+            "use engine='cpu', 'gpu' or 'hybrid', or raise the limit"
         )
     missing = [function for function in functions if not hasattr(load_paged(name), function)]
     if missing:
@@ -134,7 +134,7 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
 
 def load_paged(name: str) -> ModuleType:
     """The module of an engine that runs on a graph whose edges lie on disk."""
-    module = "tiered" if name == "gpu" else "paged"
+    module = {"gpu": "tiered", "hybrid": "hybrid.on_disk"}.get(name, "paged")
     return importlib.import_module(f"dask_graphgpu.engine.{module}")
 
 

@@ -172,8 +172,6 @@ def test_what_cannot_be_is_told(edges, limited):
             graph.sssp(source=3)
         with pytest.raises(EngineUnavailable, match=r"pages on disk with engine='gpu'"):
             graph.triangle_count()
-        with pytest.raises(EngineUnavailable, match="engine='cpu' or engine='gpu'"):
-            edges.graph(engine="hybrid").pagerank()
         with (
             dask.config.set({"graphgpu.device-memory-limit": 1000}),
             pytest.raises(LimitTooSmall, match=r"device-memory-limit is 1,000"),

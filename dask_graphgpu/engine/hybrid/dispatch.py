@@ -8,10 +8,11 @@ References
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ _FIRST = 1 << 18
 
 # Shared supersteps that took longer, less those that did not, after which no more are shared.
 _SPOILED = 3
+
+# Pages on disk that are brought at a time: one of either side.
+AT_ONCE = 2
 
 # How much longer than expected a page of the CPU's may take and still end in time.
 _LATE = 1.25
@@ -86,6 +90,11 @@ def alpha(f: float, rho: float, pull: float, gpu: float, beside: float = 0.0) ->
     return (beside + work("notify-pull", f, rho) * pull) / gpu
 
 
+def streams_of_disk(rows: float, rest: int, segment: int) -> float:
+    """Edges of the segments, of so many each, that have rows in them, if these lie anywhere."""
+    return float(min(rest, rows * segment))
+
+
 def streams(
     edges: float, rows: float, rest: int, edge: int, arrays: int, rates: Rates, gpu: float
 ) -> float:
@@ -130,6 +139,10 @@ class Speeds:
         Whether a run has: the arrays that it pinned are kept for others.
     gpu_shared : float
         As ``gpu``, while the CPU is at work: both read host memory.
+    disk : float
+        Edges that the disk gives in a second, where they lie there.
+    random : float
+        How many times as long a page takes there by itself as in a pass: Garaph's rho and k.
     """
 
     pull: float
@@ -141,6 +154,8 @@ class Speeds:
     could_save: float = 0.0
     was_set_up: bool = False
     gpu_shared: float = 0.0
+    disk: float = math.inf
+    random: float = 1.0
     _worse: int = 0
     _loaded: set[str] = field(default_factory=set)
     _judged: tuple[tuple[Any, ...], bool] | None = None
@@ -175,7 +190,7 @@ class Speeds:
         The mode that it ran in is undone: the rate is that of a pull. The first in a mode loaded
         the code for it.
         """
-        pulled = edges * work(direction, share)
+        pulled = edges * work(direction, share, self.random)
         if not self._is_loaded(direction):
             return
         if pulled / self.pull <= 2 * self.cpu_beside:
@@ -185,7 +200,15 @@ class Speeds:
             self.pull += 0.5 * (pulled / (seconds - self.cpu_beside) - self.pull)
 
     def step_of_gpu(self, seconds: float, edges: float) -> None:
-        """A superstep of the GPU alone, with as much to transfer as so many streamed edges."""
+        """A superstep of the GPU alone, with as much to transfer as so many streamed edges.
+
+        Of the disk the rate is not known before, but seen.
+        """
+        if self.disk < math.inf and seconds > self.gpu_beside and edges > _LEAST:
+            seen = edges / (seconds - self.gpu_beside)
+            self.gpu = 0.5 * (self.gpu + seen) if self._is_loaded("disk") else seen
+            self.disk = max(self.disk, self.gpu)
+            return
         rest = max(seconds - edges / self.gpu, 0.0)
         self.gpu_beside += 0.5 * (rest - self.gpu_beside)
 
@@ -245,15 +268,23 @@ class Sides:
 
 @dataclass(frozen=True)
 class Page:
-    """Edges ``lo`` to ``hi``, of which about ``active`` are of active vertices."""
+    """Edges ``lo`` to ``hi``, of which about ``active`` are of active vertices.
+
+    ``held``: their arrays, where they were brought from disk, see `Window.over`.
+    """
 
     lo: int
     hi: int
     active: int
+    held: Mapping[str, np.ndarray] | None = None
 
     @property
     def edges(self) -> int:
         return self.hi - self.lo
+
+    def with_edges(self, held: Mapping[str, np.ndarray]) -> Page:
+        """The same, brought from disk."""
+        return replace(self, held=held)
 
 
 class Pages:
@@ -321,6 +352,12 @@ class Pages:
                 self._left.append(Page(last.lo, page.lo, last.active - page.active))
             return page
 
+    def leave(self, page: Page) -> None:
+        """Whoever took a page is through with its edges."""
+
+    def cancel(self, error: BaseException) -> None:
+        """Have nobody wait for pages: one side has failed."""
+
     @property
     def worth(self) -> float:
         """Seconds that the CPU is about to save by taking part; 0 where it would take none."""
@@ -332,11 +369,16 @@ class Pages:
             # The two together, the CPU as much shorter as it takes to begin and to send messages.
             beside = self._starting + self._ending
             together = (of_cpu + beside) * of_gpu / (of_cpu + of_gpu)
+            together = max(together, self._rest / self._speeds.disk)
             return max(self._rest / self._speeds.gpu - together, 0.0)
 
     @property
     def _rest(self) -> int:
         return sum(page.edges for page in self._left)
+
+    def _needs(self, active: int) -> float:
+        """Seconds that the CPU may take for so many active edges."""
+        return _LATE * active / self._speeds.push
 
     def _some(self) -> Page | None:
         """What the CPU would take of the last page; None: the GPU is through with all before it is."""
@@ -350,5 +392,5 @@ class Pages:
             if lo >= last.hi:
                 return None
         active = round(share * (last.hi - lo))
-        takes = self._starting + _LATE * active / speeds.push + self._ending
+        takes = self._starting + self._needs(active) + self._ending
         return Page(lo, last.hi, active) if takes < self._rest / speeds.gpu_shared else None

@@ -23,6 +23,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import bring, copy
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report
 
 # Vertices of which threads have sums of their own, in all: the hubs are among them where rows are by
@@ -81,7 +82,7 @@ class HostSide(Synchronous):
             self._bring_field(name, device, stream)
         stream.synchronize()
         if binding.source_only or not binding.program.aggregates:  # else it takes their values
-            self._push_along(0, 0)  # loads the code
+            self._push_along(Page(0, 0, 0, self._no_edges))  # loads the code
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         return self.arrays.pinned(size, dtype)
@@ -149,7 +150,7 @@ class HostSide(Synchronous):
         began = time.perf_counter()
         self.bring_rows(page, device, emitted, stream)
         stream.synchronize()
-        total, bad = self._push_along(page.lo, page.hi)
+        total, bad = self._push_along(page)
         speeds.page_of_cpu(total, time.perf_counter() - began)
         return total, bad
 
@@ -162,11 +163,20 @@ class HostSide(Synchronous):
                 flags[:1] = 0
             if offsets[last] > page.hi:
                 flags[-1:] = 0
-        return self._push_along(page.lo, page.hi)
+        return self._push_along(page)
 
-    def _push_along(self, lo: int, hi: int) -> tuple[int, bool]:
-        """Push along the active ones of some edges: how many, and whether a message does not fit its type."""
-        edges = self.binding.send
+    @property
+    def _no_edges(self) -> Mapping[str, np.ndarray] | None:
+        """As `Page.held`, of a page without any."""
+        return None
+
+    def _along(self, page: Page) -> Adjacency:
+        """The rows, with the edges of a page where they are."""
+        return self.binding.send
+
+    def _push_along(self, page: Page) -> tuple[int, bool]:
+        """Push along the active edges of a page: how many, and whether a message does not fit its type."""
+        edges, lo, hi = self._along(page), page.lo, page.hi
         parts = self._own.shape[0] if self._own.size else len(even_blocks(hi - lo)) - 1
         cuts = np.linspace(lo, hi, parts + 1).astype(np.int64)
         found = self.arrays.run(
@@ -202,6 +212,9 @@ class HostSide(Synchronous):
         self._send(received, self.received, stream)
 
     # -- whole supersteps ------------------------------------------------------------------------
+
+    def end_stretch(self) -> None:
+        """The state goes to the device, and may come back."""
 
     def take_over(
         self, device: Any, control: Mapping[str, int], aggregates: Any, stream: Any

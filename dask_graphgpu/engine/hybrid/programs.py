@@ -61,7 +61,7 @@ def run(
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.keeping import keeps_senders
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered import disk, limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.programs import (
         check_asynchronous,
@@ -83,15 +83,24 @@ def run(
         )
     in_place = program.in_place and max_supersteps is None
     check_in_place(rounds, in_place=in_place)
+    on_disk = disk.is_on_disk(binding.send)
     if rounds == "asynchronous":
         check_asynchronous(program, exact=exact_supersteps)
+        if on_disk and way not in ("auto", "gpu"):
+            raise InvalidArgument(
+                f"graphgpu.dispatch is {way!r}, and asynchronous rounds over edges on disk are the GPU's "
+                "alone: use 'auto' or 'gpu', or graphgpu.rounds 'synchronous'"
+            )
     in_rounds = in_place and way == "auto" and rounds in ("auto", "resident-first")
-    if _is_gpus(binding, way, in_rounds=in_rounds):
+    alone = on_disk and rounds == "asynchronous"
+    if alone or _is_gpus(binding, way, in_rounds=in_rounds):
         state = run_bound(
             binding, places, ends, cutoff=cutoff, max_supersteps=max_supersteps,
             exact_supersteps=exact_supersteps, report=report, keeper=keeper,
         )  # fmt: skip
         gpu_alone(report)
+        if on_disk:
+            _note_stream(binding, report)
         return state
 
     cut = _cut(binding, way)
@@ -112,14 +121,16 @@ def run(
 def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
     """A run of both sides that is about to begin."""
     from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
     from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
     from dask_graphgpu.engine.hybrid.supersteps import HybridRounds, HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
-    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered import disk, limits
 
     way, binding, view = dispatch.configured(), arrays.binding, arrays.edge_view
-    speeds, transfer = speeds_of(binding), limits.configured_transfer()
-    shared = SharedTransfer(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
+    speeds, transfer = speeds_of(binding), disk.transfer_of(binding.send)
+    carrier = SharedDiskTransfer if disk.is_on_disk(binding.send) else SharedTransfer
+    shared = carrier(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
     kind: type[HybridSupersteps] = HybridRounds if in_rounds else HybridSupersteps
     if limits.configured_rounds() == "asynchronous":
         kind = HybridAsynchronous
@@ -130,59 +141,72 @@ def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
     import cupy
 
-    from dask_graphgpu.engine.tiered import limits, link
+    from dask_graphgpu.engine.tiered import disk, limits, link
     from dask_graphgpu.errors import LimitTooSmall
 
     limit = limits.configured()
+    if disk.is_on_disk(binding.send):
+        limit = disk.limit_of(binding.send)
     if way != "auto" or limit is None:
         return False
     speeds, rates = speeds_of(binding), link.rates(cupy.cuda.Device().id)
 
     def judge() -> bool:
         try:
-            resident = _cut(binding, way).resident
+            cut = _cut(binding, way)
         except LimitTooSmall:  # what the GPU alone keeps of vertices may be less
-            resident = 0
-        return may_pay(binding, resident, speeds, in_rounds=in_rounds)
+            if disk.is_on_disk(binding.send):
+                return False  # also on the host
+            cut = limits.Cut(0, limits.BLOCK, binding.send.num_edges)
+        return may_pay(binding, cut, speeds, in_rounds=in_rounds)
 
     return not speeds.judged((limit, in_rounds, rates.copies, rates.reads, rates.gathers), judge)
 
 
-def may_pay(binding: Binding, resident: int, speeds: Speeds, *, in_rounds: bool) -> bool:
+def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> bool:
     """Whether the CPU could shorten any superstep of a run, by the rates that are known.
 
     Parameters
     ----------
     binding : Binding
-    resident : int
-        Edges that are on the device.
+    cut : Cut
+        What lies where.
     speeds : Speeds
     in_rounds : bool
         Whether all pages are the GPU's, and it goes on from few edges by itself.
     """
     import cupy
 
-    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, alpha, streams
-    from dask_graphgpu.engine.tiered import link
+    from dask_graphgpu.engine.gpu.asked import every_sends
+    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, alpha, streams, streams_of_disk
+    from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
     from dask_graphgpu.engine.tiered.rounds import FEW
 
-    edges, rest = binding.send.num_edges, binding.send.num_edges - resident
+    resident, edges, on_disk = cut.resident, binding.send.num_edges, disk.is_on_disk(binding.send)
+    rest = edges - resident
     if not rest:
         return False
     if not in_rounds:
         pages = Pages([Page(resident, edges, rest)], speeds, "auto", *_beside(binding))
         if pages.worth:
             return True
+    if on_disk and not binding.has_gather:
+        return False
     rates, gpu = link.rates(cupy.cuda.Device().id), speeds.gpu
     edge, arrays = bytes_of_edge(binding), num_arrays(binding)
     share, least = 1.0, FEW if in_rounds else 1
     while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
         rows = share * binding.view.num_vertices * rest / edges
-        size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
+        if on_disk:
+            size = streams_of_disk(rows, rest, cut.segment)
+        else:
+            size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
         seconds = speeds.gpu_beside + size / gpu
-        if alpha(share, 1.0, edges / speeds.pull, seconds, speeds.cpu_beside) < 1:
+        if alpha(share, speeds.random, edges / speeds.pull, seconds, speeds.cpu_beside) < 1:
             return True
+        if every_sends(binding, None):
+            return False
         share /= 2
     return False
 
@@ -200,6 +224,16 @@ def is_gpus(program: VertexProgram, view: View) -> bool:
     if limits.configured_rounds() != "auto":
         return False
     return _is_gpus(Binding(program, view, {}), dispatch.configured(), in_rounds=program.in_place)
+
+
+def _note_stream(binding: Binding, report: Report) -> None:
+    """Note at what rate edges came from disk to the GPU, in a run of its own."""
+    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
+
+    streamed = report.moved.get("stream", {"bytes": 0})["bytes"] / bytes_of_edge(binding)
+    speeds, seconds = speeds_of(binding), sum(each.seconds for each in report.advances)
+    supersteps = sum(each.supersteps for each in report.advances)
+    speeds.step_of_gpu(seconds - (supersteps - 1) * speeds.gpu_beside, streamed)
 
 
 def gpu_alone(report: Report) -> None:
@@ -225,19 +259,40 @@ def bytes_of_vertices(binding: Binding) -> int:
 
 def _cut(binding: Binding, way: str) -> Cut:
     """What lies where: without a limit all edges are resident, and none where the CPU has to go along them."""
-    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered import disk, limits
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 
     number, limit = binding.send.num_edges, limits.configured()
     edge, vertices = bytes_of_edge(binding), bytes_of_vertices(binding)
     what = f"the program on {binding.view.num_vertices:,} vertices"
-    if limit is None:
+    least = limits.BLOCK
+    if disk.is_on_disk(binding.send):
+        cut = disk.cut_of(binding.send, edge, vertices, what)
+        least = _require_on_host(binding, cut, edge)
+    elif limit is None:
         cut = limits.Cut(number, 0, number)
     else:
         cut = limits.Cut.of(number, edge, vertices, limit, what)
     if way not in ("cpu", "alternate"):
         return cut
-    return limits.Cut(0, cut.segment or limits.BLOCK, number)
+    return limits.Cut(0, cut.segment or least, number)
+
+
+def _require_on_host(binding: Binding, cut: Cut, edge: int) -> int:
+    """Raise LimitTooSmall where the CPU's side does not fit beside the GPU's; edges of a page."""
+    from dask_graphgpu.engine.hybrid.dispatch import AT_ONCE
+    from dask_graphgpu.engine.paged.programs import bytes_of_vertices
+    from dask_graphgpu.engine.tiered import disk
+    from dask_graphgpu.partition.paged.sort import PagedAdjacency
+
+    rows, n = binding.send, binding.view.num_vertices
+    assert isinstance(rows, PagedAdjacency)
+    page = cut.segment or rows.page_edges
+    shared = (AT_ONCE + 1) * page * edge + disk.bytes_ahead(rows)
+    alone = rows.limits.window_bytes(len(rows.arrays))
+    what = f"the program on {n:,} vertices, on both sides with its edges on disk,"
+    rows.limits.require(bytes_of_vertices(binding) + max(shared, alone), what)
+    return page
 
 
 def speeds_of(binding: Binding) -> Speeds:
@@ -257,13 +312,22 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     import cupy
 
     from dask_graphgpu.engine.hybrid.dispatch import Speeds
+    from dask_graphgpu.engine.paged.rates import rates_of
     from dask_graphgpu.engine.tiered import link
     from dask_graphgpu.kernels.cpu.threads import num_threads
+    from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
     copies, n = link.rates(cupy.cuda.Device().id).copies, binding.view.num_vertices
     threads = num_threads()
     beside = 1e-4 + n * (_VERTEX / threads + 1e-9)
-    return Speeds(threads * _PULL, threads * _PUSH, copies / edge, beside, 1.5e-4)
+    made = Speeds(threads * _PULL, threads * _PUSH, copies / edge, beside, 1.5e-4)
+    rows = binding.send
+    if isinstance(rows, PagedAdjacency):
+        seen = rates_of(rows)
+        made.disk, made.random = seen.bytes / edge, seen.random
+        made.gpu = made.gpu_shared = min(made.gpu, made.disk)
+        made.pull = min(made.pull, made.disk)
+    return made
 
 
 def _beside(binding: Binding) -> tuple[float, float]:

@@ -20,7 +20,15 @@ import numpy as np
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides, Speeds, alpha, streams
+from dask_graphgpu.engine.hybrid.disk_host import DiskHostSide
+from dask_graphgpu.engine.hybrid.dispatch import (
+    Pages,
+    Sides,
+    Speeds,
+    alpha,
+    streams,
+    streams_of_disk,
+)
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
 from dask_graphgpu.engine.keeping import PENDING, Keeping
@@ -28,6 +36,7 @@ from dask_graphgpu.engine.loop import run_superstep
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
+from dask_graphgpu.engine.tiered.disk import is_on_disk
 from dask_graphgpu.engine.tiered.rounds import ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go
@@ -196,11 +205,13 @@ class HybridSupersteps(TieredSynchronous):
         if self.dispatch != "auto":
             return self.dispatch == "supersteps" and control["completed"] % 2 == 1
         gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu
+        if self._on_disk and not self.binding.has_gather:
+            return False  # rows are not turned over on disk for this
         if self._sides.stays_on_device(speeds.cpu_beside, gpu):
             return False  # this is between any two supersteps, however short
         share = control["active_edges"] / max(self.num_edges, 1)
         pull = self.num_edges / speeds.pull
-        cpu = alpha(share, 1.0, pull, gpu, speeds.cpu_beside) * gpu
+        cpu = alpha(share, speeds.random, pull, gpu, speeds.cpu_beside) * gpu
         return self._sides.alone(cpu, gpu, self._moving)
 
     def _streams(self, control: dict[str, int]) -> float:
@@ -209,11 +220,12 @@ class HybridSupersteps(TieredSynchronous):
         if self._streamed[0] != active:  # it is asked for before and after a superstep
             rest, share, edge, arrays = self._beyond
             edges, rows = (each * share for each in active)
-            rates = link.rates(self._device)
-            self._streamed = (
-                active,
-                streams(edges, rows, rest, edge, arrays, rates, self.speeds.gpu),
-            )
+            if self._on_disk:
+                size = streams_of_disk(rows, rest, self.transfer.tier.cut.segment)
+            else:
+                rates = link.rates(self._device)
+                size = streams(edges, rows, rest, edge, arrays, rates, self.speeds.gpu)
+            self._streamed = active, size
         return self._streamed[1]
 
     @cached_property
@@ -246,6 +258,7 @@ class HybridSupersteps(TieredSynchronous):
         """Supersteps of the CPU, until the GPU is to join or the run is over."""
         self._known.record(cupy.cuda.get_current_stream())
         host, control = self._host, self._control
+        self.transfer.rest()
         self._flush(control)
         superstep, limit = self._completed, control["limit"]
         known = self.arrays.last_aggregates() if superstep else {}
@@ -276,6 +289,7 @@ class HybridSupersteps(TieredSynchronous):
         }  # fmt: skip
         arrays = self.arrays
         host.hand_over(arrays, cupy.cuda.get_current_stream())
+        host.end_stretch()
         arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
         arrays.set_aggregates(host.arrays.aggregates)
         self._control, self._folds = control, False
@@ -332,7 +346,12 @@ class HybridSupersteps(TieredSynchronous):
                 if not number:
                     superstep = self._completed + 1
                     host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
-                found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
+                try:
+                    found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)
+                except BaseException as error:
+                    pages.cancel(error)
+                    raise
+                pages.leave(page)
                 number, edges, bad = number + 1, edges + found, bad or wrong
             if number:
                 host.end_pages()
@@ -374,7 +393,15 @@ class HybridSupersteps(TieredSynchronous):
 
     def _make(self) -> HostSide:
         with cupy.cuda.Device(self._device), self._after(), at_most(self._threads):
-            return HostSide(self.binding, self.report, self.arrays.tier.kept, self.arrays)
+            return self._kind(self.binding, self.report, self.arrays.tier.kept, self.arrays)
+
+    @property
+    def _kind(self) -> type[HostSide]:
+        return DiskHostSide if self._on_disk else HostSide
+
+    @cached_property
+    def _on_disk(self) -> bool:
+        return is_on_disk(self.binding.send)
 
     @cached_property
     def _sent(self) -> tuple[Any, Any]:

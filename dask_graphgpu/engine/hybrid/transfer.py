@@ -56,6 +56,9 @@ class SharedTransfer(Transfer):
         self.lend: Callable[[Pages], bool] = lambda pages: False
         self.between: Callable[[], object] = lambda: None
 
+    def rest(self) -> None:
+        """The CPU runs whole supersteps, until the next `superstep`."""
+
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
         """As of `Transfer`."""
         if self._dispatch in ("cpu", "alternate"):

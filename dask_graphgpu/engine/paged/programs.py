@@ -81,13 +81,17 @@ def _check_memory(binding: Binding, *, keeps: bool) -> None:
 
     rows = binding.view.rows
     assert isinstance(rows, PagedRows)
+    needed = bytes_of_vertices(binding, keeps=keeps)
+    needed += rows.limits.window_bytes(1 + len(binding.edges.columns))
+    rows.limits.require(needed, f"the program on {binding.view.num_vertices:,} vertices")
+
+
+def bytes_of_vertices(binding: Binding, *, keeps: bool = False) -> int:
+    """What a run takes beside pages; ``keeps``: with checkpoints."""
     state = sum(dtype.itemsize for dtype in binding.dtypes.values())
     state += sum(binding.dtypes[name].itemsize for name in binding.program.changing)
     # Messages, what is sent, marks, degrees, offsets and counts of the rows.
     vertex = state + 2 * binding.message.itemsize + 4 + 3 * 8
     if keeps:  # what the rows have got in the middle of a superstep, and whether it is all
         vertex += binding.message.itemsize + 8 + 1
-    columns = 1 + len(binding.edges.columns)
-    window = rows.limits.window_bytes(columns)
-    n = binding.view.num_vertices
-    rows.limits.require(n * vertex + window, f"the program on {n:,} vertices")
+    return binding.view.num_vertices * vertex

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -14,6 +13,7 @@ from dask_graphgpu.engine.cpu.parts import PART
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.paged.halfway import Halfway
+from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
@@ -25,9 +25,6 @@ from dask_graphgpu.report import Report
 # Passes over all edges that notify-pull would have saved before rows are turned over for it: to
 # turn them over writes and reads every edge twice.
 TURN = 4
-
-# Pages that are read one by one to measure how much slower that is than one after the other.
-SAMPLES = 4
 
 
 class PagedSynchronous(Synchronous):
@@ -157,22 +154,10 @@ class PagedSynchronous(Synchronous):
         if self._slower is None:
             edges = self.binding.gather
             assert isinstance(edges, PagedAdjacency)
-            size, total = page_groups(edges), edges.num_edges
-            pages = -(-total // size)
-            if pages <= 2 * SAMPLES:
-                return 1.0
-            self._window.release()
-            window = Window({"neighbours": edges.arrays["neighbours"]})
-            scattered = np.random.default_rng(0).choice(pages, SAMPLES, replace=False) * size
-            in_order = np.arange(SAMPLES) * size
-            began = time.perf_counter()
-            for first in scattered.tolist():
-                _pass(window, np.array([[first, min(first + 1, total)]]))
-            between = time.perf_counter()
-            _pass(window, np.stack([in_order, in_order + size], 1))
-            ended = time.perf_counter()
-            self._slower = max((between - began) / max(ended - between, 1e-9), 1.0)
-            self._note(window)
+            self._window.release()  # one window's memory is counted on
+            rates = rates_of(edges)
+            self._slower = rates.random
+            self.report.disk_bytes += rates.read_bytes
         return self._slower
 
     @cached_property
@@ -201,8 +186,3 @@ class PagedSynchronous(Synchronous):
 def page_groups(rows: PagedAdjacency) -> int:
     """Edges of which no array has more than a page."""
     return rows.page_edges
-
-
-def _pass(window: Window, spans: np.ndarray) -> None:
-    for _ in window.over(spans):
-        pass

@@ -156,7 +156,12 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
 
 def _on_host(rows: PagedAdjacency, cut: Cut, edge: int) -> int:
     """Bytes of memory: rows without edges, an answer, and pages at hand, from which the device copies."""
-    page, ahead = rows.limits.page_bytes, pages_ahead(len(rows.limits.directories))
-    pages = len(rows.arrays) * (ahead + 4) * page + 2 * cut.segment * edge
+    pages = bytes_ahead(rows) + 2 * cut.segment * edge
     vertices = rows.offsets.nbytes + rows.counts.nbytes + 8 * rows.num_vertices
     return vertices + pages
+
+
+def bytes_ahead(rows: PagedAdjacency) -> int:
+    """Bytes of pages that are read ahead of a pass over segments, and of those that these begin and end in."""
+    ahead = pages_ahead(len(rows.limits.directories))
+    return len(rows.arrays) * (ahead + 4) * rows.limits.page_bytes

@@ -74,7 +74,7 @@ class Window:
         SpillError
             A page cannot be read, or is not what was written.
         """
-        with self._passing(spans, 1):
+        with self.passing(spans, 1):
             for i in range(len(spans)):
                 with self._brought(i) as held:
                     yield held
@@ -95,19 +95,24 @@ class Window:
             with at_most(threads // at_once), self._brought(i) as held:
                 return work(i, held)
 
-        with self._passing(spans, at_once), at_most(at_once):
+        with self.passing(spans, at_once), at_most(at_once):
             return for_blocks(one, np.arange(len(spans) + 1))
 
-    def release(self) -> None:
-        """Give back the memory between passes."""
-        for held in self._held.values():
-            held.release()
-
     @contextmanager
-    def _passing(self, spans: np.ndarray, at_once: int) -> Iterator[None]:
+    def passing(self, spans: np.ndarray, at_once: int, *, whole: bool = False) -> Iterator[None]:
+        """A pass in which spans are asked for one by one, from several threads, each in ascending order.
+
+        Parameters
+        ----------
+        spans : as of `over`
+        at_once : int
+            Spans that are worked on at a time.
+        whole : bool
+            Also where they have many pages; else there is room for one of these.
+        """
         try:
             for held in self._held.values():
-                held.begin(spans, at_once)
+                held.begin(spans, at_once, whole=whole)
             yield
         finally:
             for held in self._held.values():
@@ -115,15 +120,40 @@ class Window:
             if not self._stays:
                 self.release()
 
+    def has(self, i: int) -> bool:
+        """Whether span ``i`` of a pass is there, so that `bring` does not wait."""
+        return all(held.has(i) for held in self._held.values())
+
+    def bring(self, i: int) -> dict[str, np.ndarray]:
+        """Span ``i`` of a pass, until `leave`; errors are those of `over`."""
+        try:
+            return {name: held.bring(i) for name, held in self._held.items()}
+        except BaseException as error:
+            self.fail(error)
+            raise
+
+    def leave(self, i: int) -> None:
+        """Span ``i`` is not needed any more."""
+        for held in self._held.values():
+            held.leave(i)
+
+    def fail(self, error: BaseException) -> None:
+        """End a pass: nothing is read any more, and whoever waits gets the error."""
+        for held in self._held.values():
+            held.fail(error)
+
+    def release(self) -> None:
+        """Give back the memory between passes."""
+        for held in self._held.values():
+            held.release()
+
     @contextmanager
     def _brought(self, i: int) -> Iterator[dict[str, np.ndarray]]:
         try:
-            yield {name: held.bring(i) for name, held in self._held.items()}
-            for held in self._held.values():
-                held.leave(i)
+            yield self.bring(i)
+            self.leave(i)
         except BaseException as error:  # others may wait for what is not read any more
-            for held in self._held.values():
-                held.fail(error)
+            self.fail(error)
             raise
 
 
@@ -149,8 +179,8 @@ class _Held:
         self._moved = threading.Condition()
         self._array_at: tuple[int, np.ndarray] | None = None
 
-    def begin(self, spans: np.ndarray, at_once: int) -> None:
-        """Read the first pages of a pass, of which so many spans are worked on at once."""
+    def begin(self, spans: np.ndarray, at_once: int, *, whole: bool = False) -> None:
+        """Read the first pages of a pass; see `Window.passing`."""
         item, page = self._array.itemsize, self._array.page_bytes
         first = spans[:, 0] * item // page
         last = np.where(spans[:, 1] > spans[:, 0], (spans[:, 1] * item - 1) // page, first - 1)
@@ -165,7 +195,7 @@ class _Held:
         longest = max(int((stops - places).max(initial=0)), 1)
         self._first, self._stop = places.tolist(), stops.tolist()
         # Spans of more pages than one and a part are worked on one by one.
-        room = max(at_once * min(longest, 2), longest)
+        room = at_once * longest if whole else max(at_once * min(longest, 2), longest)
         self._slots = min(room + self._ahead, max(len(self._queue), 1))
         self._asked = self._copied = self._lowest = 0
         self._left: set[int] = set()
@@ -176,6 +206,15 @@ class _Held:
             self._ring = self._memory(size)
         self._array_at = None
         self._ask()
+
+    def has(self, i: int) -> bool:
+        """Whether the pages of span ``i`` are read."""
+        with self._moved:
+            if self._asked < self._stop[i] or self._error is not None:
+                return self._error is not None  # which `bring` raises
+            return all(
+                self._there[at].reading.done() for at in range(self._first[i], self._stop[i])
+            )
 
     def bring(self, i: int) -> np.ndarray:
         """Wait for the pages of span ``i``; the array with these pages, until `leave`."""
