@@ -1,12 +1,24 @@
 """Graphs whose edges lie in pages on disk, which the GPU and the CPU share: the answers of memory."""
 
+import gc
+import re
+import threading
+import time
+from concurrent.futures import Future, wait
+from dataclasses import replace
+
 import dask
 import numpy as np
 import pandas as pd
 import pytest
 
-from dask_graphgpu import Field, Sum, VertexProgram, last_report
+from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
+from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.engine.hybrid import arriving, programs
+from dask_graphgpu.engine.hybrid.dispatch import Speeds
+from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.errors import InvalidArgument, LimitTooSmall, SpillError
 
 pytestmark = pytest.mark.gpu
 
@@ -57,6 +69,7 @@ BOTH = VertexProgram(
     combine="min",
     edges="both",
 )
+BACKWARDS = replace(BOTH, edges="in")
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
@@ -64,6 +77,7 @@ METHODS = {
     "bfs": lambda graph: graph.bfs(source=3),
     "sssp": lambda graph: graph.sssp(source=3),
     "paths": lambda graph: graph.sssp(source=3, predecessor=True),
+    "backwards": lambda graph: graph.run(BACKWARDS),
     "both": lambda graph: graph.run(BOTH),
     "both ends": lambda graph: graph.run(BOTH_ENDS),
     "summed": lambda graph: graph.run(SUMMED),
@@ -100,3 +114,170 @@ def test_methods(name, directed, split, edges, limited):
 def test_however_many_edges_stay_on_the_device(split, room, edges, limited):
     limited["graphgpu.device-memory-limit"] = None if room is None else 400_000 + room
     compared("pagerank", edges, limited | {"graphgpu.dispatch": split})
+
+
+def slow_gpu(monkeypatch, **others):
+    """Have the GPU taken for slow, and the CPU too in whole supersteps: it shares all of them."""
+    given = {"pull": 1.0, "push": 1e12, "gpu": 1e3, "cpu_beside": 1e9, "gpu_beside": 1.0, **others}
+    monkeypatch.setattr(programs, "_speeds", lambda *_: Speeds(**given))
+    monkeypatch.setattr(Future, "done", lambda self: bool(wait([self]).done))
+
+
+@pytest.mark.parametrize("name", ["pagerank", "pagerank delta", "both ends", "summed"])
+def test_the_cpu_takes_what_the_gpu_has_not_come_to(name, edges, limited, monkeypatch):
+    """The GPU is held up until the CPU has taken a page that was there."""
+    slow_gpu(monkeypatch)
+    taken, bring = threading.Event(), arriving.ArrivingPages.for_gpu
+    take = arriving.ArrivingPages.for_cpu
+
+    def for_gpu(self):
+        taken.wait(0.05)
+        taken.clear()
+        return bring(self)
+
+    def for_cpu(self):
+        page = take(self)
+        taken.set()
+        return page
+
+    monkeypatch.setattr(arriving.ArrivingPages, "for_gpu", for_gpu)
+    monkeypatch.setattr(arriving.ArrivingPages, "for_cpu", for_cpu)
+    told = compared(name, edges, limited)
+    assert told["sides"]["cpu"]["pages"] > 0
+    assert told["sides"]["gpu"]["pages"] > 0
+
+
+def test_the_cpu_runs_supersteps_alone_where_it_is_faster(edges, limited, monkeypatch):
+    slow_gpu(monkeypatch, pull=1e12, cpu_beside=0.0)
+    for name in ("pagerank", "summed", "sssp"):
+        told = compared(name, edges, limited, directed=False)
+        cpu, gpu = told["sides"]["cpu"], told["sides"]["gpu"]
+        assert cpu["alone"] > 0
+        assert gpu["supersteps"] <= 3
+
+
+def test_rows_are_not_turned_over_for_the_cpu(edges, limited, monkeypatch):
+    slow_gpu(monkeypatch, pull=1e12, cpu_beside=0.0)
+    told = compared("backwards", edges, limited, directed=True)
+    assert told["sides"]["cpu"]["alone"] == 0
+
+
+def test_a_gpu_that_was_seen_to_be_slow(edges, limited, monkeypatch):
+    """A run that was left to it is noted; the CPU runs the next one."""
+    beside, pulled = 1e-9, 1e12
+    monkeypatch.setattr(
+        programs, "_speeds", lambda *_: Speeds(pulled, 1.0, 1e13, beside, beside, disk=1e15)
+    )
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid", directed=False).persist()
+        graph.run(BOTH_ENDS)
+        first = last_report().attrs["sides"]
+        graph.run(BOTH_ENDS)
+        then = last_report().attrs["sides"]
+    assert first["cpu"]["supersteps"] == 0
+    assert then["cpu"]["alone"] > 0
+
+
+def test_rates_of_the_disk(edges, limited):
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid").persist()
+        graph.pagerank()
+        rows = graph._input.held.given
+        rates = rates_of(rows)
+    assert 0 < rates.bytes < 1e12
+    assert rates.random >= 1
+    assert 0 < rates.read_bytes <= 40 * 4096
+
+
+@pytest.mark.parametrize("split", ["auto", "cpu", "alternate", "supersteps"])
+def test_it_goes_on_from_a_checkpoint(split, edges, limited, tmp_path, monkeypatch):
+    limited["graphgpu.dispatch"] = split
+    wanted = edges.graph(engine="cpu").pagerank(method="delta")
+    path, write, count = tmp_path / "kept", Keeper.write, []
+
+    def cut(self, *arguments):
+        write(self, *arguments)
+        count.append(1)
+        if len(count) == 4:
+            raise KeyboardInterrupt
+
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid")
+        monkeypatch.setattr(Keeper, "write", cut)
+        with pytest.raises(KeyboardInterrupt):
+            graph.pagerank(method="delta", checkpoint=Checkpoint(path, seconds=0))
+        monkeypatch.undo()
+        monkeypatch.setattr(limits, "_MOST", 8192)
+        found = graph.pagerank(method="delta", checkpoint=Checkpoint(path), resume=True)
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-5)
+
+
+def test_what_cannot_be_is_told(edges, limited):
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid")
+        with (
+            dask.config.set({"graphgpu.transfer": "compact"}),
+            pytest.raises(InvalidArgument, match=r"compact.*in pages on disk.*'stream'"),
+        ):
+            graph.pagerank()
+        asynchronous = {"graphgpu.rounds": "asynchronous"}
+        with (
+            dask.config.set(asynchronous | {"graphgpu.dispatch": "cpu"}),
+            pytest.raises(InvalidArgument, match=r"'cpu'.*asynchronous rounds.*the GPU's alone"),
+        ):
+            graph.sssp(source=3)
+        with dask.config.set(asynchronous):
+            graph.sssp(source=3)
+            assert last_report().attrs["sides"]["cpu"]["pages"] == 0
+        with (
+            dask.config.set({"graphgpu.device-memory-limit": 1000}),
+            pytest.raises(LimitTooSmall, match=r"device-memory-limit is 1,000"),
+        ):
+            graph.run(BOTH_ENDS)
+
+
+def test_a_host_too_small_for_both_sides(edges, limited):
+    """The run is left to the GPU, unless the CPU is asked for."""
+
+    def allow(memory):
+        for rows in graph._input.held._rows.values():
+            for shown in rows._shown.values():
+                object.__setattr__(shown, "limits", replace(shown.limits, memory=memory))
+
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid").persist()
+        wanted = graph.pagerank()
+        with dask.config.set({"graphgpu.dispatch": "cpu"}):
+            allow(1)
+            with pytest.raises(LimitTooSmall, match="with its edges on disk needs") as told:
+                graph.pagerank()
+            enough = int(re.search(r"needs ([\d,]+) bytes", str(told.value))[1].replace(",", ""))
+            allow(enough)  # for the GPU
+            with pytest.raises(LimitTooSmall, match="on both sides with its edges on disk, needs"):
+                graph.pagerank()
+        pd.testing.assert_frame_equal(graph.pagerank(), wanted, rtol=1e-9)
+        assert last_report().attrs["sides"]["cpu"]["pages"] == 0
+
+
+@pytest.mark.parametrize("split", ["gpu", "cpu", "alternate", "supersteps"])
+def test_a_damaged_page_is_told_and_nothing_is_left(split, edges, limited, tmp_path):
+    """Whoever meets it; the other side waits for nothing."""
+    limited["graphgpu.dispatch"] = split
+    with dask.config.set(limited):
+        graph = edges.graph(engine="hybrid", weight=None).persist()
+        wanted = graph.pagerank()
+        for rows in graph._input.held._rows.values():
+            for shown in rows._whole.values():
+                shown.neighbours.checksums[-3:] = 1
+        with pytest.raises(SpillError, match=r"page \d+ of .* is not what was written"):
+            graph.pagerank()
+        del rows, shown, graph
+    assert len(wanted)
+    assert not [t for t in threading.enumerate() if t.name.startswith("graphgpu-hybrid")]
+    gc.collect()
+    for _ in range(100):
+        left = [each for folder in tmp_path.iterdir() for each in folder.iterdir()]
+        if not left:
+            return
+        time.sleep(0.02)
+    raise AssertionError(left)
