@@ -45,7 +45,7 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, LimitTooSmall
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
 from dask_graphgpu.inputs import Frames, Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
@@ -60,6 +60,7 @@ from dask_graphgpu.io.schema import (
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.plan import Plan
+from dask_graphgpu.tiers import tiers_of
 
 P = ParamSpec("P")
 
@@ -311,15 +312,15 @@ class Graph:
 
         Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
         and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact. With
-        ``graphgpu.device-memory-limit`` it says about how many bytes lie where when the GPU engine
-        works on the graph, and how many cross the link: where methods read what edges carry, and where
-        they read none of it. For that it looks at all weights of a graph that is built, since they decide
+        ``graphgpu.device-memory-limit``, and of edges in pages on disk, it says about how many bytes lie
+        where when the engine works on the graph, how many move in a superstep, and which way: where
+        methods read what edges carry, and where they read none of it. For that it looks at all weights of a graph that is built, since they decide
         whether an edge crosses as one word; else it takes edges as they are given.
         """
         engine = self._on_engine()
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None
         plan = self._input.plan(engine, engines.word_bytes if limited else None)
-        return dataclasses.replace(plan, on_gpu=_tiers(plan))
+        return dataclasses.replace(plan, on_gpu=tiers_of(plan))
 
     def _on_engine(self) -> str:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
@@ -327,42 +328,6 @@ class Graph:
     def __repr__(self) -> str:
         directed = "directed" if self._input.layout.directed else "undirected"
         return f"<Graph: {self._input.schema.describe()}, {directed}>"
-
-
-def _tiers(plan: Plan) -> tuple[tuple[str, str], ...]:
-    """Lines about a graph in host memory that the GPU engine works on within a limit."""
-    on_one = plan.engine in ("gpu", "hybrid") and plan.ranks == 1 and not plan.on_device
-    if not on_one or plan.vertices is None or plan.num_edges is None or plan.edge_bytes is None:
-        return ()
-    ids, size = plan.id_bytes, plan.word_bytes or plan.edge_bytes
-    if plan.layout == "layered":  # with either end
-        size, ids = ids + plan.edge_bytes, 2 * ids
-    try:
-        tiers = engines.tiers(plan.vertices, plan.num_edges, size)
-        alone = engines.tiers(plan.vertices, plan.num_edges, ids)
-    except LimitTooSmall as error:
-        return (("GPU memory", str(error)),)
-    if tiers is None or alone is None:
-        return ()
-    device = ("GPU memory", f"about {tiers.device:,} bytes of {tiers.limit:,}")
-    if not tiers.pinned:
-        return (device,)
-    link = f"at most about {tiers.moved:,} bytes a superstep"
-    if plan.disk_bytes is not None:  # as they lie there, whatever is asked for
-        moved = f"{link}, {size} each, from disk by way of pinned memory, rounds {tiers.rounds}"
-        return (device, ("link", moved))
-    lines: tuple[tuple[str, str], ...] = (
-        device,
-        ("pinned", f"about {tiers.pinned:,} bytes of edges in host memory, {size} each"),
-        ("link", f"{link}, transfer {tiers.transfer!r}, rounds {tiers.rounds}"),
-    )
-    if size != ids:
-        of_ids = f"about {alone.pinned:,} bytes pinned, {ids} each, and {alone.moved:,} a superstep"
-        lines = (*lines, ("ids alone", of_ids))
-    if plan.engine == "gpu":
-        return lines
-    pages = f"about {tiers.pages:,}, for the GPU or the CPU, dispatch {engines.dispatch()!r}"
-    return (*lines, ("pages", pages))
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ ALLOWED["execute"] = {
     "io",
     "partition",
 }
+ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["progress"] = {"cluster", "report"}
 ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}

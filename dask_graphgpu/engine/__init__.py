@@ -168,6 +168,13 @@ def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
     return found
 
 
+def ways(*, on_disk: bool) -> tuple[str, str]:
+    """``graphgpu.transfer``, which of edges on disk is always "stream", and ``graphgpu.rounds``."""
+    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
+    transfer = str(limits.configured_transfer())
+    return "stream" if on_disk else transfer, str(limits.configured_rounds())
+
+
 def dispatch() -> str:
     """``graphgpu.dispatch``: who goes along pages of edges that the GPU and the CPU share."""
     return str(importlib.import_module("dask_graphgpu.engine.hybrid.dispatch").configured())

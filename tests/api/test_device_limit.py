@@ -63,7 +63,7 @@ def test_before_it_is_built():
     said = lines(EDGES.graph(engine="gpu"), **{"device-memory-limit": "6MB"})
     assert number(said["GPU memory"]) == 80_000 * 64 + 40_000 * 12
     assert "pinned" not in said
-    assert "link" not in said
+    assert said["link"] == "nothing: all edges stay in the GPU's memory"
 
 
 def test_a_limit_too_small_is_said():
@@ -132,6 +132,18 @@ def test_edges_on_disk_cross_as_they_lie_there(tmp_path):
     size = 40_000 * plan.edge_bytes
     assert size - (100_000 - 500 * 64) <= number(said["link"]) < size
     assert f"{plan.edge_bytes} each, from disk" in said["link"]
+    assert said["link"].endswith("transfer 'stream', rounds auto")
+    assert "pages" not in said
+    graph._engine = "hybrid"
+    assert lines(graph)["pages"] == "for the GPU or the CPU, dispatch 'auto'"
+    said = lines(graph, **{"device-memory-limit": None})
+    assert said["GPU memory"].startswith("no limit")
+    assert number(said["link"]) == size
+    graph._engine = "cpu"
+    said = lines(graph)
+    assert number(said["read"]) == size
+    assert said["read"].endswith("by pull or notify-pull")
+    assert {"GPU memory", "link", "pages"}.isdisjoint(said)
 
 
 def test_layers_have_either_end_of_an_edge():

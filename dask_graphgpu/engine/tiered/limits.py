@@ -92,8 +92,6 @@ class Tiers:
         Of edges over the link in a superstep, at most.
     pages : int
         Number of segments that they are cut into.
-    transfer, rounds : str
-        As configured.
     """
 
     limit: int
@@ -101,8 +99,6 @@ class Tiers:
     pinned: int
     moved: int
     pages: int
-    transfer: str
-    rounds: str
 
     @classmethod
     def of(cls, num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
@@ -115,14 +111,13 @@ class Tiers:
         limit = configured()
         if limit is None:
             return None
-        transfer, rounds = configured_transfer(), configured_rounds()
         what, vertices = f"a graph of {num_vertices:,} vertices", bytes_of_vertices(num_vertices)
         cut = Cut.of(num_edges, edge, vertices, limit, what)
         rest = num_edges - cut.resident
         device = vertices + (cut.resident + BUFFERS * cut.segment) * edge
         pinned = num_edges * edge if rest else 0
         pages = len(cut.bounds) - 1
-        return cls(limit, device, pinned, rest * edge, pages, transfer, rounds)
+        return cls(limit, device, pinned, rest * edge, pages)
 
 
 @dataclass(frozen=True)
