@@ -53,13 +53,18 @@ def _of_gpu(plan: Plan, edges: int, edge: int) -> Lines:
         return (*lines, ("link", "nothing: all edges stay in the GPU's memory"))
     link = f"at most about {moved:,} bytes a superstep"
     if on_disk:
-        lines = (*lines, ("link", f"{link}, {size} each, from disk by way of pinned memory, {chosen}"))
+        lines = (
+            *lines,
+            ("link", f"{link}, {size} each, from disk by way of pinned memory, {chosen}"),
+        )
         number = ""  # segments follow from the host's limit as well
     elif tiers is not None and alone is not None:
         pinned = f"about {tiers.pinned:,} bytes of edges in host memory, {size} each"
         lines = (*lines, ("pinned", pinned), ("link", f"{link}, {chosen}"))
         if size != ids:
-            of_ids = f"about {alone.pinned:,} bytes pinned, {ids} each, and {alone.moved:,} a superstep"
+            of_ids = (
+                f"about {alone.pinned:,} bytes pinned, {ids} each, and {alone.moved:,} a superstep"
+            )
             lines = (*lines, ("ids alone", of_ids))
     if plan.engine == "hybrid":
         lines = (*lines, ("pages", number + pages))
