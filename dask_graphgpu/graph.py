@@ -314,8 +314,9 @@ class Graph:
         and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact. With
         ``graphgpu.device-memory-limit``, and of edges in pages on disk, it says about how many bytes lie
         where when the engine works on the graph, how many move in a superstep, and which way: where
-        methods read what edges carry, and where they read none of it. For that it looks at all weights of a graph that is built, since they decide
-        whether an edge crosses as one word; else it takes edges as they are given.
+        methods read what edges carry, and where they read none of it. For that it looks at all weights
+        of a graph that is built, since they decide whether an edge crosses as one word; else it takes
+        edges as they are given.
         """
         engine = self._on_engine()
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None
