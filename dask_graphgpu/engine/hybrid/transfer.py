@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Speeds
 from dask_graphgpu.engine.tiered.limits import BUFFERS
-from dask_graphgpu.engine.tiered.store import HostTier
+from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 
 # Pages before which the time from one to the next also has what comes before the first.
@@ -42,7 +42,7 @@ class SharedTransfer(Transfer):
 
     def __init__(
         self,
-        tier: HostTier,
+        tier: EdgeStore,
         way: str,
         defines: dict[str, str],
         speeds: Speeds,

@@ -19,7 +19,7 @@ from dask_graphgpu.engine.tiered.copies import to_host
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import packing_of, sending
-from dask_graphgpu.engine.tiered.store import HostTier
+from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.partition.csr import Adjacency
 
 # Of program.cuh: partial aggregates; the log, its counters, and what allocations are rounded up by.
@@ -27,7 +27,7 @@ _PARTIALS, _FIXED = 2048 * 32, 128 << 10
 
 
 class TieredArrays(Arrays):
-    """`Arrays` of vertices on the device, with edges by source in a `HostTier`."""
+    """`Arrays` of vertices on the device, with edges by source in an `EdgeStore`."""
 
     def __init__(
         self, binding: Binding, sources: np.ndarray | None, cut: Cut, size: int | None = None
@@ -38,7 +38,7 @@ class TieredArrays(Arrays):
         super().__init__(binding, sources)
 
     @cached_property
-    def tier(self) -> HostTier:
+    def tier(self) -> EdgeStore:
         """The edges that messages go along."""
         names = tuple(columns(self.binding))
         kind, _ = kinds_of(self.binding.send)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.store import HostTier
+    from dask_graphgpu.engine.tiered.store import EdgeStore
 
 # Edges and rows of a level that is left to the device: of as many, at most some 0.7 ms of the link, which
 # is what a level takes that the host looks at. Long rows of a list.
 FEW, MOST_ROWS, LONG_ROWS = 1 << 20, 1 << 18, 1024
 
 
-def edges_of(tier: HostTier) -> Any:
+def edges_of(tier: EdgeStore) -> Any:
     """Struct Edges."""
     from dask_graphgpu.engine.gpu.structs import struct
     from dask_graphgpu.engine.tiered.copies import address

@@ -13,7 +13,7 @@ from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.tiered import host, limits
 from dask_graphgpu.engine.tiered.copies import copy
 from dask_graphgpu.engine.tiered.limits import Cut
-from dask_graphgpu.engine.tiered.store import HostTier, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore, HostTier, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency
@@ -30,8 +30,8 @@ _SHARE = 16
 _FREE = 0.8
 
 
-class DiskTier(HostTier):
-    """As `HostTier`, with ``arrays`` that are `PagedArray`: kernels read none of them where they lie."""
+class DiskTier(EdgeStore):
+    """Edges beyond the device in pages on disk: ``arrays`` are `PagedArray`, and kernels read none where it lies."""
 
     host: PagedAdjacency
     read_bytes = 0  # of the disk, for the resident edges
@@ -67,7 +67,7 @@ class DiskTransfer(Transfer):
 
     def __init__(self, tier: DiskTier, way: str, defines: dict[str, str]) -> None:
         super().__init__(tier, way, defines)
-        self._window = Window(tier.arrays, stays=True, memory=tier.kept.registered)  # type: ignore[arg-type]
+        self._window = Window(tier.arrays, stays=True, memory=tier.kept.registered)
         self._held: dict[str, np.ndarray] = {}
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
@@ -102,7 +102,7 @@ def is_on_disk(rows: Adjacency) -> bool:
     return isinstance(rows, PagedAdjacency)
 
 
-def kinds_of(rows: Adjacency) -> tuple[type[HostTier], type[Transfer]]:
+def kinds_of(rows: Adjacency) -> tuple[type[EdgeStore], type[Transfer]]:
     """What holds the edges of some rows, and what brings them."""
     return (DiskTier, DiskTransfer) if is_on_disk(rows) else (HostTier, Transfer)
 

@@ -1,7 +1,8 @@
-"""Edges whose first ones are on the device, and all of them in pinned host memory."""
+"""Edges in tiers: the first ones on the device, the others in pinned host memory, or in `disk`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -18,8 +19,11 @@ from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.partition.csr import Adjacency
 
 
-class HostTier:
-    """Rows by source of a graph, for one run.
+class EdgeStore(ABC):
+    """Rows by source of a graph, for one run, in three tiers: device, pinned host memory, pages on disk.
+
+    The first edges are in the device's memory, all of them where they fit; the others are in the tier that
+    a class is of. Engines bring these within reach of kernels by a `Transfer`, whatever the tier.
 
     Rows stand in their order: where that is by falling degree, those on the device are of the hubs.
 
@@ -40,8 +44,8 @@ class HostTier:
     Attributes
     ----------
     offsets : device array of shape (num_vertices + 1,)
-    arrays : dict of str to pinned array of shape (num_edges,)
-        "neighbours" and the columns; words alone where edges are packed.
+    arrays : dict of str to array of shape (num_edges,)
+        Where edges beyond the device come from: "neighbours" and the columns; words alone where edges are packed.
     kept : Kept
         What the run leaves to the next one: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
@@ -72,6 +76,34 @@ class HostTier:
         is_cut = 0 < cut.resident < self.num_edges and host.offsets[last] < cut.resident
         self.cut_row = last if is_cut else -1
 
+    @abstractmethod
+    def _at_hand(
+        self, names: Sequence[str], packing: Packing | None, size: int | None
+    ) -> dict[str, Any]:
+        """The arrays that edges come from, by name."""
+
+    @abstractmethod
+    def _brought(self, name: str, edges: int) -> Any:
+        """The first edges of an array, on the device."""
+
+    @abstractmethod
+    def on_host(self) -> dict[str, int]:
+        """Where edge 0 of each array would be for kernels that read it where it lies; 0: they cannot."""
+
+    @property
+    def bytes_of_edge(self) -> int:
+        return sum(array.itemsize for array in self.arrays.values())
+
+    def on_device(self) -> dict[str, int]:
+        """Where on the device the arrays of the resident edges begin."""
+        return {name: int(array.data.ptr) for name, array in self.resident.items()}
+
+
+class HostTier(EdgeStore):
+    """Edges beyond the device in pinned host memory, where kernels may read them too."""
+
+    arrays: dict[str, np.ndarray]
+
     def _at_hand(
         self, names: Sequence[str], packing: Packing | None, size: int | None
     ) -> dict[str, np.ndarray]:
@@ -91,14 +123,6 @@ class HostTier:
     def _brought(self, name: str, edges: int) -> Any:
         """The first edges of an array, on the device."""
         return brought(self.arrays[name][:edges])
-
-    @property
-    def bytes_of_edge(self) -> int:
-        return sum(array.itemsize for array in self.arrays.values())
-
-    def on_device(self) -> dict[str, int]:
-        """Where on the device the arrays of the resident edges begin."""
-        return {name: int(array.data.ptr) for name, array in self.resident.items()}
 
     def on_host(self) -> dict[str, int]:
         """Where the pinned arrays begin; kernels may read there."""

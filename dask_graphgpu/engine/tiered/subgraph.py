@@ -16,7 +16,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.tiered.copies import bring
 from dask_graphgpu.engine.tiered.link import Rates
-from dask_graphgpu.engine.tiered.store import HostTier, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore, Slot
 from dask_graphgpu.kernels.compile import cuda
 
 _THREADS, _BLOCKS = 256, 1024
@@ -31,7 +31,7 @@ class Subgraph:
         Where rows begin; those of other vertices are empty.
     """
 
-    def __init__(self, tier: HostTier, defines: dict[str, str]) -> None:
+    def __init__(self, tier: EdgeStore, defines: dict[str, str]) -> None:
         n, offsets, ids = tier.num_vertices, tier.offsets.dtype, tier.host.neighbours.dtype
         self._tier = tier
         module = cuda("tiers", defines=defines)

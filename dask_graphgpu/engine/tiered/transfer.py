@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.host import bytes_of_row
 from dask_graphgpu.engine.tiered.limits import BUFFERS
-from dask_graphgpu.engine.tiered.store import HostTier, Ring, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore, Ring, Slot
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report
 
@@ -58,7 +58,7 @@ class Transfer:
 
     Parameters
     ----------
-    tier : HostTier
+    tier : EdgeStore
     way : str
         Of `limits.WAYS`.
     defines : dict of str to str
@@ -72,7 +72,7 @@ class Transfer:
     pause : callable
     """
 
-    def __init__(self, tier: HostTier, way: str, defines: dict[str, str]) -> None:
+    def __init__(self, tier: EdgeStore, way: str, defines: dict[str, str]) -> None:
         self.tier, self.way = tier, way
         self.moved: dict[str, Moved] = {}
         self._defines = defines
