@@ -73,7 +73,8 @@ class Report:
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
     ``memory``: bytes that a run on a GPU held beside the graph at most, where they are counted.
-    ``disk_bytes``: what was read of edges that lie on disk. ``moved``: of edges in host memory, by the
+    ``disk_bytes``: what was read of edges that lie on disk, for which a GPU's run waited ``disk_waited``
+    seconds. ``moved``: of edges in host memory, by the
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
     ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``number`` tells the
     reports of a process apart.
@@ -88,6 +89,7 @@ class Report:
     limit: int | None = None
     memory: int | None = None
     disk_bytes: int = 0
+    disk_waited: float = 0.0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
     number: int = field(default_factory=_numbers.__next__, compare=False)

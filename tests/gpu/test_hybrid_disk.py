@@ -15,9 +15,10 @@ import pytest
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine.hybrid import arriving, programs
-from dask_graphgpu.engine.hybrid.dispatch import Speeds
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Speeds
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered.disk import DiskTransfer
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall, SpillError
 
 pytestmark = pytest.mark.gpu
@@ -162,8 +163,10 @@ def test_rows_are_not_turned_over_for_the_cpu(edges, limited, monkeypatch):
     assert told["sides"]["cpu"]["alone"] == 0
 
 
-def test_a_gpu_that_was_seen_to_be_slow(edges, limited, monkeypatch):
-    """A run that was left to it is noted; the CPU runs the next one."""
+@pytest.mark.parametrize("waited", [0.0, 1e9])
+def test_a_gpu_that_was_seen_to_be_slow(waited, edges, limited, monkeypatch):
+    """A run that was left to it is noted; the CPU runs the next one, unless it was the disk."""
+    monkeypatch.setattr(DiskTransfer, "waited", waited)
     beside, pulled = 1e-9, 1e12
     monkeypatch.setattr(
         programs, "_speeds", lambda *_: Speeds(pulled, 1.0, 1e13, beside, beside, disk=1e15)
@@ -175,7 +178,18 @@ def test_a_gpu_that_was_seen_to_be_slow(edges, limited, monkeypatch):
         graph.run(BOTH_ENDS)
         then = last_report().attrs["sides"]
     assert first["cpu"]["supersteps"] == 0
-    assert then["cpu"]["alone"] > 0
+    assert (then["cpu"]["alone"] > 0) == (not waited)
+
+
+def test_the_disk_that_was_waited_for_gives_no_more():
+    """Then the CPU is not taken for faster, before it was seen; else what reading alone has shown stays."""
+    for waited, disk, pull in ((0.0, 1e9, 9e8), (0.5, 1e8, 1e8)):
+        speeds = Speeds(9e8, 1e9, 9e8, 1e-4, 1e-4, disk=1e9)
+        speeds.step_of_gpu(1.0 + 1e-4, 1e8, waited)
+        assert (speeds.disk, speeds.pull) == (pytest.approx(disk), pytest.approx(pull))
+        assert speeds.gpu == pytest.approx(1e8)
+        pages = Pages([Page(0, 10**8, 10**8)], speeds, "auto")
+        assert (pages.worth > 0) == (not waited)
 
 
 def test_rates_of_the_disk(edges, limited):

@@ -39,6 +39,9 @@ _SPOILED = 3
 # Pages on disk that are brought at a time: one of either side.
 AT_ONCE = 2
 
+# The part of a superstep's time from which on, waited for, the disk is what it takes long for.
+_BOUND = 0.1
+
 # How much longer than expected a page of the CPU's may take and still end in time.
 _LATE = 1.25
 
@@ -199,14 +202,17 @@ class Speeds:
         elif seconds > self.cpu_beside and pulled >= _LEAST:
             self.pull += 0.5 * (pulled / (seconds - self.cpu_beside) - self.pull)
 
-    def step_of_gpu(self, seconds: float, edges: float) -> None:
+    def step_of_gpu(self, seconds: float, edges: float, waited: float = 0.0) -> None:
         """A superstep of the GPU alone, with as much to transfer as so many streamed edges.
 
-        Of the disk the rate is not known before, but seen.
+        Of the disk the rate is not known before, but seen. Where it was waited for so many seconds, the
+        disk gave as much as it does, and the CPU would get no more.
         """
         if self.disk < math.inf and seconds > self.gpu_beside and edges > _LEAST:
             seen = edges / (seconds - self.gpu_beside)
             self.gpu = 0.5 * (self.gpu + seen) if self._is_loaded("disk") else seen
+            if waited > _BOUND * seconds:
+                self.disk, self.pull = self.gpu, min(self.pull, self.gpu)
             self.disk = max(self.disk, self.gpu)
             return
         rest = max(seconds - edges / self.gpu, 0.0)

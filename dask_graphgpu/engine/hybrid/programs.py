@@ -233,7 +233,7 @@ def _note_stream(binding: Binding, report: Report) -> None:
     streamed = report.moved.get("stream", {"bytes": 0})["bytes"] / bytes_of_edge(binding)
     speeds, seconds = speeds_of(binding), sum(each.seconds for each in report.advances)
     supersteps = sum(each.supersteps for each in report.advances)
-    speeds.step_of_gpu(seconds - (supersteps - 1) * speeds.gpu_beside, streamed)
+    speeds.step_of_gpu(seconds - (supersteps - 1) * speeds.gpu_beside, streamed, report.disk_waited)
 
 
 def gpu_alone(report: Report) -> None:

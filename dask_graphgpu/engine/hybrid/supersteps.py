@@ -101,7 +101,7 @@ class HybridSupersteps(TieredSynchronous):
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
         self._working: Future[Pushed] | None = None
         self._making: Future[HostSide] | None = None
-        self._folds, self._has_pending = True, False
+        self._folds, self._has_pending, self._waited_before = True, False, 0.0
         self._streamed = (-1, -1), 0.0  # edges and vertices that are active, and as of `_streams`
         self._done = {
             side: dict.fromkeys(("supersteps", "alone", "pages", "edges"), 0)
@@ -174,9 +174,15 @@ class HybridSupersteps(TieredSynchronous):
         """Whether the time of the next superstep says something of others."""
         return True
 
+    def _waited(self) -> float:
+        """Seconds of the superstep in which pages were waited for."""
+        before, self._waited_before = self._waited_before, self.transfer.waited
+        return self._waited_before - before
+
     def _note_together(self, before: dict[str, int], seconds: float | None) -> None:
         """Count a superstep that the GPU was in; ``seconds`` is None where they say nothing."""
         pushed, edges = self._pushed, before["active_edges"]
+        waited = self._waited()
         gpu, cpu = self._done["gpu"], self._done["cpu"]
         mine = edges if pushed is None else max(edges - pushed.edges, 0)
         if mine or pushed is None:
@@ -193,7 +199,7 @@ class HybridSupersteps(TieredSynchronous):
         elif (
             before["completed"] and seconds is not None
         ):  # before the first there was code to be loaded
-            self.speeds.step_of_gpu(seconds, self._streams(before))
+            self.speeds.step_of_gpu(seconds, self._streams(before), waited)
 
     # -- whole supersteps of the CPU -------------------------------------------------------------
 

@@ -91,9 +91,15 @@ class DiskTransfer(Transfer):
         self._held = {}
         self._window.release()
 
+    @property
+    def waited(self) -> float:
+        """As of `Transfer`: for the disk."""
+        return self._window.waited
+
     def tell(self, report: Report) -> None:
         """As of `Transfer`, and what was read of the disk."""
         super().tell(report)
+        report.disk_waited += self.waited
         report.disk_bytes += self._window.read_bytes + self.tier.read_bytes
 
 

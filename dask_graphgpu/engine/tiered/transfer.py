@@ -220,6 +220,11 @@ class Transfer:
         go(self._subgraph.begin, begins, part.lo, part.hi, part.way)
         self._ring.release(slot)
 
+    @property
+    def waited(self) -> float:
+        """Seconds in which edges were waited for on the host."""
+        return 0.0
+
     def read(self, size: int) -> None:
         """Note bytes that kernels have read of host memory by themselves."""
         if size:

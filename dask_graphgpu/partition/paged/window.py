@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ class Window:
     ----------
     read_bytes : int
         From disk so far.
+    waited : float
+        Seconds in which whoever asked for spans waited for the disk.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class Window:
         stays: bool = False,
         memory: Callable[[int], np.ndarray] | None = None,
     ) -> None:
-        self._stays = stays
+        self._stays, self.waited = stays, 0.0
         self._held = {name: _Held(array, memory or aligned) for name, array in arrays.items()}
 
     @property
@@ -126,11 +129,14 @@ class Window:
 
     def bring(self, i: int) -> dict[str, np.ndarray]:
         """Span ``i`` of a pass, until `leave`; errors are those of `over`."""
+        began = time.perf_counter()
         try:
             return {name: held.bring(i) for name, held in self._held.items()}
         except BaseException as error:
             self.fail(error)
             raise
+        finally:
+            self.waited += time.perf_counter() - began
 
     def leave(self, i: int) -> None:
         """Span ``i`` is not needed any more."""
