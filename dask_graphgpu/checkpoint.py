@@ -34,7 +34,8 @@ class Checkpoint:
     path : str or Path
         Folder on a file system that all workers see: new, empty or a checkpoint.
     seconds : float or None
-        Write when so many have passed since the last time. Default: 60.
+        Write when so many have passed since the last time, with edges on disk and in rounds over edges in
+        host memory also in the middle of a superstep. Default: 60.
     supersteps : int or None
         Write after so many supersteps. Default: only by the clock.
 
