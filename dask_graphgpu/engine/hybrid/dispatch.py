@@ -39,8 +39,9 @@ _SPOILED = 3
 # Pages on disk that are brought at a time: one of either side.
 AT_ONCE = 2
 
-# The part of a superstep's time from which on, waited for, the disk is what it takes long for.
-_BOUND = 0.1
+# The part of a superstep's time that has to be gained where the disk is what both sides wait for: rates
+# are not known any better.
+_GAIN = 0.1
 
 # How much longer than expected a page of the CPU's may take and still end in time.
 _LATE = 1.25
@@ -205,15 +206,16 @@ class Speeds:
     def step_of_gpu(self, seconds: float, edges: float, waited: float = 0.0) -> None:
         """A superstep of the GPU alone, with as much to transfer as so many streamed edges.
 
-        Of the disk the rate is not known before, but seen. Where it was waited for so many seconds, the
-        disk gave as much as it does, and the CPU would get no more.
+        Of the disk the rate is not known before, but seen. While it was ``waited`` for, so many seconds, it
+        gave no more than all of these edges; nor would it give more to the CPU.
         """
         if self.disk < math.inf and seconds > self.gpu_beside and edges > _LEAST:
             seen = edges / (seconds - self.gpu_beside)
             self.gpu = 0.5 * (self.gpu + seen) if self._is_loaded("disk") else seen
-            if waited > _BOUND * seconds:
-                self.disk, self.pull = self.gpu, min(self.pull, self.gpu)
+            if waited > 0:
+                self.disk = min(self.disk, edges / waited)
             self.disk = max(self.disk, self.gpu)
+            self.pull = min(self.pull, self.disk)
             return
         rest = max(seconds - edges / self.gpu, 0.0)
         self.gpu_beside += 0.5 * (rest - self.gpu_beside)
@@ -376,7 +378,9 @@ class Pages:
             beside = self._starting + self._ending
             together = (of_cpu + beside) * of_gpu / (of_cpu + of_gpu)
             together = max(together, self._rest / self._speeds.disk)
-            return max(self._rest / self._speeds.gpu - together, 0.0)
+            alone = self._rest / self._speeds.gpu
+            least = _GAIN * alone if self._speeds.disk < math.inf else 0.0
+            return alone - together if alone - together > least else 0.0
 
     @property
     def _rest(self) -> int:
