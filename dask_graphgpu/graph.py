@@ -121,8 +121,9 @@ class Graph:
     engine : {"auto", "cpu", "gpu", "hybrid", "interpreted"}
         What runs the methods. "auto": the GPU for cuDF frames, the CPU for others. "gpu" on others
         copies the graph to the GPU and results back. "hybrid": the GPU and the CPU share the edges
-        that are beyond ``graphgpu.device-memory-limit`` (not of cuDF frames). For order and engine, "auto" leaves it to
-        ``graphgpu.order`` and ``graphgpu.engine`` of Dask's configuration where those are set.
+        that are beyond ``graphgpu.device-memory-limit``, in host memory or on disk (not of cuDF frames).
+        For order and engine, "auto" leaves it to ``graphgpu.order`` and ``graphgpu.engine`` of Dask's
+        configuration where those are set.
     ranks : int or "auto"
         How many ranks share the graph and work on it together: workers of the active
         ``distributed.Client``, one rank each, or threads of this process. "auto":

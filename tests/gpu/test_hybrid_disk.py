@@ -98,8 +98,10 @@ def compared(name, edges, settings, **given):
     return last_report().attrs
 
 
-@pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize(
+    ("directed", "split"),
+    [*((True, split) for split in SPLITS), (False, "alternate"), (False, "supersteps")],
+)
 @pytest.mark.parametrize("name", METHODS)
 def test_methods(name, directed, split, edges, limited):
     told = compared(name, edges, limited | {"graphgpu.dispatch": split}, directed=directed)
