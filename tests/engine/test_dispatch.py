@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine.hybrid import dispatch
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides, Speeds, alpha, streams, work
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides
+from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, streams, work
 from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 from dask_graphgpu.errors import InvalidArgument
 

@@ -13,8 +13,8 @@ from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hybrid
 from dask_graphgpu.engine.hybrid import programs, transfer
-from dask_graphgpu.engine.hybrid.dispatch import Speeds
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
+from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits

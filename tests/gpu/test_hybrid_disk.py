@@ -15,7 +15,8 @@ import pytest
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine.hybrid import arriving, programs
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Speeds
+from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
+from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.disk import DiskTransfer

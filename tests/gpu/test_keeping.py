@@ -21,7 +21,8 @@ from dask_graphgpu.engine import cpu, gpu, hybrid, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
-from dask_graphgpu.engine.hybrid.dispatch import WAYS, Speeds
+from dask_graphgpu.engine.hybrid.dispatch import WAYS
+from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.hybrid.dispatch import Speeds
+    from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
@@ -123,7 +123,8 @@ def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> Hybrid
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
     from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
-    from dask_graphgpu.engine.hybrid.supersteps import HybridRounds, HybridSupersteps
+    from dask_graphgpu.engine.hybrid.rounds import HybridRounds
+    from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
     from dask_graphgpu.engine.tiered import disk, limits
 
@@ -178,7 +179,8 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
     import cupy
 
     from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, alpha, streams, streams_of_disk
+    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
+    from dask_graphgpu.engine.hybrid.speeds import alpha, streams, streams_of_disk
     from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
     from dask_graphgpu.engine.tiered.rounds import FEW
@@ -311,7 +313,7 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     """What either side is taken for before it was seen at work: by what the hardware does."""
     import cupy
 
-    from dask_graphgpu.engine.hybrid.dispatch import Speeds
+    from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.paged.rates import rates_of
     from dask_graphgpu.engine.tiered import link
     from dask_graphgpu.kernels.cpu.threads import num_threads

@@ -21,15 +21,9 @@ from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.disk_host import DiskHostSide
-from dask_graphgpu.engine.hybrid.dispatch import (
-    Pages,
-    Sides,
-    Speeds,
-    alpha,
-    streams,
-    streams_of_disk,
-)
+from dask_graphgpu.engine.hybrid.dispatch import Pages, Sides
 from dask_graphgpu.engine.hybrid.host import HostSide
+from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, streams, streams_of_disk
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
 from dask_graphgpu.engine.keeping import PENDING, Keeping
 from dask_graphgpu.engine.loop import run_superstep
@@ -37,7 +31,6 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import is_on_disk
-from dask_graphgpu.engine.tiered.rounds import ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go
 from dask_graphgpu.kernels.cpu.threads import at_most, num_threads
@@ -433,25 +426,3 @@ class HybridSupersteps(TieredSynchronous):
         if "_host" in self.__dict__:
             moved = {"parts": 0, "supersteps": 0, "bytes": self._host.moved}
             self.report.moved["state"] = moved
-
-
-class HybridRounds(HybridSupersteps, ResidentFirst):
-    """Rounds of a monotone program that begin with the resident edges, or supersteps of the CPU.
-
-    In a round a part's vertices take what the parts before it have sent them: pages have an order,
-    and the GPU goes along all of them.
-    """
-
-    shares = False
-
-    def _is_alone(self) -> bool:
-        creeps = self._has_few and not self._sides.on_host
-        return not creeps and super()._is_alone()
-
-    @property
-    def _is_timed(self) -> bool:
-        return not self._has_few
-
-    def _run_alone(self) -> None:
-        super()._run_alone()
-        self._frontier_edges = self._control["active_edges"]
