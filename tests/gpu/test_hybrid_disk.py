@@ -195,6 +195,14 @@ def test_the_disk_that_was_waited_for_gives_no_more():
         assert (pages.worth > 0) == (waited < 0.9)
 
 
+@pytest.mark.parametrize("name", ["bfs", "components"])
+def test_searches_and_components_are_the_gpus(name, edges, limited, monkeypatch):
+    """Whoever is faster: they would be other, longer runs."""
+    slow_gpu(monkeypatch, pull=1e12, cpu_beside=0.0)
+    told = compared(name, edges, limited, directed=False)
+    assert told["sides"]["cpu"]["supersteps"] == 0
+
+
 def test_rates_of_the_disk(edges, limited):
     with dask.config.set(limited):
         graph = edges.graph(engine="hybrid").persist()

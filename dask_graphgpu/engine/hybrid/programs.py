@@ -216,16 +216,20 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
 def is_gpus(program: VertexProgram, view: View) -> bool:
     """Whether a method may leave what this program does to the GPU engine's own way of doing it.
 
-    So it is where edges are in host memory, nothing is asked for, and the CPU could not shorten a
-    superstep.
+    So it is where nothing is asked for, and edges are in host memory and the CPU could not shorten a
+    superstep, or on disk: as a program they would be read more often, or be turned over first.
     """
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine.tiered.disk import is_on_disk
 
     if limits.configured_rounds() != "auto":
         return False
-    return _is_gpus(Binding(program, view, {}), dispatch.configured(), in_rounds=program.in_place)
+    binding, way = Binding(program, view, {}), dispatch.configured()
+    if way == "auto" and is_on_disk(binding.edges):
+        return True
+    return _is_gpus(binding, way, in_rounds=program.in_place)
 
 
 def _note_stream(binding: Binding, report: Report) -> None:
