@@ -3,6 +3,7 @@
 References
 ----------
 .. [1] Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1959.
+.. [2] Pohl, "Bi-directional search", Machine Intelligence 6, 1971.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class ShortestPath(Algorithm):
     -----
     Of several shortest paths the one that the predecessors of ``bfs`` and ``sssp`` make: at every
     step back the vertex of highest degree, then of smallest id. Of repeated edges the lightest
-    counts. Cost: a search that ends at the target, and a look at every edge for the predecessors.
+    counts. Cost: on the CPU a search from both ends, which goes with what is near them [2]_, once the
+    graph has its in-edges: an undirected one has, others from the second path on. Elsewhere, and for
+    the first, a search from the source that ends at the target, and a look at every edge for the
+    predecessors.
     """
 
     source: Any
@@ -90,7 +94,26 @@ class ShortestPath(Algorithm):
 
     def run(self, run: Run) -> Table:
         source, target = (int(run.ids.find([each])[0]) for each in (self.source, self.target))
-        weighted, targets = self.reads_weight(run.schema), np.array([target])
+        weighted = self.reads_weight(run.schema)
+        found = None
+        from_both_ends = getattr(run.engine, "two_sided_path", None)
+        if from_both_ends is not None and run.keeper is None:
+            found = from_both_ends(run.view, source, target, hops=not weighted, report=run.report)
+        if found is None:
+            found = self._from_source(run, source, target, weighted)
+        came, went, distance, weight = found
+        if run.ranks is None and source != target and len(went) == 0:
+            raise self._no_path()
+        table = {"edge source": Values(came), "edge destination": Values(went)}
+        if weight is not None:
+            table[str(run.schema.weight)] = Values(weight)
+        return table | {"distance": Values(distance)}
+
+    def _from_source(
+        self, run: Run, source: int, target: int, weighted: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Both ends of the edges, distances and weights; a rank's part of them."""
+        targets = np.array([target])
         if weighted:
             state = run.engine.run(
                 PROGRAM, run.view, sources=np.array([source]), targets=targets, **run.noting
@@ -100,17 +123,18 @@ class ShortestPath(Algorithm):
             distance, reached = hops(run, source, None, targets)
         here = reached[run.rows_of(np.array([target]))[0]]
         if not (here.any() if run.ranks is None else run.ranks.max(bool(here.any()))):
-            raise NoPath(f"no path leads from {self.source!r} to {self.target!r}")
+            raise self._no_path()
         before = run.engine.predecessors(
             run.view, source, distance, reached, hops=not weighted, report=run.report
         )
         ends, left, length = run.engine.path(run.view, source, target, before)
-        came, went = before[ends], run.dense(ends)
-        table = {"edge source": Values(came), "edge destination": Values(went)}
-        if weighted:
-            table[str(run.schema.weight)] = Values(_weights(run, came, ends))
+        came = before[ends]
         run.order(length - 1 - left, length)
-        return table | {"distance": Values(distance[ends])}
+        weight = _weights(run, came, ends) if weighted else None
+        return came, run.dense(ends), distance[ends], weight
+
+    def _no_path(self) -> NoPath:
+        return NoPath(f"no path leads from {self.source!r} to {self.target!r}")
 
 
 def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from dask_graphgpu.engine.cpu.side_by_side import run_each
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
+from dask_graphgpu.engine.cpu.two_sided import two_sided_path
 
 __all__ = [
     "betweenness",
@@ -41,4 +42,5 @@ __all__ = [
     "spanning_forest",
     "strong_components",
     "triangles",
+    "two_sided_path",
 ]

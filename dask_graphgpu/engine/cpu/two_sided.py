@@ -1,0 +1,148 @@
+"""One shortest path, searched for from both ends.
+
+References
+----------
+.. [1] Pohl. Bi-directional search. Machine Intelligence 6, 1971.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.search import INTO_COST
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.kernels.cpu import two_sided as kernels
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+# Rounding of the sum of a path, for each of its vertices, from one end and from the other, several times over.
+ROUNDING = 2.0**-50
+
+SOURCE, TARGET = 1, 2  # labels
+ROOM = 4096  # for labels and in heaps, to begin with
+
+
+def two_sided_path(
+    view: View, source: int, target: int, *, hops: bool, report: Report
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+    """The path that `predecessors` of a search from `source` make to `target`.
+
+    Parameters
+    ----------
+    view : View
+    source, target : int
+        Dense ids.
+    hops : bool
+        Whether every edge counts one, and weights are ignored.
+    report : Report
+        Gets one row.
+
+    Returns
+    -------
+    tuple of arrays, each of shape (edges of the path,), or None
+        Dense ids that edges come from, and lead to; distances of the latter from the source (int64 or float64); weights
+        of the edges, None for `hops`. No edges: `target` is `source` or not reached. None: a search from one end is to
+        be made, because a direction is forced, edges are looked at by layers, in-edges would have to be made for the
+        first such path on a graph, or the only paths are too long for int64, or infinite.
+
+    Notes
+    -----
+    Time and memory go with what is near the two ends, not with the graph: on a road network half of what a search from
+    one end takes, on a social network a small part. On one thread.
+    """
+    if configured_direction() != "auto" or view.levels is not None:
+        return None
+    # Making in-edges takes about as long as a search from one end.
+    whole = INTO_COST * view.num_edges
+    if not view.has_into and view.note_missed(whole) <= whole:
+        return None
+    start = time.perf_counter()
+    rows, into = view.out, view.into
+    weight, into_weight = (
+        np.ones(1, np.int64) if hops or side.weight is None else side.weight
+        for side in (rows, into)
+    )
+    kind: Any = np.float64 if weight.dtype.kind == "f" else np.int64
+    limits: tuple[Any, Any, Any] = (1, np.iinfo(np.int64).max - 1, np.iinfo(np.int64).max)
+    if kind is np.float64:
+        limits = 1 + (view.num_vertices + 8) * ROUNDING, np.finfo(kind).max, np.inf
+    slack, unbounded, never = map(kind, limits)
+    each = int(len(weight) > 1)
+    search = _Search(source, target, never)
+    bounds = np.array([unbounded], kind)
+    missing = int(source != target)
+    while missing:
+        missing = kernels.search(
+            unbounded, slack, each, rows.offsets, rows.neighbours, weight,
+            into.offsets, into.neighbours, into_weight,
+            *search.labels, *search.heaps, bounds, search.progress,
+        )  # fmt: skip
+        if missing:
+            search.grow(missing)
+    used, _, _, _, read, too_long = search.progress.tolist()
+    reached = search.labels.distance[TARGET, 0] < never
+    if too_long and not reached:
+        return None
+    edges, ends, distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, kind)
+    if reached:
+        rank = np.empty(0, np.int64) if view.user_rank is None else view.user_rank
+        found = kernels.walk(
+            used, rows.offsets, into.offsets, into.neighbours, into_weight, each, view.directed,
+            rank, *search.labels,
+        )  # fmt: skip
+        edges, ends, distance = (column[::-1] for column in found)
+    edge_bytes = into.neighbours.itemsize + into_weight.itemsize * (len(into_weight) > 0)
+    report.advance(
+        "both ends", supersteps=1, frontier=2, edges=read, seconds=time.perf_counter() - start,
+        bytes=read * edge_bytes + sum(array.nbytes for array in (*search.labels, *search.heaps)),
+    )  # fmt: skip
+    dtype = into.neighbours.dtype
+    weights = None if hops else into_weight[edges]
+    return into.neighbours[edges], ends.astype(dtype), distance, weights
+
+
+class _Labels(NamedTuple):
+    """What is known of the vertices that were met; see the kernels."""
+
+    table: np.ndarray
+    vertex: np.ndarray
+    distance: np.ndarray
+
+
+class _Search:
+    """Arrays of a search under way, which grow."""
+
+    def __init__(self, source: int, target: int, never: np.number[Any]) -> None:
+        self.never = never  # the distance of what was not met
+        self.labels, self.heaps = self._arrays(ROOM)
+        self.progress = np.array([3, 1, 1, 1, 0, 0])
+        for side, (label, v) in enumerate([(SOURCE, source), (TARGET, target)]):
+            self.labels.vertex[label] = v
+            self.labels.distance[label, side] = self.heaps[2 * side][0] = 0
+            self.heaps[2 * side + 1][0] = label
+        kernels.fill(3, *self.labels[:2])
+
+    def _arrays(self, room: int) -> tuple[_Labels, list[np.ndarray]]:
+        """Room for labels; keys and labels of the source's heap, then of the target's."""
+        labels = _Labels(
+            np.zeros(2 * room, np.uint32),
+            np.empty(room, np.int64),
+            np.full((room, 2), self.never),
+        )
+        return labels, [np.empty(room, dtype) for dtype in (self.never.dtype, np.int64) * 2]
+
+    def grow(self, more: int) -> None:
+        """Make room for some more labels and entries of heaps."""
+        used, *sizes = self.progress[:3].tolist()
+        labels, heaps = self._arrays(2 << (max(used, *sizes) + more).bit_length())
+        for new, old in zip(labels[1:], self.labels[1:], strict=True):
+            new[:used] = old[:used]
+        kernels.fill(used, *labels[:2])
+        for new, old, size in zip(heaps, self.heaps, np.repeat(sizes, 2), strict=True):
+            new[:size] = old[:size]
+        self.labels, self.heaps = labels, heaps
