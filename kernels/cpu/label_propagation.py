@@ -42,17 +42,57 @@ def most_frequent(lo, hi, offsets, neighbours, more_offsets, more, labels, new, 
     tuple
         Vertices of the block whose label is another than before; `base` for the next block.
     """
+    none = np.empty(0, np.uint8)
+    changed, _, base = most_frequent_of_stale(
+        lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base, none, none
+    )
+    return changed, base
+
+
+@jit
+def most_frequent_of_stale(
+    lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base, stale, mark
+):
+    """As `most_frequent`, where ``new[v]`` is the label of v before its present one.
+
+    Parameters
+    ----------
+    stale : uint8 array, shape (num_vertices,) or (0,)
+        Whether a neighbour has another label than two steps ago; else the vertex takes its own of then, which `new`
+        has. Set back for the block. Empty: all are stale.
+    mark : uint8 array, shape (num_vertices,) or (0,)
+        Gets a 1 for the neighbours of vertices whose new label is not that of two steps ago, unless it is empty.
+
+    Returns
+    -------
+    tuple
+        Vertices whose label is another than before, and than two steps ago; `base` for the next block.
+    """
     two = more_offsets.size > 0
     changed = 0
+    differ = 0
     for v in range(np.uint64(lo), np.uint64(hi)):
+        if stale.size:
+            if not stale[v]:
+                changed += new[v] != labels[v]
+                continue
+            stale[v] = 0
         start, stop = offsets[v], offsets[v + _ONE]
         best, most = _count(v, start, stop, neighbours, labels, counts, base, labels[v], base)
         edges = stop - start
         if two:
-            start, stop = more_offsets[v], more_offsets[v + _ONE]
-            best, most = _count(v, start, stop, more, labels, counts, base, best, most)
-            edges += stop - start
+            begin, end = more_offsets[v], more_offsets[v + _ONE]
+            best, most = _count(v, begin, end, more, labels, counts, base, best, most)
+            edges += end - begin
         base += np.uint64(edges)
+        other = best != new[v]
         new[v] = best
         changed += best != labels[v]
-    return changed, base
+        differ += other
+        if other and mark.size:
+            for e in range(start, stop):
+                mark[np.uint64(neighbours[e])] = 1
+            if two:
+                for e in range(begin, end):
+                    mark[np.uint64(more[e])] = 1
+    return changed, differ, base

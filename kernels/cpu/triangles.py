@@ -140,3 +140,53 @@ def count_arcs(lo, hi, offsets, up, ways, far_offsets, far, far_ways, arcs):
             place[v] = 0
         if total:
             atomic_add(arcs, u, total)
+
+
+@jit
+def ways_between(u, v, offsets, neighbours):
+    """Directions, 0 to 2, in which two vertices are joined; rows ascend."""
+    ways = 0
+    for a, b in ((u, v), (v, u)):
+        low, high = offsets[a], offsets[a + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if neighbours[middle] < b:
+                low = middle + 1
+            else:
+                high = middle
+        ways += low < offsets[a + 1] and neighbours[low] == b
+    return ways
+
+
+@jit
+def count_short(lo, hi, offsets, neighbours, out_offsets, out, counts):
+    """As `count_arcs`, of symmetric rows that ascend and are short: from the highest vertex, by walks along two rows.
+
+    Without ``out_offsets`` what `count` does: a triangle is one at each of its vertices.
+    """
+    for row in range(lo, hi):
+        start = offsets[row]
+        for e in range(start + 1, offsets[row + 1]):
+            v = np.int64(neighbours[e])
+            if v > row:
+                break
+            a = start
+            b, stop = offsets[v], offsets[v + 1]
+            while a < e and b < stop:  # common neighbours below v
+                if neighbours[a] == neighbours[b]:
+                    w = np.int64(neighbours[a])
+                    if out_offsets.size == 0:
+                        at_u, at_v, at_w = 1, 1, 1
+                    else:
+                        at_u = ways_between(v, w, out_offsets, out)
+                        at_v = ways_between(row, w, out_offsets, out)
+                        at_w = ways_between(row, v, out_offsets, out)
+                    atomic_add(counts, row, at_u)
+                    atomic_add(counts, v, at_v)
+                    atomic_add(counts, w, at_w)
+                    a += 1
+                    b += 1
+                elif neighbours[a] < neighbours[b]:
+                    a += 1
+                else:
+                    b += 1

@@ -1,5 +1,7 @@
 """Label propagation against counters over sets of edges, and what its definition says of small graphs."""
 
+from importlib import import_module
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -15,7 +17,10 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import label_propagation
 from dask_graphgpu.engine.cpu.label_propagation import Labelling
 from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
+
+module = import_module("dask_graphgpu.engine.cpu.label_propagation")
 
 
 @settings(max_examples=60)
@@ -113,3 +118,27 @@ def test_bad_iterations(iterations):
     edges = pd.DataFrame({"src": [0], "dst": [1]})
     with pytest.raises(errors.InvalidArgument, match="allowed is a whole number"):
         edges.graph.label_propagation(iterations)
+
+
+@of_the_cpu_engine
+@settings(max_examples=60)
+@given(small_graphs(max_vertices=30, max_edges=80), st.integers(1, 12), st.sampled_from([1, 3]))
+def test_only_stale_labels_are_looked_for(graph, iterations, number):
+    """Those whose neighbours all have the labels of two steps ago are not, and it makes no difference."""
+    view = graph.view()
+    with on_threads(number), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MARKED", 0)
+        every = label_propagation(view, iterations, Report("label_propagation"))
+        patch.setattr(module, "MARKED", 2)
+        stale = label_propagation(view, iterations, Report("label_propagation"))
+    assert stale.tolist() == every.tolist()
+
+
+@of_the_cpu_engine
+def test_labels_that_come_and_go_take_no_reads():
+    pairs = np.arange(2_000).reshape(-1, 2)
+    view = View.of(from_edges(2_000, *np.concatenate([pairs, pairs[:, ::-1]]).T), directed=False)
+    report = Report("label_propagation")
+    label = label_propagation(view, 9, report)
+    assert label.tolist() == pairs[:, ::-1].ravel().tolist()
+    assert [each.edges for each in report.advances] == [2_000] * 3 + [0] * 6

@@ -1,5 +1,8 @@
 """Triangles and clustering coefficients against the matrix's third power, pairs of neighbours, and NetworkX."""
 
+from importlib import import_module
+from unittest import mock
+
 import networkx as nx
 import numpy as np
 import oracles
@@ -14,6 +17,8 @@ from strategies import KINDS, edge_lists, partitioned
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
 from dask_graphgpu.report import Report
+
+cpu_triangles = import_module("dask_graphgpu.engine.cpu.triangles")
 
 
 @settings(max_examples=60)
@@ -31,10 +36,10 @@ def test_over_all_kinds_of_ids(graph, ranks):
 
 
 @settings(max_examples=150)
-@given(small_graphs(max_edges=80), st.sampled_from([1, 3]))
-def test_on_threads(graph, number):
+@given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 1000]))
+def test_on_threads(graph, number, walks):
     view, degree = graph.view(), graph.view().symmetric.degrees
-    with on_threads(number):
+    with on_threads(number), mock.patch.object(cpu_triangles, "SHORT_WALKS", walks):
         count = triangles(view, Report("triangles"))
         arcs = neighbour_arcs(view, Report("clustering"))
     assert count.tolist() == oracles.triangles(graph.n, graph.edges)

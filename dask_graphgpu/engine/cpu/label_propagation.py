@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
+# Part of the labels that may differ from those of two steps ago if the neighbours of these are to be marked for the
+# next step: with more there are few others.
+MARKED = 0.5
+
+_NONE = np.empty(0, np.uint8)
+
+
 def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray:
     """The label of every vertex after some supersteps, in which all change together.
 
@@ -41,7 +48,8 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
 
     Notes
     -----
-    Cost: O(V + E) a superstep, 4 or 8 V bytes a thread for the counts of labels.
+    Cost: O(V + E) a superstep, and the edges of `Stale` alone once half of the labels come and go; 4 or 8 V bytes a
+    thread for the counts of labels.
     """
     out = view.out
     n, offsets = view.num_vertices, out.offsets
@@ -54,11 +62,13 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
     rank = view.user_rank
     labels = np.arange(n, dtype=more.dtype) if rank is None else rank.astype(more.dtype)
     new = np.empty_like(labels)
+    stale = Stale(n)
     for _ in range(iterations):
         start = time.perf_counter()
-        changed = sum(for_blocks(labelling, blocks, labels, new))
+        made = for_blocks(labelling.of_stale, blocks, labels, new, *stale.arrays)
+        changed, differ, edges = np.sum(made, axis=0).tolist()
+        stale.next(differ)
         labels, new = new, labels
-        edges = int(offsets[-1])
         report.advance(
             "pull", supersteps=1, frontier=n, edges=edges,
             bytes=edges * 2 * (labels.itemsize + more.itemsize) + n * (16 + 2 * labels.itemsize),
@@ -99,6 +109,18 @@ class Labelling:
 
     def __call__(self, lo: int, hi: int, labels: np.ndarray, new: np.ndarray) -> int:
         """Write the new labels of the block; gives how many are others than before."""
+        return self.of_stale(lo, hi, labels, new, _NONE, _NONE)[0]
+
+    def of_stale(
+        self,
+        lo: int,
+        hi: int,
+        labels: np.ndarray,
+        new: np.ndarray,
+        stale: np.ndarray,
+        mark: np.ndarray,
+    ) -> tuple[int, int, int]:
+        """The same by `Stale`; gives how many are others than before, and than two steps ago, and edges read."""
         from dask_graphgpu.kernels.cpu import label_propagation as kernels
 
         try:
@@ -107,8 +129,34 @@ class Labelling:
             counts, base = np.zeros(self._num_labels, self._dtype), 0
         if base >= self.narrow and self._dtype == np.uint32:
             counts[:], base = 0, 0
-        changed, base = kernels.most_frequent(
-            lo, hi, *self._rows, labels, new, counts, np.uint64(base)
+        changed, differ, after = kernels.most_frequent_of_stale(
+            lo, hi, *self._rows, labels, new, counts, np.uint64(base), stale, mark
         )
-        self._free.append((counts, base))
-        return int(changed)
+        self._free.append((counts, after))
+        return int(changed), int(differ), int(after) - base
+
+
+class Stale:
+    """Whose label has to be looked for: who has a neighbour whose label is not that of two steps ago.
+
+    The others take the labels that they had then. Labels that come and go every other step are many: all of an edge
+    whose ends take each other's.
+    """
+
+    def __init__(self, num_vertices: int) -> None:
+        self._n = num_vertices
+        self._left = 2  # steps before labels of two steps ago are there
+        self.arrays = _NONE, _NONE
+
+    def next(self, differ: int) -> None:
+        """Make `arrays`, what of this step and marks for the next one, those of the next step.
+
+        ``differ`` : labels that are not those of two steps ago.
+        """
+        self._left = max(self._left - 1, 0)
+        spare, marked = self.arrays
+        if self._left or differ >= MARKED * self._n:
+            spare = _NONE
+        elif not len(spare):
+            spare = np.zeros(self._n, np.uint8)
+        self.arrays = marked, spare
