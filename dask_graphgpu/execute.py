@@ -230,7 +230,7 @@ def _take_frames(
                 f"{'one column' if number == 1 else f'{number} columns'} of values; it has "
                 f"{[str(c) for c in value.columns]}"
             )
-        frames[field.name] = ValueFrame.of(value, ids, rest)
+        frames[field.name] = ValueFrame.of(value, ids, rest, field.name)
         changes[field.name] = FrameColumns(tuple(rest))
     if not frames:
         return algorithm, frames
@@ -247,4 +247,6 @@ def _ends(name: str, frame: Any, schema: EdgeSchema) -> dict[str, ValueFrame]:
                 f"{name}: a frame with the id columns {[*schema.source, *schema.destination]}, as "
                 f"the edge frame has them; it has {given}"
             )
-    return {f"{name} {end}": ValueFrame.of(frame, columns, ()) for end, columns in ends.items()}
+    return {
+        f"{name} {end}": ValueFrame.of(frame, columns, (), name) for end, columns in ends.items()
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
@@ -78,7 +79,11 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
 
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         keeping = Keeping.asked(kwargs.pop("checkpoint", None), bool(kwargs.pop("resume", False)))
-        return call(algorithm(*args, **kwargs), self._input, self._engine, keeping)
+        try:
+            asked = algorithm(*args, **kwargs)
+        except TypeError as error:
+            raise _as_called(error, name, algorithm, args, kwargs) from None
+        return call(asked, self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
     method.__name__ = name
@@ -86,6 +91,19 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     method.__doc__ = algorithm.__doc__
     method.__wrapped__ = algorithm  # type: ignore[attr-defined]  # gives inspect the signature
     return method
+
+
+def _as_called(
+    error: TypeError, name: str, algorithm: Callable[..., Any], args: Any, kwargs: Any
+) -> TypeError:
+    """The error of a call that a dataclass made, in the words of the method; another as it is."""
+    signature = inspect.signature(algorithm)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as wrong:
+        plain = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+        return TypeError(f"{name}(): {wrong}; it is called as {name}{inspect.Signature(plain)}")
+    return error
 
 
 class Graph:

@@ -38,15 +38,21 @@ class Needs:
 
 @dataclass(frozen=True, eq=False)
 class ValueFrame:
-    """A frame with values of vertices: only its id columns, and columns of values."""
+    """A frame with values of vertices: only its id columns, and columns of values.
+
+    ``what`` : the frame, as messages say it.
+    """
 
     frame: Any
     ids: tuple[str, ...]
     values: tuple[str, ...]
+    what: str
 
     @classmethod
-    def of(cls, frame: Any, ids: Sequence[str], values: Sequence[str]) -> ValueFrame:
-        return cls(frame[list(dict.fromkeys([*ids, *values]))], tuple(ids), tuple(values))
+    def of(
+        cls, frame: Any, ids: Sequence[str], values: Sequence[str], what: str = "the vertices frame"
+    ) -> ValueFrame:
+        return cls(frame[list(dict.fromkeys([*ids, *values]))], tuple(ids), tuple(values), what)
 
 
 def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
@@ -124,7 +130,8 @@ def vertex_chunks_of(given: ValueFrame, lazy: bool) -> list[Any]:
     kind = _Kind.of(on_device(given.frame))
     read: Any = delayed(kind.read_vertices, pure=True) if lazy else kind.read_vertices
     parts = given.frame.to_delayed() if is_dask_collection(given.frame) else [given.frame]
-    return [read(part, given.ids, given.values, f"partition {i}") for i, part in enumerate(parts)]
+    columns = given.ids, given.values, given.what
+    return [read(part, *columns, f"partition {i}") for i, part in enumerate(parts)]
 
 
 def _from_parquet(

@@ -54,7 +54,7 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
 
 
 def read_edges_of_rank(
-    frame: Any, schema: EdgeSchema, columns: Sequence[str], where: str
+    frame: Any, schema: EdgeSchema, columns: Sequence[str], what: str, where: str
 ) -> EdgeChunk:
     """Check a partition of the edge frame, and encode its ids as `io.edges.read_edges` does.
 
@@ -90,26 +90,25 @@ def _distances(ids: Any, first: int) -> Any:
 
 
 def read_vertices(
-    frame: Any, ids: Sequence[str], columns: Sequence[str], where: str
+    frame: Any, ids: Sequence[str], columns: Sequence[str], what: str, where: str
 ) -> DeviceVertices:
     """Check a partition of a frame with one row a vertex; nulls in its columns are noted."""
     missing = [name for name in [*ids, *columns] if name not in frame.columns]
     if missing:
         raise InvalidVertices(
-            f"the vertices frame has no column {missing[0]!r} in {where}; it has "
+            f"{what} has no column {missing[0]!r} in {where}; it has "
             f"{[str(c) for c in frame.columns]}"
         )
     try:
         vertex = tuple(id_column(frame[name], name, where) for name in ids)
     except InvalidEdges as error:
-        raise InvalidVertices(f"vertices frame: {error}") from error
+        raise InvalidVertices(f"{what}: {error}") from error
     values, nulls = {}, {}
     for name in columns:
         series = frame[name]
         if _numpy_dtype(series.dtype).kind not in "iufb":
             raise InvalidVertices(
-                f"column {name!r} of the vertices frame is of type {series.dtype}; a program reads "
-                "numbers only"
+                f"column {name!r} of {what} is of type {series.dtype}; a program reads numbers only"
             )
         null = series.isna()
         if bool(null.any()):

@@ -14,9 +14,9 @@ from dask_graphgpu.partition.chunk import VertexChunk
 
 
 def read_vertices(
-    frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], where: str
+    frame: pd.DataFrame, ids: Sequence[str], columns: Sequence[str], what: str, where: str
 ) -> VertexChunk:
-    """Check a partition of the vertices frame, pandas' or cuDF's, and encode its ids.
+    """Check a partition of a frame with one row a vertex, pandas' or cuDF's, and encode its ids.
 
     ``columns`` are numeric; nulls in them are noted, and are an error when a program reads the
     column for a vertex that has none.
@@ -25,13 +25,13 @@ def read_vertices(
     missing = [name for name in [*ids, *columns] if name not in frame.columns]
     if missing:
         raise InvalidVertices(
-            f"the vertices frame has no column {missing[0]!r} in {where}; it has "
+            f"{what} has no column {missing[0]!r} in {where}; it has "
             f"{[str(c) for c in frame.columns]}"
         )
     try:
         arrays = [id_array(frame[name], name, where) for name in ids]
     except InvalidEdges as error:
-        raise InvalidVertices(f"vertices frame: {error}") from error
+        raise InvalidVertices(f"{what}: {error}") from error
     if not len(frame):
         from dask_graphgpu.partition.ids import Names
 
@@ -43,8 +43,7 @@ def read_vertices(
         series = frame[name]
         if not pd.api.types.is_numeric_dtype(series.dtype):
             raise InvalidVertices(
-                f"column {name!r} of the vertices frame is of type {series.dtype}; a program reads "
-                "numbers only"
+                f"column {name!r} of {what} is of type {series.dtype}; a program reads numbers only"
             )
         null = series.isna().to_numpy().copy()
         filled = series.fillna(0) if null.any() else series

@@ -36,7 +36,7 @@ class Chunks:
         if vertices is not None:
             ids = find_vertex_columns(vertices, schema)
             rows = [
-                read_vertices(piece, ids, vertex_columns, f"partition {i}")
+                read_vertices(piece, ids, vertex_columns, "the vertices frame", f"partition {i}")
                 for i, piece in enumerate(pieces(vertices, [len(vertices) // 2]))
             ]
         at = [deal(i) if deal else i for i in range(len(edges))]

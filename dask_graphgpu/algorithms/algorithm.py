@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -64,6 +65,21 @@ def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
         raise InvalidArgument(
             f"{method} needs weights and the graph has none: name the column with "
             f".graph(weight=...); the frame has {[name for name, _ in schema.dtypes]}{instead}"
+        )
+
+
+def refuse_infinite_sums(run: Run, *, products: bool = False) -> None:
+    """Raise InvalidEdges where so many edges of the largest weight would be more than float64 holds.
+
+    ``products`` : of the products of two weights. On ranks all call it.
+    """
+    if run.view.max_weight is None:
+        return
+    most, edges = float(run.view.max_weight), run.view.graph_edges
+    if not math.isfinite(2.0 * edges * most * (most if products else 1.0)):
+        raise InvalidEdges(
+            f"weights are up to {most:g}, too much for sums over {edges:,} edges in float64: divide all "
+            "weights by one number, which changes no answer, or use weighted=False"
         )
 
 

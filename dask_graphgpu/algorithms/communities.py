@@ -7,7 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_number, check_seed, require_weight
+from dask_graphgpu.algorithms.algorithm import (
+    Algorithm,
+    check_number,
+    check_seed,
+    refuse_infinite_sums,
+    require_weight,
+)
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -49,6 +55,7 @@ class Communities(Algorithm):
         """The smallest member of each vertex's community, and the modularity."""
 
     def run(self, run: Run) -> Table:
+        refuse_infinite_sums(run)
         community, modularity = self.found(run)
         return {
             "vertex": Values(run.vertices),

@@ -12,7 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_iterations, require_weight
+from dask_graphgpu.algorithms.algorithm import (
+    Algorithm,
+    check_iterations,
+    refuse_infinite_sums,
+    require_weight,
+)
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -42,6 +47,8 @@ class HITS(Algorithm):
     ------
     NotConverged
         ``max_iterations`` came first; the message gives the last change.
+    InvalidEdges
+        Weights are so large that their sum may be infinite.
 
     Notes
     -----
@@ -74,6 +81,7 @@ class HITS(Algorithm):
         return {"vertex": ColumnType("vertex"), "hub": score, "authority": score}
 
     def run(self, run: Run) -> Table:
+        refuse_infinite_sums(run, products=True)
         hub, authority = run.engine.hits(
             run.view, float(self.tolerance), int(self.max_iterations), report=run.report
         )

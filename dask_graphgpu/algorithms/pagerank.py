@@ -31,6 +31,7 @@ from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
     check_number,
+    refuse_infinite_sums,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
@@ -176,6 +177,8 @@ class PageRank(Algorithm):
         ``max_iterations`` came first; the message gives the last change.
     InvalidArgument, UnknownVertex
         An argument is out of range; the personalization names an id that is not a vertex.
+    InvalidEdges
+        Weights are so large that their sum may be infinite.
 
     Notes
     -----
@@ -220,6 +223,7 @@ class PageRank(Algorithm):
         return {"vertex": ColumnType("vertex"), "rank": ColumnType(self.dtype)}
 
     def run(self, run: Run) -> Table:
+        refuse_infinite_sums(run)
         rank = self._power(run) if self.method == "power" else self._delta(run)
         return {"vertex": Values(run.vertices), "rank": Values(run.own(rank))}
 

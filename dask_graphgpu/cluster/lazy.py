@@ -58,7 +58,9 @@ def build(
     given: list[Any] = []
     if vertices is not None:
         columns = ValueFrame.of(vertices, vertex_ids, needs.vertex_columns)
-        given = _chunks(key, columns.frame, read_vertices, columns.ids, columns.values)
+        given = _chunks(
+            key, columns.frame, read_vertices, columns.ids, columns.values, columns.what
+        )
     if key is None:
         return build_graph(spread, recipe, chunks, given)
     return delayed(build_graph)(spread, recipe, chunks, given, dask_key_name=key)
@@ -91,7 +93,7 @@ def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame], kept
     )
     key = f"{_NAME}-{job.name}-{token}" if lazy else None
     chunks = {
-        name: _chunks(key, each.frame, read_vertices, each.ids, each.values)
+        name: _chunks(key, each.frame, read_vertices, each.ids, each.values, each.what)
         for name, each in frames.items()
     }
     if key is None:

@@ -236,6 +236,19 @@ def test_nulls_in_a_vertices_frame():
         GOOD.graph(vertices=vertices).degree()
 
 
+@pytest.mark.parametrize("lazy", [True, False])
+def test_nulls_in_a_frame_that_is_an_argument(lazy):
+    pairs = pd.DataFrame({"src": pd.array([0, None], "Int64"), "dst": [1, 2]})
+    given = partitioned(pairs, 1) if lazy else pairs
+    with pytest.raises(
+        errors.InvalidVertices, match=r"^pairs: id column 'src' has 1 nulls in partition 0; drop"
+    ):
+        dask.compute(GOOD.graph().jaccard(given))
+    values = pd.DataFrame({"vertex": [0], "value": ["much"]})
+    with pytest.raises(errors.InvalidVertices, match=r"^column 'value' of personalization is of"):
+        GOOD.graph().pagerank(personalization=values)
+
+
 # Arguments
 
 
@@ -432,3 +445,39 @@ def test_a_dictionary_that_holds_a_null():
     src = pd.Series(pd.arrays.ArrowExtensionArray(column))
     with pytest.raises(errors.InvalidEdges, match="id column 'src' has 1 nulls in partition 0"):
         pd.DataFrame({"src": src, "dst": ["b", "c"]}).graph.bfs("a")
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (
+            lambda g: g.bfs(),
+            r"^bfs\(\): missing a required argument: 'source'; it is called as bfs\(source, ",
+        ),
+        (
+            lambda g: g.bfs(0, taget=3),
+            r"^bfs\(\): got an unexpected keyword argument 'taget'; .*target=None",
+        ),
+        (
+            lambda g: g.bfs(0, 1),
+            r"^bfs\(\): too many positional arguments; it is called as",
+        ),
+    ],
+)
+def test_arguments_that_a_method_does_not_take(call, match):
+    with pytest.raises(TypeError, match=match):
+        call(GOOD.graph())
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("method", ["pagerank", "hits", "louvain", "leiden"])
+def test_weights_whose_sum_is_infinite(method, ranks):
+    edges = GOOD.assign(weight=GOOD["weight"] * 4e307)
+    graph = partitioned(edges, 2).graph(ranks=ranks)
+    with pytest.raises(
+        errors.InvalidEdges, match=r"^weights are up to 1.6e\+308, too much .*: divide all"
+    ):
+        getattr(graph, method)().compute()
+    assert getattr(graph, method)(weighted=False).compute().notna().all(axis=None)
+    small = partitioned(edges.assign(weight=edges["weight"] / 1e157), 2).graph(ranks=ranks)
+    assert getattr(small, method)().compute().notna().all(axis=None)

@@ -59,7 +59,7 @@ def both_builds(frame, layout, vertices=None, parts=1):
     ]
     on_host, on_device = [], []
     if vertices is not None:
-        on_host = [read_vertices(vertices, ["vertex"], ["value"], "here")]
+        on_host = [read_vertices(vertices, ["vertex"], ["value"], "the vertices frame", "here")]
         nulls = dict(on_host[0].nulls)
         ids = (vertices["vertex"].to_numpy(),)
         on_device = [DeviceVertices(ids, dict(on_host[0].columns), nulls)]
