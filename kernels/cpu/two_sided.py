@@ -43,9 +43,12 @@ def fill(used, table, vertex):
 def put(keys, labels, size, key, label):
     """Put a label on a heap of `size`."""
     at = size
-    while at > 0 and key < keys[(at - 1) // 4]:
-        keys[at], labels[at] = keys[(at - 1) // 4], labels[(at - 1) // 4]
-        at = (at - 1) // 4
+    while at > 0:
+        above = (at - 1) >> 2
+        if key >= keys[above]:
+            break
+        keys[at], labels[at] = keys[above], labels[above]
+        at = above
     keys[at], labels[at] = key, label
 
 
@@ -105,7 +108,7 @@ def advance(
             at = place(v, table, vertex)
             j = np.int64(table[at])
             other = distance[j, 1 - side]
-            rest = min(other, least)
+            rest = other if other < least else least
             if key > bound - rest or w > bound - rest - key:
                 left_out = True
                 continue
