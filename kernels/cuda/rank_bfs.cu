@@ -11,6 +11,7 @@
 // What pushes, pulls and lists is that of bfs.cu.
 
 #include "bfs.cuh"
+#include "border_bits.cuh"
 
 // What a rank tells of a level: vertices found, their edges in the whole graph, vertices that a
 // pull has left, and looks of a pull.
@@ -48,8 +49,9 @@ struct Given {
     const ID *numbers;
     const int64 *degrees;
     uint64 rank, size;
-    // Places in segments of all peers, in pairs of words; how many of each mean something.
-    const ID *sends;
+    // Segments of all peers: whose bits are in their words, where they begin, and how many bits of
+    // each mean something.
+    Picks sends;
     const uint64 *send_starts, *send_counts, *ghost_starts, *ghost_counts;
     uint32 *packed;
     const uint32 *received;
@@ -149,14 +151,6 @@ extern "C" __global__ void clear(Given given) {
     uint64 n = given.graph.n, words = (n + 31) / 32;
     for (uint64 w = thread_rank(); w < words; w += num_threads())
         given.visited[w] = w == words - 1 && n % 32 ? ~0u << (n % 32) : 0;
-    // Those of ghosts are never anything else. Four at once: the array begins where it may.
-    struct alignas(16) Four {
-        int32 level[4];
-    };
-    for (uint64 i = thread_rank(); i < given.owned / 4; i += num_threads())
-        ((Four *)given.level)[i] = Four{-1, -1, -1, -1};
-    for (uint64 v = given.owned / 4 * 4 + thread_rank(); v < given.owned; v += num_threads())
-        given.level[v] = -1;
     if (thread_rank() == 0) {
         *given.state = RankState{};
         start_runs(&given.state->runs);
@@ -267,7 +261,14 @@ extern "C" __global__ void __launch_bounds__(512)
     appender.flush();
 }
 
-// Own vertices that the frontier leads to.
+// The levels of own vertices that were not found; those of ghosts are never anything else.
+__device__ void leave_out(const Given &given, const uint32 *found) {
+    for (uint64 first = warp_rank() * WARP; first < given.owned; first += num_warps() * WARP)
+        if (first + lane() < given.owned && !(found[first / WARP] >> lane() & 1))
+            given.level[first + lane()] = -1;
+}
+
+// Own vertices that the frontier leads to; at the end, those that it never did.
 extern "C" __global__ void __launch_bounds__(512, BLOCKS)
     work(Given given, float push_cost, float vertex_cost) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
@@ -280,8 +281,11 @@ extern "C" __global__ void __launch_bounds__(512, BLOCKS)
         sums = Told{};
     }
     __syncthreads();
-    if (search.action == STOP)
+    if (search.action == STOP) {
+        if (!fresh(&state->done))
+            leave_out(given, given.bitmap(search.now));
         return;
+    }
     const Graph &graph = given.graph;
     Worklists lists = given.lists();
     uint32 *now = given.bitmap(search.now), *other = given.bitmap(1 - search.now);
@@ -351,8 +355,6 @@ __device__ void close(const Given &given, Costs costs) {
                 state->told;
 }
 
-constexpr int WORDS = 8; // that a warp has under way at once
-
 extern "C" __global__ void __launch_bounds__(512)
     pack(Given given, float push_cost, float vertex_cost) {
     uint64 level = fresh(&given.state->level), bitmap = fresh(&given.state->bitmap);
@@ -361,29 +363,12 @@ extern "C" __global__ void __launch_bounds__(512)
         close(given, Costs{push_cost, vertex_cost});
     if (level == OVER)
         return;
-    // A set of own vertices stays in the cache, their levels would not.
     const uint32 *found = given.bitmap((uint32)bitmap);
     uint64 total = given.send_starts[given.size] / 32, peer = 0;
-    for (uint64 first = warp_rank() * WORDS; first < total; first += num_warps() * WORDS) {
-        ID v[WORDS];
-        bool there[WORDS];
-#pragma unroll
-        for (int j = 0; j < WORDS; ++j)
-            v[j] = first + j < total ? given.sends[32 * (first + j) + lane()] : 0;
-#pragma unroll
-        for (int j = 0; j < WORDS; ++j)
-            there[j] = has_bit(found, v[j]);
-#pragma unroll
-        for (int j = 0; j < WORDS; ++j) {
-            uint64 word = first + j;
-            if (word >= total)
-                break;
-            while (32 * word >= given.send_starts[peer + 1])
-                ++peer;
-            uint64 place = 32 * word - given.send_starts[peer] + lane();
-            uint32 bits = __ballot_sync(FULL_WARP, place < given.send_counts[peer] && there[j]);
-            if (lane() == 0)
-                given.packed[given.words_of(given.send_starts, peer) + place / 32] = bits;
-        }
+    for (uint64 at = thread_rank(); at < total; at += num_threads()) {
+        uint32 wanted = bits_of_word(at, given.send_starts, given.send_counts, peer);
+        uint64 place = at - given.send_starts[peer] / 32;
+        given.packed[given.words_of(given.send_starts, peer) + place] =
+            picked(given.sends, at, wanted, found);
     }
 }

@@ -16,6 +16,7 @@
 //           whose labels on both sides are joined.
 // Macros    ID: of a number. VERTEX: of a local id. OFFSET: of a row.
 
+#include "border_bits.cuh"
 #include "components.cuh"
 
 // A border vertex that is not in its rank's largest tree: its place among those of the peer.
@@ -39,6 +40,7 @@ struct Given {
     // Border vertices, of each peer from a word of bits on; how many of each mean something. A bit:
     // whether the vertex is in its rank's largest tree.
     const VERTEX *sends;
+    Picks picks; // the same, by which bits are put together
     const uint64 *send_starts, *send_counts, *ghost_starts;
     uint32 *packed;
     const uint32 *received;
@@ -96,17 +98,28 @@ extern "C" __global__ void start(Given g) {
         *g.label_of_giant = ~(ID)0; // nobody's
 }
 
+constexpr int AT_ONCE = 4; // vertices that a lane has under way: each is a chain of reads
+
 // Which own vertices are in the largest tree. Roots have no label yet; others never have one.
 extern "C" __global__ void mark(Given g) {
     const VERTEX top = g.parent[*g.giant];
-    for (uint64 first = warp_rank() * WARP; first < g.owned; first += num_warps() * WARP) {
-        uint64 v = first + lane();
-        VERTEX up = v < g.owned ? g.parent[v] : (VERTEX)0;
-        if (v < g.owned && up == v)
-            g.label[v] = ~(ID)0;
-        uint32 bits = __ballot_sync(FULL_WARP, v < g.owned && up == top);
-        if (lane() == 0)
-            g.inside[first / WARP] = bits;
+    const uint64 words = (g.owned + WARP - 1) / WARP;
+    for (uint64 first = warp_rank() * AT_ONCE; first < words; first += num_warps() * AT_ONCE) {
+        VERTEX up[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = (first + j) * WARP + lane();
+            up[j] = v < g.owned ? g.parent[v] : (VERTEX)0;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = (first + j) * WARP + lane();
+            if (v < g.owned && up[j] == v)
+                g.label[v] = ~(ID)0;
+            uint32 bits = __ballot_sync(FULL_WARP, v < g.owned && up[j] == top);
+            if (lane() == 0 && first + j < words)
+                g.inside[first + j] = bits;
+        }
     }
 }
 
@@ -147,22 +160,13 @@ __device__ __forceinline__ void for_bits(uint64 words, WordOf word_of, Use use) 
     }
 }
 
-constexpr int WORDS = 8; // that a warp has under way at once
-
 // The same of border vertices, for each peer.
 extern "C" __global__ void pack(Given g) {
     const uint64 total = g.send_starts[g.size] / 32;
-    for (uint64 first = warp_rank() * WORDS; first < total; first += num_warps() * WORDS) {
-        VERTEX v[WORDS];
-#pragma unroll
-        for (int j = 0; j < WORDS; ++j)
-            v[j] = first + j < total ? g.sends[32 * (first + j) + lane()] : 0;
-#pragma unroll
-        for (int j = 0; j < WORDS; ++j) {
-            uint32 bits = __ballot_sync(FULL_WARP, has_bit(g.inside, v[j]));
-            if (lane() == 0 && first + j < total)
-                g.packed[first + j] = bits;
-        }
+    uint64 peer = 0;
+    for (uint64 at = thread_rank(); at < total; at += num_threads()) {
+        uint32 wanted = bits_of_word(at, g.send_starts, g.send_counts, peer);
+        g.packed[at] = picked(g.picks, at, wanted, g.inside);
     }
 }
 
@@ -276,15 +280,27 @@ extern "C" __global__ void absorb(Given g) {
 extern "C" __global__ void settle(Given g) {
     const VERTEX top = g.root_of((VERTEX)*g.giant);
     ID least = ~(ID)0;
-    for (uint64 v = thread_rank(); v < g.owned; v += num_threads()) {
-        VERTEX up = g.parent[v], root = g.root_of(up);
-        if (root != up)
-            g.parent[v] = root;
-        ID number = g.numbers[v];
-        if (root != top)
-            atomic_min(g.label + root, number);
-        else if (number < least)
-            least = number;
+    const uint64 step = num_threads();
+    for (uint64 first = thread_rank(); first < g.owned; first += step * AT_ONCE) {
+        VERTEX up[AT_ONCE];
+        ID number[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            if (first + j * step < g.owned)
+                up[j] = g.parent[first + j * step], number[j] = g.numbers[first + j * step];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = first + j * step;
+            if (v >= g.owned)
+                break;
+            VERTEX root = g.root_of(up[j]);
+            if (root != up[j])
+                g.parent[v] = root;
+            if (root != top)
+                atomic_min(g.label + root, number[j]);
+            else if (number[j] < least)
+                least = number[j];
+        }
     }
     least = block_reduce(least, ~(ID)0, Smaller());
     if (threadIdx.x == 0)
@@ -390,11 +406,23 @@ extern "C" __global__ void join_pairs(const ID *pairs, uint64 number, ID *joined
 // The label of each own vertex's component. Who reads that of a root after it was written comes to
 // the same.
 extern "C" __global__ void relabel(Given g) {
-    for (uint64 v = thread_rank(); v < g.owned; v += num_threads()) {
-        ID top = g.label[g.parent[v]];
-        for (ID up = g.joined[top]; up != top; up = g.joined[top])
-            top = up;
-        g.label[v] = top;
+    const uint64 step = num_threads();
+    for (uint64 first = thread_rank(); first < g.owned; first += step * AT_ONCE) {
+        ID top[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            top[j] = first + j * step < g.owned ? g.parent[first + j * step] : (VERTEX)0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j)
+            top[j] = g.label[top[j]];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            if (first + j * step >= g.owned)
+                break;
+            for (ID up = g.joined[top[j]]; up != top[j]; up = g.joined[top[j]])
+                top[j] = up;
+            g.label[first + j * step] = top[j];
+        }
     }
 }
 

@@ -15,6 +15,7 @@ import cupy as cp
 import numpy as np
 
 _PIECE = 1 << 26  # edges of a part of a graph that are drawn at once
+_BUCKET = 1 << 28  # the same that are sorted at once, about
 _FIRST, _DRAWN = 16, 1024  # candidates of `chosen`: of each part, and of all
 
 
@@ -68,24 +69,36 @@ def rmat(scale: int, edge_factor: int = 16) -> DeviceGraph:
     return _graph(f"R-MAT {scale} x {edge_factor}", *(order[end] for end in ends), 1 << scale)
 
 
-def rmat_part(part: int, parts: int, scale: int, edge_factor: int = 16) -> Any:
+def rmat_part(
+    part: int, parts: int, scale: int, edge_factor: int = 16, *, weights: bool = True
+) -> Any:
     """One of ``parts`` frames that are an R-MAT graph together, each edge in one direction.
 
     Whoever makes a part draws all edges and keeps those that a hash of their ends gives it, so that
-    parts can be made anywhere, and no edge is in two of them.
+    parts can be made anywhere, and no edge is in two of them. Without ``weights`` there are ends only.
+    Memory: some 30 bytes an edge of the part; a frame holds 2**31 - 1 edges at most.
     """
     cp.random.seed(1)
     order = cp.random.permutation(1 << scale).astype(np.uint32)
-    kept = []
     number = edge_factor << scale
+    buckets = max(number // parts // _BUCKET, 1)
+    kept: list[list[Any]] = [[] for _ in range(buckets)]
     for first in range(0, number, _PIECE):
         cp.random.seed(2 + first // _PIECE)
         a, b = (order[end] for end in _rmat_ends(scale, min(_PIECE, number - first)))
         keys = _key(cp.minimum(a, b), cp.maximum(a, b))[a != b]
-        mine = keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
-        kept.append(keys[mine % np.uint64(parts) == part])
-    del order
-    return _frame(_distinct(cp.concatenate(kept)))
+        drawn_for = keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+        drawn_for %= np.uint64(parts * buckets)
+        for bucket, each in enumerate(kept):
+            each.append(keys[drawn_for == np.uint64(part * buckets + bucket)])
+    del order, a, b, keys, drawn_for
+    made = [_columns(_distinct(cp.concatenate(kept.pop())), weights) for _ in range(buckets)]
+    # One column after another: the frame is all that stays.
+    columns = {}
+    for name in list(made[0]):
+        columns[name] = cp.concatenate([each.pop(name) for each in made])
+    cp.get_default_memory_pool().free_all_blocks()
+    return cudf.DataFrame(columns)
 
 
 def drawn(edges: Any, number: int) -> list[int]:
@@ -169,10 +182,14 @@ def _distinct(keys: Any) -> Any:
 
 
 def _frame(keys: Any) -> Any:
-    """A frame of edges, the source in the upper half of a key."""
+    return cudf.DataFrame(_columns(keys))
+
+
+def _columns(keys: Any, weights: bool = True) -> dict[str, Any]:
+    """Of a frame of edges, the source in the upper half of a key."""
     src = (keys >> np.uint64(32)).astype(np.int32)
     dst = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
-    return cudf.DataFrame({"src": src, "dst": dst, "weight": _weights(src, dst)})
+    return {"src": src, "dst": dst, **({"weight": _weights(src, dst)} if weights else {})}
 
 
 def _key(high: Any, low: Any) -> Any:

@@ -9,9 +9,9 @@ Without ``--calls`` it is the engine alone: ranks are processes with a GPU each,
 cluster are, and each builds its share from its own part of the edges. A cell is the median of the
 milliseconds from a call to its last superstep, on the slowest rank; of PageRank, float32 and without
 weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns; ``betweenness`` is from four sources,
-without weights. ``--methods`` names those to measure. Answers on different numbers of ranks are
-compared by sums. ``--weak`` makes the graph grow with the GPUs: as many times the edges of each
-vertex, and, where that is a power of two, as many times the vertices.
+without weights. ``--methods`` names those to measure; without ``sssp`` edges have no weights. Answers
+on different numbers of ranks are compared by sums. ``--weak`` makes the graph grow with the GPUs: as
+many times the edges of each vertex, and, where that is a power of two, as many times the vertices.
 
 ``--limited`` adds a row of one GPU that may take no more memory than a share on the largest number of
 GPUs does, by `engine.tiered.limits`, with or without weights as the method needs: a graph that needs so
@@ -94,21 +94,24 @@ def on_rank(ranks: Any, scale: int, edge_factor: int, methods: Sequence[str]) ->
 
     from dask_graphgpu.engine import device_ranks, gpu
 
-    frame = rmat_part(ranks.rank, ranks.size, scale, edge_factor)
+    weights = "sssp" in methods
+    frame = rmat_part(ranks.rank, ranks.size, scale, edge_factor, weights=weights)
     ids = chosen(frame, ranks, scale, SOURCES)
     build = time.perf_counter()
     held = on_one(frame) if ranks.size == 1 else share(frame, ranks)
     build = time.perf_counter() - build
     del frame
     if ranks.size == 1:
-        views, numbers = (held.view("one", False), held.view("min")), held.ids.find(ids)
+        views, numbers = views_of(held, weights=weights), held.ids.find(ids)
         return {"build": build, **measured(gpu, views, numbers, ranks, methods)}
     with held.over(ranks) as partition:
-        views, numbers = (
-            (partition.view("one", False), partition.view("min")),
-            partition.ids.find(ids),
-        )
+        views, numbers = views_of(partition, weights=weights), partition.ids.find(ids)
         return {"build": build, **measured(device_ranks, views, numbers, ranks, methods)}
+
+
+def views_of(partition: Any, *, weights: bool) -> tuple[Any, Any]:
+    """Those that `measured` takes."""
+    return partition.view("one", False), partition.view("min") if weights else None
 
 
 def on_limited(
@@ -121,12 +124,15 @@ def on_limited(
     from dask_graphgpu.engine import tiered
     from dask_graphgpu.engine.tiered.limits import bytes_of_vertices
 
-    frame = rmat_part(0, 1, scale, edge_factor)
+    weights = "sssp" in methods
+    frame = rmat_part(0, 1, scale, edge_factor, weights=weights)
     ids = chosen(frame, ranks, scale, SOURCES)
     build = time.perf_counter()
     held = on_one(frame)
     numbers = held.ids.find(ids)
-    views = [in_host_memory(held.view("one", False)), in_host_memory(held.view("min"))]
+    views = [
+        None if view is None else in_host_memory(view) for view in views_of(held, weights=weights)
+    ]
     build = time.perf_counter() - build
     del frame, held
     cupy.get_default_memory_pool().free_all_blocks()
@@ -153,8 +159,9 @@ def share(frame: Any, ranks: Any) -> Any:
     from dask_graphgpu.partition.layout import Layout
 
     schema = frame.graph(directed=False)._input.schema
-    recipe = Recipe(schema, ("weight",), Layout(directed=False), "balanced")
-    chunk = read_edges_of_rank(frame, schema, ("weight",), f"partition {ranks.rank}")
+    carried = ("weight",) if schema.weight else ()
+    recipe = Recipe(schema, carried, Layout(directed=False), "balanced")
+    chunk = read_edges_of_rank(frame, schema, carried, f"partition {ranks.rank}")
     return build_share(ranks, recipe, [chunk], [])
 
 
@@ -182,7 +189,8 @@ def measured(
 ) -> dict[str, Any]:
     """Seconds of each method on this rank, and sums of its part of the answers.
 
-    From the first of the sources, betweenness from the others. ``views``: without and with weights.
+    From the first of the sources, betweenness from the others. ``views``: without weights, and with
+    them, or None where no method needs them.
     """
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.algorithms.sssp import PROGRAM

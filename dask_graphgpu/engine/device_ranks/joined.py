@@ -35,7 +35,7 @@ FEW_PAIRS, VERTICES_A_PAIR = 1 << 12, 1 << 9
 # Vertices that are asked first for an edge between two largest trees: those with most edges, mostly.
 _ASKED = 1 << 16
 
-# Blocks of kernels that add up what they find, on a multiprocessor, and threads of one.
+# Blocks of kernels that go over own vertices, on a multiprocessor, and threads of one.
 _BLOCKS, _THREADS = 8, 256
 
 _FOUND = 3  # words of `found` in front of those of peers
@@ -63,6 +63,8 @@ class Joined:
         here, ids, size = RankDeviceView.of(toward), view.id_dtype, view.ranks.size
         n, self._owned, rank = view.num_vertices, view.num_owned, view.ranks.rank
         rows, vertex = here.into, here.id_dtype
+        threads = _BLOCKS * launch.num_multiprocessors() * _THREADS
+        self._most = min(self._owned, threads)  # threads that go over own vertices
         ghosts = view.border.ghosts
         self._label = cupy.empty(n, ids)
         # Every label in a tree of its own, between runs.
@@ -75,7 +77,7 @@ class Joined:
         self._every_pairs = cupy.empty((size, few, 2), ids)
         self._seen = [cupyx.empty_pinned(each.size, np.uint64) for each in self._told]
         self._counts: list[int] = []
-        self._most = [0] * size  # pairs of each rank that there is room for, in the arrays
+        self._room = [0] * size  # pairs of each rank that there is room for, in the arrays
         self._rooms = [self._pairs[:0]] * size
         self.read = 0
         parent = cupy.empty(n + size, vertex)
@@ -98,7 +100,8 @@ class Joined:
             rows.offsets, rows.neighbours, self._owned, n, cupy.asarray(ghosts, np.uint64), rank, size,
             here.made("numbers", lambda: cupy.asarray(view.numbers)), state[8:], state, state.nbytes // 8,
             parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32),
-            cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.arrays, comes.arrays[0],
+            cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.picks(view.border.sends),
+            *sends.arrays, comes.arrays[0],
             self._packed, self._received, *self._others.given, *self._came.given, self._giant,
             self._giants, self._pairs, self._found, self._every_found, self._every_pairs, few,
             self._forest,
@@ -150,20 +153,19 @@ class Joined:
     def _join(self, tell: Callable[[], None]) -> None:
         """Queue what follows the linking of own vertices."""
         link, owned, asked = self._border.link, self._owned, min(self._owned, _ASKED)
-        self._launch("mark", owned)
-        self._launch("pack", 4 * self._packed.size)
+        self._launch("mark", self._most)
+        self._launch("pack", self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
         self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
-        most = _BLOCKS * launch.num_multiprocessors() * _THREADS
         for name in ("absorb", "settle"):
-            self._launch(name, min(owned, most))
+            self._launch(name, self._most)
         tell()
         if owned:
             self._launch("meet", max(self._received.size, self._ranks.size))
         link.all_gather(self._found[:2], self._every_found)
         link.all_gather(self._pairs[: self._few], self._every_pairs)
         self._launch("join_first", self._ranks.size * self._few)
-        self._launch("relabel", owned)
+        self._launch("relabel", self._most)
         self._launch("part_first", self._ranks.size * self._few)
 
     def _tell_all(self) -> None:
@@ -195,20 +197,20 @@ class Joined:
                 launch.flat(self._kernels[name], len(pairs), given)
 
         of_all("join_pairs")
-        self._launch("relabel", self._owned)
+        self._launch("relabel", self._most)
         of_all("part_pairs")
         self._border.link.settle()
 
     def _make_room(self) -> None:
         """For the pairs of other ranks, where they have never been so many: all ranks know that alike."""
-        if all(count <= most for count, most in zip(self._counts, self._most, strict=True)):
+        if all(count <= most for count, most in zip(self._counts, self._room, strict=True)):
             return
-        self._most = [max(each) for each in zip(self._counts, self._most, strict=True)]
+        self._room = [max(each) for each in zip(self._counts, self._room, strict=True)]
         self._rooms = [
             self._pairs[:0]
             if rank == self._ranks.rank
             else cupy.empty((most, 2), self._label.dtype)
-            for rank, most in enumerate(self._most)
+            for rank, most in enumerate(self._room)
         ]
         self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
 

@@ -52,3 +52,45 @@ class Segments:
         for first, each in zip(self._starts.tolist(), vertices, strict=False):
             made[first : first + len(each)] = each
         return made
+
+    def picks(self, vertices: Sequence[np.ndarray]) -> list[Any]:
+        """By which all bits are put together of a bitmap over own vertices: see border_bits.cuh.
+
+        Cheap where the vertices of a peer are ascending.
+
+        Returns
+        -------
+        list of arrays, on the device
+            uint32 of shape (n, 2), a word of the bitmap and a mask; uint64, for each word of bits the
+            first of these and how many of its bits to leave out.
+        """
+        picks, begins = [cupy.empty((0, 2), np.uint32)], [cupy.empty(0, np.uint64)]
+        number = 0
+        for each, (first, end) in zip(vertices, pairwise(self._starts.tolist()), strict=True):
+            if not len(each):
+                continue
+            found, begin = _picks(cupy.asarray(each))
+            picks.append(found)
+            begins.append(begin + np.uint64(number << 5))
+            begins.append(cupy.zeros((end - first) // 32 - len(begin), np.uint64))
+            number += len(found)
+        return [cupy.concatenate(picks), cupy.concatenate(begins)]
+
+
+def _picks(vertices: Any) -> tuple[Any, Any]:
+    """Those of a peer's border vertices, counted from 0."""
+    word, bit = vertices >> vertices.dtype.type(5), vertices & vertices.dtype.type(31)
+    first = cupy.ones(len(vertices), bool)  # of a pick
+    first[1:] = (word[1:] != word[:-1]) | (bit[1:] <= bit[:-1])
+    starts = cupy.flatnonzero(first)
+    made = cupy.empty((len(starts), 2), np.uint32)
+    made[:, 0] = word[starts]
+    # Bits of one pick differ, so their sum is the mask; the sum of all may run over, and back again.
+    sums = cupy.cumsum(np.uint64(1) << bit.astype(np.uint64), dtype=np.uint64)
+    ends = cupy.append(starts[1:], len(vertices)) - 1
+    through = sums[ends]
+    made[:, 1] = through
+    made[1:, 1] = through[1:] - through[:-1]
+    pick = (cupy.cumsum(first, dtype=np.int64) - 1)[::32]
+    skip = cupy.arange(0, len(vertices), 32, dtype=np.int64) - starts[pick]
+    return made, (pick << 5 | skip).astype(np.uint64)
