@@ -1,10 +1,11 @@
 // rank_components.cu: components of a graph on several ranks, of the trees that each has linked of
 // its own vertices (components.cu).
 //
-// Launch    start, components, mark, pack, an exchange of bits, meet_giants, absorb, settle; then
-//           labels of border vertices: list_others, an exchange, take_others, or name_own and an
-//           exchange of all labels; then meet, an all-gather of pairs, join_first, relabel. Where
-//           there are more pairs: an exchange of them, join_pairs, relabel.
+// Launch    start, components; mark, pack and an exchange of bits, and start_ghosts beside them;
+//           meet_giants, absorb, settle; then labels of border vertices: list_others, an exchange,
+//           take_others, or name_own and an exchange of all labels; then meet, an all-gather of
+//           pairs, join_first, relabel. Where there are more pairs: an exchange of them,
+//           join_pairs, relabel.
 // Encoding  vertices are local ids: own ones, ghosts, and behind them one for the largest tree of
 //           each rank. parent: trees of all these. A tree is known by its label, the smallest
 //           number of an own vertex in it. joined: a forest over the numbers of the whole graph;
@@ -80,14 +81,8 @@ struct Given {
     }
 };
 
-// No ghost and no tree of another rank linked, nothing told of them, no pairs, nothing listed, no
-// largest tree, and a state of zeros for linking.
+// No pairs, nothing listed, no largest tree, and a state of zeros for linking.
 extern "C" __global__ void start(Given g) {
-    for (uint64 v = g.owned + thread_rank(); v < g.n + g.size; v += num_threads()) {
-        g.parent[v] = (VERTEX)v;
-        if (v < g.n)
-            g.label[v] = ~(ID)0;
-    }
     for (uint64 i = thread_rank(); i < g.size; i += num_threads())
         g.other_counts[i] = 0;
     for (uint64 i = thread_rank(); i < 3 + g.size; i += num_threads())
@@ -96,6 +91,12 @@ extern "C" __global__ void start(Given g) {
         g.state[i] = 0;
     if (thread_rank() == 0)
         *g.label_of_giant = ~(ID)0; // nobody's
+}
+
+// No ghost and no tree of another rank linked.
+extern "C" __global__ void start_ghosts(Given g) {
+    for (uint64 v = g.owned + thread_rank(); v < g.n + g.size; v += num_threads())
+        g.parent[v] = (VERTEX)v;
 }
 
 constexpr int AT_ONCE = 4; // vertices that a lane has under way: each is a chain of reads
@@ -276,24 +277,30 @@ extern "C" __global__ void absorb(Given g) {
         atomicAdd(g.found + 2, read);
 }
 
-// The label of each tree, and every own vertex a child of its root.
+// The label of each tree, and every own vertex a child of its root. Which are in the largest tree,
+// anew.
 extern "C" __global__ void settle(Given g) {
     const VERTEX top = g.root_of((VERTEX)*g.giant);
     ID least = ~(ID)0;
-    const uint64 step = num_threads();
-    for (uint64 first = thread_rank(); first < g.owned; first += step * AT_ONCE) {
+    const uint64 words = (g.owned + WARP - 1) / WARP;
+    for (uint64 first = warp_rank() * AT_ONCE; first < words; first += num_warps() * AT_ONCE) {
         VERTEX up[AT_ONCE];
         ID number[AT_ONCE];
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
-            if (first + j * step < g.owned)
-                up[j] = g.parent[first + j * step], number[j] = g.numbers[first + j * step];
+        for (int j = 0; j < AT_ONCE; ++j) {
+            uint64 v = (first + j) * WARP + lane();
+            if (v < g.owned)
+                up[j] = g.parent[v], number[j] = g.numbers[v];
+        }
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            uint64 v = first + j * step;
+            uint64 v = (first + j) * WARP + lane();
+            VERTEX root = v < g.owned ? g.root_of(up[j]) : top;
+            uint32 bits = __ballot_sync(FULL_WARP, root == top);
+            if (lane() == 0 && first + j < words)
+                g.inside[first + j] = bits;
             if (v >= g.owned)
-                break;
-            VERTEX root = g.root_of(up[j]);
+                continue;
             if (root != up[j])
                 g.parent[v] = root;
             if (root != top)
@@ -312,17 +319,18 @@ extern "C" __global__ void list_others(Given g) {
     const VERTEX top = g.root_of((VERTEX)*g.giant);
     if (thread_rank() == 0)
         *g.label_of_giant = g.label[top];
-    auto word_of = [&](uint64 word) { return ~g.packed[word]; };
+    uint64 of_word = 0;
+    auto word_of = [&](uint64 word) {
+        uint32 wanted = bits_of_word(word, g.send_starts, g.send_counts, of_word);
+        uint32 all = wanted < WARP ? (1u << wanted) - 1 : FULL_WARP;
+        return all & ~picked(g.picks, word, wanted, g.inside);
+    };
     for_bits(g.send_starts[g.size] / 32, word_of, [&](bool is_one, uint64 i) {
         if (!is_one)
             return;
         uint64 peer = upper_bound(g.send_starts, g.size + 1, i) - 1,
                place = i - g.send_starts[peer];
-        if (place >= g.send_counts[peer])
-            return;
         VERTEX root = g.parent[g.sends[i]];
-        if (root == top)
-            return;
         uint64 room = g.other_starts[peer + 1] - g.other_starts[peer];
         if (fresh(g.other_counts + peer) > room) // in vain: then all labels travel
             return;
@@ -426,9 +434,14 @@ extern "C" __global__ void relabel(Given g) {
     }
 }
 
-// Every label in a tree of its own again, as before the run: nothing but what is in pairs was
-// joined. As join_first, or of all pairs.
+// Every label in a tree of its own again, and nothing told of ghosts, as before the run: nothing
+// but what is in pairs was joined, and in lists told. As join_first, or of all pairs.
 extern "C" __global__ void part_first(Given g) {
+    for (uint64 i = thread_rank(); i < g.came_starts[g.size]; i += num_threads()) {
+        uint64 peer = upper_bound(g.came_starts, g.size + 1, i) - 1;
+        if (i - g.came_starts[peer] < g.came_counts[peer])
+            g.label[g.ghosts[peer] + g.came[i].place] = ~(ID)0;
+    }
     for (uint64 i = thread_rank(); i < 2 * g.size * g.few; i += num_threads())
         if (i / 2 % g.few < g.every_found[2 * (i / 2 / g.few)])
             g.joined[g.every_pairs[i]] = g.every_pairs[i];

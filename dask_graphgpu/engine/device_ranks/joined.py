@@ -66,7 +66,8 @@ class Joined:
         threads = _BLOCKS * launch.num_multiprocessors() * _THREADS
         self._most = min(self._owned, threads)  # threads that go over own vertices
         ghosts = view.border.ghosts
-        self._label = cupy.empty(n, ids)
+        # Of ghosts nothing is told, between runs.
+        self._label = cupy.full(n, np.iinfo(ids).max, ids)
         # Every label in a tree of its own, between runs.
         self._forest = cupy.arange(view.graph_vertices, dtype=ids)
         few = self._few = max(FEW_PAIRS, view.graph_vertices // VERTICES_A_PAIR)
@@ -110,7 +111,7 @@ class Joined:
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
         module = cuda("rank_components", defines=defines)
-        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
+        names = "start start_ghosts mark pack meet_giants absorb settle list_others take_others name_own meet"
         names += " join_first join_pairs relabel part_first part_pairs"
         self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
         recorded = border.link.recorded
@@ -134,7 +135,8 @@ class Joined:
 
     def _labelled(self) -> np.ndarray:
         """Link trees, and join them by few pairs. Of every rank: how many, whether a list was too short."""
-        self._launch("start", max(_THREADS, len(self._pairs)))
+        link = self._border.link
+        self._launch("start", _THREADS)
         if self._trees is not None:
             self._trees.link(None, both=True)
         (self._listed if self._by_list else self._whole)()
@@ -143,7 +145,7 @@ class Joined:
         if self._trees is not None:
             linked = self._trees.state
             linked.memory[: linked.size].get(out=self._state, blocking=False)
-        self._border.link.settle()
+        link.settle()
         if self._trees is not None:
             sampled = int(self._trees.state.of(self._state)[0]["read"])
             self.read += sampled + int(self._seen[0][2])
@@ -153,9 +155,11 @@ class Joined:
     def _join(self, tell: Callable[[], None]) -> None:
         """Queue what follows the linking of own vertices."""
         link, owned, asked = self._border.link, self._owned, min(self._owned, _ASKED)
+        link.beside(lambda: self._launch("start_ghosts", len(self._pairs)))
         self._launch("mark", self._most)
         self._launch("pack", self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
+        link.join()
         self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
         for name in ("absorb", "settle"):
             self._launch(name, self._most)

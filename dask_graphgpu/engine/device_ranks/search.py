@@ -86,7 +86,8 @@ class Search:
             out.offsets, out.neighbours, into.offsets, into.neighbours, n, view.num_owned,
             view.graph_vertices, toward.graph_edges, numbers, here.degrees("out"),
             view.ranks.rank, view.ranks.size, *sends.picks(view.border.sends),
-            *sends.arrays, *self._ghosts.arrays, self._packed, self._received, self._asked, self.level, self._sizes, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
+            *sends.arrays, *self._ghosts.arrays, self._packed, self._received, self._asked,
+            self.level, self._sizes, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
             int(large), cupy.empty(2 * n, ids), self._state.memory,
         ]  # fmt: skip
         given = struct(self._held)
