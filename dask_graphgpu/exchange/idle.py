@@ -28,18 +28,21 @@ class Idle:
     """Connections of this process, of which each party keeps ``most``.
 
     One has ``abort()``, which ends it and waits for nobody. It may be given up while the other ranks
-    keep theirs, so whoever takes one asks them.
+    keep theirs, so whoever takes one asks them. `give` ends none: who gives may be what collects
+    garbage, in the middle of a call for another connection.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: dict[tuple[Party, bytes], Any] = {}
+        self._left: list[Any] = []  # to be ended
         # A link that is collected gives its connection up, which may be while this is held.
         self._lock = threading.RLock()
         self._over = False
 
     def take(self, party: Party, ranks: Ranks) -> tuple[bytes, Any] | None:
         """A connection that all ranks have kept, with its name; None where there is none. Collective."""
+        self.tidy()
         with self._lock:
             mine = [name for of, name in list(self._kept) if of == party]
         names = [_cut(every) for every in ranks.all_gather_bytes(b"".join(mine))]
@@ -55,12 +58,19 @@ class Idle:
         return (name, made) if there else None
 
     def give(self, party: Party, name: bytes, connection: Any) -> None:
-        """Keep one, and end the one that has been here longest where there are too many."""
+        """Keep one; of too many the one that has been here longest is ended by the next `tidy`."""
         with self._lock:
             self._kept[party, name] = connection
             same = [key for key in list(self._kept) if key[0] == party]
-            most = 0 if self._over else self._most
-            ended = [self._kept.pop(key) for key in same[: max(len(same) - most, 0)]]
+            self._left += [self._kept.pop(key) for key in same[: max(len(same) - self._most, 0)]]
+            over = self._over
+        if over:
+            self.drop()
+
+    def tidy(self) -> None:
+        """End those that were too many; `take` does."""
+        with self._lock:
+            ended, self._left = self._left, []
         for each in ended:
             each.abort()
 
@@ -72,10 +82,10 @@ class Idle:
     def drop(self) -> bool:
         """End all; whether there were any."""
         with self._lock:
-            ended = [self._kept.pop(key) for key in list(self._kept)]
-        for each in ended:
-            each.abort()
-        return bool(ended)
+            self._left += [self._kept.pop(key) for key in list(self._kept)]
+            there = bool(self._left)
+        self.tidy()
+        return there
 
 
 def _cut(names: bytes) -> list[bytes]:

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import cupy
@@ -23,6 +24,22 @@ from dask_graphgpu.exchange.ranks import Ranks
 _NOT_READY = 600  # cudaErrorNotReady
 _FIRST = -5  # the highest priority that streams have on any device; others take the nearest one
 _LOOK = 0.005  # seconds between two looks at the other ranks while the device is waited for
+
+# One communicator is ended at a time. Of ranks that are threads of one process NCCL ends all, and
+# frees their memory, in the call for the last one, where those for the others may not have returned.
+_ending = threading.Lock()
+
+
+class Communicator:
+    """One of NCCL; ``nccl`` is that of CuPy."""
+
+    def __init__(self, made: Any) -> None:
+        self.nccl = made
+
+    def abort(self) -> None:
+        """End it, without waiting for the peers; never within a group of calls or a recording."""
+        with _ending:
+            self.nccl.abort()
 
 
 class DeviceLink:
@@ -60,7 +77,8 @@ class DeviceLink:
         # Multicast memory of NVLink takes long to set up and fails where it is not permitted.
         os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
         party = Party(cupy.cuda.Device().id, ranks.size, ranks.rank)
-        name, self._comm = IDLE.take(party, ranks) or _new(ranks)
+        name, communicator = IDLE.take(party, ranks) or _new(ranks)
+        self._communicator, self._comm = communicator, communicator.nccl
         # NCCL does not end a communicator that graphs use. Whoever is to end them must not hold what
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
@@ -70,7 +88,7 @@ class DeviceLink:
         # multiprocessors, which are there as soon as a few blocks have ended.
         self._second = cupy.cuda.Stream(non_blocking=True, priority=_FIRST)
         self._events: list[Any] = []
-        self._end = weakref.finalize(self, _end, self._comm, self._graphs, party, name)
+        self._end = weakref.finalize(self, _end, communicator, self._graphs, party, name)
         self._end.atexit = False
 
     @property
@@ -176,13 +194,14 @@ class DeviceLink:
         What becomes of a link that nobody holds any more, too.
         """
         self._end()
+        IDLE.tidy()
 
     def abort(self) -> None:
         """End what the device waits for, and would for ever; once."""
         if self._end.detach() is not None:
             self._graphs.clear()
             # To destroy a communicator waits for the peers, who may not be at it; this does not.
-            self._comm.abort()
+            self._communicator.abort()
 
 
 class Recorded:
@@ -200,7 +219,12 @@ class Recorded:
         if self._key not in self._graphs:
             stream = cupy.cuda.get_current_stream()
             stream.begin_capture()
-            self._step()
+            try:
+                self._step()
+            except BaseException:
+                with suppress(runtime.CUDARuntimeError):
+                    stream.end_capture()  # NCCL ends no communicator that a recording uses
+                raise
             self._graphs[self._key] = stream.end_capture()
 
     def forget(self) -> None:
@@ -214,12 +238,12 @@ IDLE = Idle(most=2)
 atexit.register(IDLE.end)
 
 
-def _end(communicator: Any, graphs: dict[object, Any], party: Party, name: bytes) -> None:
+def _end(communicator: Communicator, graphs: dict[object, Any], party: Party, name: bytes) -> None:
     graphs.clear()
     IDLE.give(party, name, communicator)
 
 
-def _new(ranks: Ranks) -> tuple[bytes, Any]:
+def _new(ranks: Ranks) -> tuple[bytes, Communicator]:
     """A communicator that is connected to all peers, and its name. Collective."""
     own = new_name() + bytes(nccl.get_unique_id()) if ranks.rank == 0 else b""
     told = ranks.all_gather_bytes(own)[0]
@@ -250,21 +274,21 @@ def _stream() -> int:
     return pointer
 
 
-def _connected(ranks: Ranks, name: bytes) -> Any:
+def _connected(ranks: Ranks, name: bytes) -> Communicator:
     """A communicator that is connected to all peers; raises when one of them is lost meanwhile.
 
     NCCL connects at the first message, in a call that cannot be ended from outside, so the first
     ones are sent here, in a thread that is left behind if it comes to that.
     """
-    made: list[Any] = []
+    made: list[Communicator] = []
     failed: list[BaseException] = []
     device = cupy.cuda.Device().id
 
     def work() -> None:
         try:
             with cupy.cuda.Device(device):
-                made.append(nccl.NcclCommunicator(ranks.size, name, ranks.rank))
-                _greet(made[0], ranks)
+                made.append(Communicator(nccl.NcclCommunicator(ranks.size, name, ranks.rank)))
+                _greet(made[0].nccl, ranks)
         except BaseException as error:
             failed.append(error)
 

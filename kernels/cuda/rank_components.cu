@@ -37,7 +37,8 @@ struct Given {
     uint64 words;
     VERTEX *parent;
     ID *label;      // of roots, then of own vertices; of ghosts as their owners tell it
-    uint32 *inside; // own vertices in the largest tree at first
+    uint32 *inside; // own vertices in the largest tree: at first, then as `settle` leaves them
+    uint32 *linked; // ghosts that `absorb` has linked; none between runs
     // Border vertices, of each peer from a word of bits on; how many of each mean something. A bit:
     // whether the vertex is in its rank's largest tree.
     const VERTEX *sends;
@@ -81,22 +82,19 @@ struct Given {
     }
 };
 
-// No pairs, nothing listed, no largest tree, and a state of zeros for linking.
+// No tree of another rank linked, no pairs, nothing listed, no largest tree, and a state of zeros
+// for linking.
 extern "C" __global__ void start(Given g) {
-    for (uint64 i = thread_rank(); i < g.size; i += num_threads())
+    for (uint64 i = thread_rank(); i < g.size; i += num_threads()) {
+        g.parent[g.n + i] = g.tree_of(i);
         g.other_counts[i] = 0;
+    }
     for (uint64 i = thread_rank(); i < 3 + g.size; i += num_threads())
         g.found[i] = 0;
     for (uint64 i = thread_rank(); i < g.words; i += num_threads())
         g.state[i] = 0;
     if (thread_rank() == 0)
         *g.label_of_giant = ~(ID)0; // nobody's
-}
-
-// No ghost and no tree of another rank linked.
-extern "C" __global__ void start_ghosts(Given g) {
-    for (uint64 v = g.owned + thread_rank(); v < g.n + g.size; v += num_threads())
-        g.parent[v] = (VERTEX)v;
 }
 
 constexpr int AT_ONCE = 4; // vertices that a lane has under way: each is a chain of reads
@@ -228,6 +226,7 @@ extern "C" __global__ void absorb(Given g) {
                 tell_met(g, top, owner);
         } else if (!there) {
             link(g.parent, (VERTEX)v, (VERTEX)w);
+            set_bit(g.linked, w - g.owned);
         } else if (owner != linked) { // once of ghosts that stand together
             link(g.parent, (VERTEX)v, g.tree_of(owner));
             linked = owner;
@@ -375,17 +374,12 @@ extern "C" __global__ void meet(Given g) {
         if (g.other_counts[peer] > g.other_starts[peer + 1] - g.other_starts[peer])
             g.found[1] = 1;
     }
-    auto word_of = [&](uint64 word) { return ~g.received[word]; };
-    for_bits(g.ghost_starts[g.size] / 32, word_of, [&](bool is_one, uint64 i) {
+    auto word_of = [&](uint64 word) { return g.linked[word]; };
+    for_bits((g.n - g.owned + WARP - 1) / WARP, word_of, [&](bool is_one, uint64 i) {
         if (!is_one)
             return;
-        uint64 peer = upper_bound(g.ghost_starts, g.size + 1, i) - 1;
-        uint64 ghost = g.ghosts[peer] + i - g.ghost_starts[peer];
-        if (ghost >= g.ghosts[peer + 1])
-            return;
+        uint64 ghost = g.owned + i, peer = g.owner_of(ghost);
         VERTEX up = g.parent[ghost];
-        if (up == ghost)
-            return;
         VERTEX root = g.root_of(up);
         ID here = g.label[root], told = g.label[ghost];
         ID there = told == ~(ID)0 ? g.giants[peer] : told;
@@ -414,22 +408,23 @@ extern "C" __global__ void join_pairs(const ID *pairs, uint64 number, ID *joined
 // The label of each own vertex's component. Who reads that of a root after it was written comes to
 // the same.
 extern "C" __global__ void relabel(Given g) {
-    const uint64 step = num_threads();
-    for (uint64 first = thread_rank(); first < g.owned; first += step * AT_ONCE) {
-        ID top[AT_ONCE];
+    auto joined = [&](ID label) {
+        for (ID up = g.joined[label]; up != label; up = g.joined[label])
+            label = up;
+        return label;
+    };
+    const ID largest = joined(g.label[g.root_of((VERTEX)*g.giant)]);
+    const uint64 words = (g.owned + WARP - 1) / WARP;
+    for (uint64 first = warp_rank() * AT_ONCE; first < words; first += num_warps() * AT_ONCE) {
+        uint32 bits[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j)
-            top[j] = first + j * step < g.owned ? g.parent[first + j * step] : (VERTEX)0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
-            top[j] = g.label[top[j]];
+            bits[j] = first + j < words ? g.inside[first + j] : 0;
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) {
-            if (first + j * step >= g.owned)
-                break;
-            for (ID up = g.joined[top[j]]; up != top[j]; up = g.joined[top[j]])
-                top[j] = up;
-            g.label[first + j * step] = top[j];
+            uint64 v = (first + j) * WARP + lane();
+            if (v < g.owned)
+                g.label[v] = bits[j] >> lane() & 1 ? largest : joined(g.label[g.parent[v]]);
         }
     }
 }
@@ -437,6 +432,14 @@ extern "C" __global__ void relabel(Given g) {
 // Every label in a tree of its own again, and nothing told of ghosts, as before the run: nothing
 // but what is in pairs was joined, and in lists told. As join_first, or of all pairs.
 extern "C" __global__ void part_first(Given g) {
+    for (uint64 w = thread_rank(); w < (g.n - g.owned + WARP - 1) / WARP; w += num_threads())
+        if (g.linked[w] != 0) {
+            for (uint32 bits = g.linked[w]; bits != 0; bits &= bits - 1) {
+                uint64 ghost = g.owned + w * WARP + __ffs(bits) - 1;
+                g.parent[ghost] = (VERTEX)ghost;
+            }
+            g.linked[w] = 0;
+        }
     for (uint64 i = thread_rank(); i < g.came_starts[g.size]; i += num_threads()) {
         uint64 peer = upper_bound(g.came_starts, g.size + 1, i) - 1;
         if (i - g.came_starts[peer] < g.came_counts[peer])

@@ -55,7 +55,17 @@ def test_of_another_number_of_ranks_they_are_others():
 def test_the_oldest_one_is_ended():
     idle = Idle(most=1)
     old, new = given(idle, 2, new_name()), given(idle, 2, new_name())
+    idle.tidy()
     assert [each.ended for each in (*old, *new)] == [True, True, False, False]
+
+
+def test_none_is_ended_by_who_gives_one():
+    """It may be what collects garbage in the middle of a call; who takes one ends those left."""
+    idle = Idle(most=1)
+    old, _ = given(idle, 2, new_name()), given(idle, 2, new_name())
+    assert not any(each.ended for each in old)
+    taken(idle, 2)
+    assert all(each.ended for each in old)
 
 
 def test_at_the_end_all_are_ended():

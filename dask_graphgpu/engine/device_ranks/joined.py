@@ -81,7 +81,10 @@ class Joined:
         self._room = [0] * size  # pairs of each rank that there is room for, in the arrays
         self._rooms = [self._pairs[:0]] * size
         self.read = 0
-        parent = cupy.empty(n + size, vertex)
+        parent = cupy.arange(
+            n + size, dtype=vertex
+        )  # ghosts are in trees of their own, between runs
+        self._linked = cupy.zeros((n - self._owned + 31) // 32, np.uint32)
         own = Adjacency(rows.offsets[: self._owned + 1], rows.neighbours)
         self._trees = Trees(own, None, here.defines, parent) if self._owned else None
         state = cupy.zeros(16, np.uint8) if self._trees is None else self._trees.state.memory
@@ -100,7 +103,7 @@ class Joined:
         self._held = [
             rows.offsets, rows.neighbours, self._owned, n, cupy.asarray(ghosts, np.uint64), rank, size,
             here.made("numbers", lambda: cupy.asarray(view.numbers)), state[8:], state, state.nbytes // 8,
-            parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32),
+            parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32), self._linked,
             cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.picks(view.border.sends),
             *sends.arrays, comes.arrays[0],
             self._packed, self._received, *self._others.given, *self._came.given, self._giant,
@@ -111,7 +114,7 @@ class Joined:
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
         module = cuda("rank_components", defines=defines)
-        names = "start start_ghosts mark pack meet_giants absorb settle list_others take_others name_own meet"
+        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
         names += " join_first join_pairs relabel part_first part_pairs"
         self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
         recorded = border.link.recorded
@@ -155,17 +158,15 @@ class Joined:
     def _join(self, tell: Callable[[], None]) -> None:
         """Queue what follows the linking of own vertices."""
         link, owned, asked = self._border.link, self._owned, min(self._owned, _ASKED)
-        link.beside(lambda: self._launch("start_ghosts", len(self._pairs)))
         self._launch("mark", self._most)
         self._launch("pack", self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
-        link.join()
         self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
         for name in ("absorb", "settle"):
             self._launch(name, self._most)
         tell()
         if owned:
-            self._launch("meet", max(self._received.size, self._ranks.size))
+            self._launch("meet", max(self._linked.size, self._ranks.size))
         link.all_gather(self._found[:2], self._every_found)
         link.all_gather(self._pairs[: self._few], self._every_pairs)
         self._launch("join_first", self._ranks.size * self._few)

@@ -1,9 +1,15 @@
-"""NCCL between the threads of a process: what is sent is copied at once, who receives waits for it."""
+"""NCCL between the threads of a process: what is sent is copied at once, who receives waits for it.
+
+Communicators are ended as NCCL allows it, or that is an error: once, outside of groups and of captures,
+and when no captured graph uses them any more, for which NCCL would wait for ever.
+"""
 
 import ctypes
+import gc
 import threading
 import time
 import uuid
+import weakref
 from collections import defaultdict
 
 from cupy import _device
@@ -24,6 +30,7 @@ available = True
 NCCL_CHAR, NCCL_INT, NCCL_FLOAT, NCCL_DOUBLE = 0, 2, 7, 8
 NCCL_SUM, NCCL_PROD, NCCL_MAX, NCCL_MIN = range(4)
 _SIZES = [1, 1, 4, 4, 8, 8, 2, 4, 8]
+_GRAPHS = 5  # seconds in which what is queued of graphs that are no more is done
 _NUMPY = ["int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
 
 
@@ -93,8 +100,19 @@ def _run(calls):
         _device.of_pointer(pointer).enqueue(_step(mine))
 
 
+class _Use:
+    """Of a communicator by a captured graph, which holds this."""
+
+
 def _step(calls):
-    def made():  # at the time of the queueing: the numbers of messages follow the order of calls
+    use = _Use()
+    if local.capture is not None:
+        for comm in {call[0] for call in calls}:
+            comm._uses.add(use)
+
+    def made(
+        use=use,
+    ):  # at the time of the queueing: the numbers of messages follow the order of calls
         todo = []
         for comm, _, kind, place, size, peer in calls:
             key = (comm.rank, peer) if kind == "send" else (peer, comm.rank)
@@ -159,6 +177,7 @@ class NcclCommunicator:
         self.size, self.rank = ndev, rank
         self._aborted = False
         self._numbers = defaultdict(int)
+        self._uses = weakref.WeakSet()
         self.device = local.device
         with _lock:
             self._world = _worlds.setdefault(name, _World(ndev))
@@ -211,10 +230,25 @@ class NcclCommunicator:
         pass
 
     def abort(self):
-        self._aborted = True
-        _device.tell()
+        self._end("aborted")
 
     def destroy(self):
-        self._aborted = True
+        self._end("destroyed")
 
     finalize = destroy
+
+    def _end(self, how):
+        if self._aborted:
+            raise NcclError(5, f"{how} a second time")
+        if _group.depth:
+            raise NcclError(5, f"{how} within a group of calls")
+        if local.capture is not None:
+            raise NcclError(5, f"{how} while a stream is captured")
+        self._aborted = True
+        _device.tell()
+        began = time.monotonic()
+        while self._uses:
+            if time.monotonic() > began + _GRAPHS:
+                raise NcclError(5, f"{how} while captured graphs use it")
+            gc.collect()
+            time.sleep(0.01)
