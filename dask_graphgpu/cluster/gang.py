@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from dask_graphgpu.exchange.joining import Address
 
 _LOOK = 0.25  # seconds between two looks at whether the run is still wanted
-_COME_BACK = 10.0  # seconds for workers to be started again, or to have memory again
+_COME_BACK = 10.0  # seconds for workers to start, or to have memory again
+_AGAIN = 30.0  # seconds for workers that were lost to be started again: a busy machine takes long
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
 _MOMENT = 0.5  # seconds for the error of a rank that seems lost to come, or for what it returned
@@ -173,22 +174,25 @@ class _Leader:
     async def _choose(self, workers: Sequence[str] | int | None) -> tuple[str, ...]:
         """Addresses of the workers, by one look at the cluster.
 
-        The worker of this task is one of them, so that there is one fewer to depend on. A worker
-        that was killed may be about to come back, so a few seconds are given for that.
+        The worker of this task is one of them, so that there is one fewer to depend on. Workers may
+        be about to start; those that were killed a moment ago are, mostly.
         """
         if workers is not None and not isinstance(workers, int):
             return tuple(workers)
-        until = time.monotonic() + _COME_BACK
+        start = time.monotonic()
         while True:
             found = (await self.worker.scheduler.identity(n_workers=-1))["workers"]
             running = sorted(a for a, each in found.items() if each["status"] == "running")
             if workers is None or len(running) >= workers:
                 break
-            if time.monotonic() > until:
-                raise InvalidArgument(
-                    f"ranks={workers}, and the cluster has {len(running)} workers: a rank is a "
-                    "worker of its own; give fewer ranks or ranks='auto', or start more workers"
-                )
+            waited = time.monotonic() - start
+            if waited > _COME_BACK:
+                lost = await ask_scheduler(self.worker, on_scheduler.lost_lately, _AGAIN)
+                if not lost or waited > _AGAIN:
+                    raise InvalidArgument(
+                        f"ranks={workers}, and the cluster has {len(running)} workers: a rank is a "
+                        "worker of its own; give fewer ranks or ranks='auto', or start more workers"
+                    )
             self._check_wanted()
             await asyncio.sleep(_LOOK)
         here = self.worker.address

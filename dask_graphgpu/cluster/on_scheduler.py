@@ -34,19 +34,24 @@ def free_locks(*, dask_scheduler: Scheduler) -> None:
     for name in list(dask_scheduler.extensions["multi_locks"].requests):
         prefix, *rest = str(name).split("\n")
         if prefix == _LOCK and not _runs(dask_scheduler, *rest[:2]):
-            free_lock(name, dask_scheduler=dask_scheduler)
+            _free(dask_scheduler, name)
 
 
 def free_lock(name: str, *, dask_scheduler: Scheduler) -> None:
-    """Give back what a run has taken or still waits for."""
-    locks = dask_scheduler.extensions["multi_locks"]
+    """Give back what a run has taken or still waits for, and what `free_locks` does."""
+    _free(dask_scheduler, name)
+    free_locks(dask_scheduler=dask_scheduler)
+
+
+def _free(scheduler: Scheduler, name: str) -> None:
+    locks = scheduler.extensions["multi_locks"]
     if name not in locks.requests:
         return  # so somebody else has done
     locks.release(id=name)
     if name in locks.events:  # the request still waits, and believes that it has got the locks
         locks.requests_left[name] = 0
         locks.events[name].set()
-        dask_scheduler.loop.call_later(1, locks.requests_left.pop, name, None)
+        scheduler.loop.call_later(1, locks.requests_left.pop, name, None)
 
 
 def lose(key: str, *, dask_scheduler: Scheduler) -> None:
@@ -91,6 +96,16 @@ def fail(
     dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
     free_locks(dask_scheduler=dask_scheduler)
     return True
+
+
+def lost_lately(seconds: float, *, dask_scheduler: Scheduler) -> bool:
+    """Whether a worker was lost in the last seconds without being asked to leave."""
+    since = time.time() - seconds
+    return any(
+        at > since and event.get("action") == "remove-worker" and not event["expected"]
+        for at, event in dask_scheduler.get_events("all")
+        if isinstance(event, dict)
+    )
 
 
 async def start_again(

@@ -349,6 +349,45 @@ def test_a_worker_is_lost_between_the_call_and_the_work(client, edges):
     check_ranks(result, edges)
 
 
+def be_impatient(seconds):
+    from dask_graphgpu.cluster import gang
+
+    gang._COME_BACK = seconds
+
+
+def test_a_worker_that_was_lost_is_waited_for(client):
+    """As long as it takes to start it again, if that is longer than workers have else."""
+    workers, pids = addresses(client), client.run(os.getpid)
+    client.run(be_impatient, 0.02)
+    try:
+        os.kill(pids[workers[0]], signal.SIGKILL)
+        until = time.monotonic() + 10
+        while workers[0] in addresses(client):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert len(lead(client, workers[1], 3, cases.where).result(60)) == 3
+    finally:
+        client.run(be_impatient, 10.0)
+
+
+def test_locks_of_a_leader_that_died_are_freed_by_the_next_run(client):
+    """Also where that runs on other workers."""
+    workers, pids = addresses(client), client.run(os.getpid)
+    future = started_run(client, workers[:2], 0)
+    for worker in workers[:2]:  # nobody is left of the run
+        os.kill(pids[worker], signal.SIGKILL)
+    future.cancel()
+    until = time.monotonic() + 10
+    while any(worker in addresses(client) for worker in workers[:2]):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    lead(client, workers[2], workers[2:], cases.where).result(30)
+    until = time.monotonic() + 2
+    while client.run_on_scheduler(cases.lock_state):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def test_partitions_are_made_again_with_a_worker_that_held_them(client, edges):
     pids = client.run(os.getpid)
     result = dd.from_pandas(edges, npartitions=6).graph(ranks=3).pagerank().persist()
