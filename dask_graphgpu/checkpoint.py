@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from dask.base import tokenize
 
-from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint
+from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.store import checkpoint as folder
@@ -179,6 +180,7 @@ class Keeper:
             self._check("call", "the method or its arguments", call)
         self._run: dict[str, Any] = {"call": call, "program number": 0}
         self._last, self._last_superstep = time.monotonic(), 0
+        self._name, self._has_written = secrets.token_hex(8), False
 
     def begin(
         self, program: str, edges: Adjacency, by: str, state: Mapping[str, np.ndarray]
@@ -240,24 +242,40 @@ class Keeper:
         Raises
         ------
         OutputError
+            It cannot be written, or another run writes its own there.
         """
+        if self._is_first and self._is_of_another():
+            raise OutputError(
+                f"another run has written its checkpoint to {self.path} meanwhile: give each run a "
+                "folder of its own; that checkpoint is untouched"
+            )
         own = self.num_owned
         numbers = np.arange(own) if self.numbers is None else self.numbers[:own]
         arrays = {_NUMBER: numbers, **{name: column[:own] for name, column in columns.items()}}
         content = {
             **self._run,
+            "run": self._name,
             "library": version("dask-graphgpu"),
             "superstep": superstep,
             "aggregates": dict(aggregates),
             "columns": {name: str(array.dtype) for name, array in arrays.items()},
         }
         folder.write(self.path, pa.table(arrays), content, self.ranks)
+        self._has_written = True
         self._last, self._last_superstep = time.monotonic(), superstep
 
     def end(self) -> None:
-        """The call has its result: remove the checkpoint."""
-        if self.ranks is None or self.ranks.rank == 0:
+        """The call has its result: remove the checkpoint, but for one of a run that goes on."""
+        if self._is_first and not self._is_of_another():
             folder.remove(self.path)
+
+    @property
+    def _is_first(self) -> bool:
+        return self.ranks is None or self.ranks.rank == 0
+
+    def _is_of_another(self) -> bool:
+        """Whether what is there has taken the place of what this run has written; asked by rank 0."""
+        return self._has_written and folder.written_by(self.path) not in (None, self._name)
 
     def _check(self, key: str, what: str, value: Any) -> None:
         assert self._found is not None

@@ -124,6 +124,15 @@ def read(folder: Path) -> dict[str, Any] | None:
     return manifest.read(folder, CHECKPOINT)
 
 
+def written_by(folder: Path) -> str | None:
+    """The run that has written the checkpoint that is there; None where there is none."""
+    try:
+        content = json.loads((folder / manifest.NAME).read_text())
+    except (OSError, ValueError):
+        return None
+    return content.get("run") if isinstance(content, dict) else None
+
+
 def read_part(folder: Path, content: dict[str, Any], name: str) -> pa.Table:
     """One part of a checkpoint.
 

@@ -163,6 +163,23 @@ def test_other_folders_are_left_alone(tmp_path):
         keeper("s3://bucket/kept")
 
 
+def test_two_runs_in_one_folder_are_told(tmp_path):
+    columns = {"distance": state()["distance"]}
+    first, second = (keeper(tmp_path / "kept") for _ in range(2))
+    for one in (first, second):
+        one.begin("program", rows(graph()), "source", state())
+        one.write(1, columns, {})
+    second.write(2, columns, {})
+    with pytest.raises(OutputError, match=r"another run has written its checkpoint to .*kept"):
+        first.write(2, columns, {})
+    first.end()
+    assert keeper(tmp_path / "kept", resume=True).begin(
+        "program", rows(graph()), "source", state()
+    ), "that of the run that goes on is still there"
+    second.end()
+    assert not (tmp_path / "kept").exists()
+
+
 def test_the_end_removes_it(written):
     one = keeper(written, resume=True)
     one.end()
