@@ -13,6 +13,7 @@ from rank_programs import HOPS
 from rank_runs import on_one, same
 
 from dask_graphgpu.engine import device_ranks
+from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.exchange import nccl
 from dask_graphgpu.exchange.idle import Idle
@@ -78,3 +79,29 @@ def test_a_connection_is_used_again(monkeypatch):
     assert sorted(made) == [0, 1]
     on_ranks(HOPS, cut(grid(5).view(), 2, "random"), sources=[0])
     assert sorted(made) == [0, 0, 1, 1]
+
+
+def test_a_recording_that_fails_is_ended():
+    """NCCL would wait for ever for a communicator that a recording uses."""
+    parts = cut(grid(5).view(), 2, "random")
+
+    def record(share):
+        with connected(share) as (border, _):
+            link = border.link
+            own, every = cupy.zeros(1, np.uint8), cupy.zeros(share.ranks.size, np.uint8)
+
+            def step():
+                link.all_gather(own, every)
+                raise ZeroDivisionError("here")
+
+            link.recorded(step)()
+
+    def work(share):
+        link = border_of(share).link
+        with pytest.raises(ZeroDivisionError, match="here"):
+            record(share)
+        assert link.failed
+        return int(cupy.arange(4).sum())
+
+    assert on_gpus(parts, work) == [6, 6]
+    on_ranks(HOPS, parts, sources=[0])

@@ -11,6 +11,7 @@ from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
 from made_graphs import edgeless, grid, path, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu, device_ranks
+from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.exchange import nccl
 from dask_graphgpu.report import Report
 
@@ -78,3 +79,30 @@ def test_searches_pull_where_all_frontiers_have_many_edges():
         assert "pull" in {row.direction for row in report.advances}
         assert sum(row.supersteps for row in report.advances) == levels.max() + 1
         assert report.advances[0].frontier == 1
+
+
+def test_bits_are_put_together_of_any_border():
+    """Words with all of the bitmap's bits, some or none; several peers; vertices in no order."""
+    rng = np.random.default_rng(3)
+    parts = [
+        np.empty(0, np.uint32),
+        np.arange(40, 400, dtype=np.uint32),
+        np.flatnonzero(rng.random(5000) < 0.8).astype(np.uint32),
+        np.flatnonzero(rng.random(5000) < 0.01).astype(np.uint32),
+        rng.permutation(300).astype(np.uint32),
+    ]
+    segments = Segments([len(part) for part in parts], 0, header=0)
+    picks, begins = (array.get() for array in segments.picks(parts))
+    bitmap = rng.integers(0, 2**32, 5000 // 32 + 1, dtype=np.uint64)
+    for part, words in zip(parts, segments.of(begins), strict=True):
+        for place, begin in zip(range(0, len(part), 32), words.tolist(), strict=False):
+            found, pick, skip = [], begin >> 5, begin & 31
+            while len(found) < 32 and pick < len(picks):
+                word, mask = picks[pick].tolist()
+                bits = [bit for bit in range(32) if mask >> bit & 1][skip:]
+                found += [int(bitmap[word]) >> bit & 1 for bit in bits]
+                pick, skip = pick + 1, 0
+            wanted = [
+                int(bitmap[v // 32]) >> (v % 32) & 1 for v in part[place : place + 32].tolist()
+            ]
+            assert found[: len(wanted)] == wanted
