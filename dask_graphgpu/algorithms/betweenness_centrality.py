@@ -219,15 +219,17 @@ class EdgeBetweennessCentrality(_Betweenness):
 
     name = "edge_betweenness_centrality"
 
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("edge_betweenness",)
+
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {**edge_columns(), "betweenness": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
         sources = self._sources(run)
-        value = run.engine.betweenness(
-            run.view, sources, weighted=self.weighted, endpoints=False, edges=True,
-            report=run.report,
-        )  # fmt: skip
+        value = run.engine.edge_betweenness(
+            run.view, sources, weighted=self.weighted, report=run.report
+        )
         scale, _ = self._scales(run, sources, endpoints=True)
         source, destination = (run.dense(x) for x in (run.view.sources(), run.view.out.neighbours))
         return edge_table(run, source, destination, {"betweenness": Values(value * scale)})

@@ -3,6 +3,7 @@
 References
 ----------
 .. [1] Batagelj, Zaversnik, "An O(m) algorithm for cores decomposition of networks", 2003.
+.. [2] Wen, Qin, Zhang, Lin, Yu, "I/O efficient core graph decomposition at web scale", ICDE 2016.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class CoreNumber(Algorithm):
 
     Notes
     -----
-    Cost: O(V + E) after both directions of every edge are in rows.
+    Cost: O(V + E) after both directions of every edge are in rows. On disk estimates come down to the core numbers
+    [2]_, and pages are read as often as that takes.
     """
 
     rule = "one"

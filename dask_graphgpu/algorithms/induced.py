@@ -24,11 +24,10 @@ def edges_among(run: Run, inside: Any) -> Table:
 
     Ordered by source and destination; of an undirected graph every edge once, the smaller id first.
     """
-    source, destination, edge = run.engine.edges_among(run.view, inside)
+    source, destination, weight = run.engine.edges_among(run.view, inside)
     if run.ranks is not None:  # where numbers are in the order of the user's ids
         run.order(source, run.num_vertices, destination)
     table = {"edge source": Values(source), "edge destination": Values(destination)}
     if run.schema.weight is not None:
-        weight = np.empty(0) if edge is None else run.view.out.weight[edge]
-        table[run.schema.weight] = Values(weight)
+        table[run.schema.weight] = Values(np.empty(0) if weight is None else weight)
     return table

@@ -34,6 +34,7 @@ class MinimumSpanningForest(Algorithm):
     of the same weight those with smaller ends are taken, so the answer is one and the same. Without
     weights all edges weigh the same. Cost: O(E log V) at most; most edges are looked at two or three
     times. On several ranks one of them gets all edges of the forest in the end.
+    Edges beyond a limit of memory are gone over once, and there is to be room for several a vertex.
     """
 
     rule = "min"

@@ -139,12 +139,13 @@ class ShortestPath(Algorithm):
 
 def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Weights of the edges from ``came``, dense ids, to ``ends``, where these are in arrays."""
-    # One rank may not have made its in-edges; of many, the one with the end has only these.
-    alone = run.ranks is None
-    rows, at, other = (run.view.out, came, ends) if alone else (run.view.into, ends, came)
-    firsts, lasts = (rows.offsets[at + at.dtype.type(end)].tolist() for end in (0, 1))
+    if run.ranks is None:  # it may not have made its in-edges
+        found: np.ndarray = run.view.weights_between(came, ends)
+        return found
+    rows = run.view.into  # the rank with the end has only these
+    firsts, lasts = (rows.offsets[ends + ends.dtype.type(end)].tolist() for end in (0, 1))
     places = []
-    for first, last, neighbour in zip(firsts, lasts, other.tolist(), strict=True):
+    for first, last, neighbour in zip(firsts, lasts, came.tolist(), strict=True):
         is_it = run.dense(rows.neighbours[first:last]) == neighbour
         places.append(first + int(is_it.argmax()))
     weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64, like=rows.offsets)]

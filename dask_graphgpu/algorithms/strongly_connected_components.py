@@ -32,7 +32,8 @@ class StronglyConnectedComponents(Algorithm):
     Notes
     -----
     Cost: O(V + E); on a GPU, on ranks and of a million vertices and more, unless most edges stand in both directions,
-    after both directions of every edge are in rows. Weights are not read.
+    after both directions of every edge are in rows. Edges beyond a limit of memory are read as often as the graph is
+    deep, those of them that matter. Weights are not read.
     """
 
     rule = "one"

@@ -24,8 +24,10 @@ _ENGINES = {
 
 # Methods that run on a GPU over edges in host memory.
 TIERED = (
-    "bfs", "sssp", "sswp", "ssnsp", "pagerank", "weakly_connected_components", "degree",
-    "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
+    "bfs", "sssp", "sswp", "ssnsp", "shortest_path", "pagerank", "weakly_connected_components",
+    "strongly_connected_components", "core_number", "k_core", "ego", "hits", "label_propagation",
+    "minimum_spanning_forest", "degree", "belief_propagation", "neural_network", "heat_simulation",
+    "circuit_simulation", "run",
 )  # fmt: skip
 
 # Methods that the GPU and the CPU can share.

@@ -117,6 +117,10 @@ class View:
             levels=self.levels,
         )
 
+    def simple(self) -> View:
+        """What `symmetric` has, as a view of its own."""
+        return View.of(self.symmetric, directed=False, user_rank=self.user_rank)
+
     def layered(self, by: str) -> Layered:
         """The edges by layers of their sources, or of their destinations; made once."""
         assert self.levels is not None
@@ -193,6 +197,17 @@ class View:
         """The source of every edge of `out`."""
         sources: np.ndarray = self.rows.rowwise.row_ids(self.out)
         return sources
+
+    def weights_between(self, sources: np.ndarray, destinations: np.ndarray) -> np.ndarray:
+        """Weights of the edges from some vertices, each to one of its neighbours."""
+        rows = self.out
+        firsts, lasts = (rows.offsets[sources + sources.dtype.type(end)].tolist() for end in (0, 1))
+        places = [
+            first + int((rows.neighbours[first:last] == neighbour).argmax())
+            for first, last, neighbour in zip(firsts, lasts, destinations.tolist(), strict=True)
+        ]
+        weights: np.ndarray = rows.columns["weight"][np.array(places, np.int64, like=rows.offsets)]
+        return weights
 
     def given(self) -> Adjacency:
         """The direction that was given, which has all columns."""

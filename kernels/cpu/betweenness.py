@@ -23,6 +23,37 @@ DONE, MANY_PATHS, LONG_PATHS = (
 )  # MANY: a count is infinite. LONG: an edge adds nothing, or too much
 
 
+@jit(inline="always")
+def _hand_back(v, offsets, neighbours, level, count, share, along):
+    """What the vertices behind v hand back to it, by `share`, and to its edges; its own share then."""
+    after = level[v] + 1
+    paths = count[v]
+    total = 0.0
+    for e in range(offsets[v], offsets[v + _ONE]):
+        w = neighbours[e]
+        if level[w] == after:
+            total += share[w]
+            if along.size:
+                along[e] += paths * share[w]
+    share[v] = (1.0 + paths * total) / paths
+    return paths * total
+
+
+@jit
+def hand_back(
+    lo, hi, order, offsets, neighbours, level, count, share, endpoints, through, along
+):  # fmt: skip
+    """Go from the vertices ``order[lo:hi]`` of one level, when those behind them are done; `DONE` or `MANY_PATHS`."""
+    bad = False
+    for i in range(lo, hi):
+        v = np.uint64(order[i])
+        bad |= np.isinf(count[v])
+        handed = _hand_back(v, offsets, neighbours, level, count, share, along)
+        if level[v]:
+            through[v] += handed + endpoints
+    return MANY_PATHS if bad else DONE
+
+
 @jit
 def by_edges(
     lo, hi, workers, sources, offsets, neighbours, level, count, share, order, endpoints,
@@ -63,19 +94,10 @@ def by_edges(
         bad = False
         for place in range(tail - 1, -1, -1):
             v = order[place]
-            after = level[v] + 1
-            paths = count[v]
-            bad |= np.isinf(paths)
-            total = 0.0
-            for e in range(offsets[v], offsets[v + _ONE]):
-                w = neighbours[e]
-                if level[w] == after:
-                    total += share[w]
-                    if along.size:
-                        along[e] += paths * share[w]
-            share[v] = (1.0 + paths * total) / paths
+            bad |= np.isinf(count[v])
+            handed = _hand_back(v, offsets, neighbours, level, count, share, along)
             if place:
-                through[v] += paths * total + endpoints
+                through[v] += handed + endpoints
         through[source] += (tail - 1) * endpoints
         for place in range(tail):
             level[order[place]] = -1

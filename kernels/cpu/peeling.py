@@ -4,11 +4,16 @@ Encoding
 --------
 degree : neighbours of a vertex that are not peeled yet; of a peeled vertex, its core number (never lowered again).
 alive : the vertices that are not peeled, compacted from time to time.
+core : what a vertex's core number is at most, coming down to it.
+count : of a vertex whose `core` was estimated, neighbours whose own is no lower.
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_store
+
+_ONE = np.uint64(1)
 
 
 @jit
@@ -63,3 +68,60 @@ def peel(offsets, neighbours, degree, alive):
                         top += 1
         k += 1
     return rounds, read
+
+
+@jit
+def estimate(lo, hi, some, offsets, neighbours, core, count, found):
+    """``found[i]`` = the largest k up to the `core` of ``some[i]`` that k neighbours allow, for a block.
+
+    ``count[v]`` becomes the neighbours whose `core` is no lower than that.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    read = 0
+    counts = np.zeros(64, np.int64)
+    for i in range(lo, hi):
+        v = some[i]
+        k = np.int64(core[v])
+        if k >= counts.size:
+            counts = np.zeros(2 * k, np.int64)
+        counts[: k + 1] = 0
+        start, stop = offsets[v], offsets[v + _ONE]
+        read += stop - start
+        for e in range(start, stop):
+            counts[min(np.int64(core[neighbours[e]]), k)] += 1
+        allow = counts[k]
+        while allow < k:
+            k -= 1
+            allow += counts[k]
+        count[v] = allow
+        found[i] = k
+    return read
+
+
+@jit
+def tell_lower(lo, hi, some, offsets, neighbours, before, core, count, due):
+    """Take those of a block, whose `core` was ``before[i]`` and is lower, out of the `count` of whom they are below.
+
+    Who has fewer left than it needs is `due`. Nobody's `core` changes meanwhile.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    read = 0
+    for i in range(lo, hi):
+        v = some[i]
+        k, old = core[v], before[i]
+        start, stop = offsets[v], offsets[v + _ONE]
+        read += stop - start
+        for e in range(start, stop):
+            u = neighbours[e]
+            its = core[u]
+            if k < its and its <= old and atomic_add(count, u, -1) <= its:
+                atomic_store(due, u, 1)
+    return read

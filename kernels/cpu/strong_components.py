@@ -9,7 +9,7 @@ label : for vertices that are done, the first member of their component in the o
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
-from dask_graphgpu.kernels.cpu.atomics import atomic_load, atomic_max
+from dask_graphgpu.kernels.cpu.atomics import atomic_load, atomic_max, atomic_store
 
 _ONE = np.uint64(1)
 
@@ -208,6 +208,31 @@ def colour(lo, hi, left, offsets, neighbours, done, colours):
             v = neighbours[e]
             if done[v] == 0 and atomic_load(colours, v) < mine:
                 changed += atomic_max(colours, v, mine) < mine
+    return changed, read
+
+
+@jit
+def reach_within(lo, hi, some, offsets, neighbours, colours, done, reached):
+    """Mark those who are left, have the colour of a vertex of a block of `some`, and lead to it.
+
+    `offsets` and `neighbours` are rows of in-edges, `reached` uint8.
+
+    Returns
+    -------
+    tuple
+        Neighbours that were marked, edges read.
+    """
+    changed = 0
+    read = 0
+    for i in range(lo, hi):
+        u = some[i]
+        start, stop = offsets[u], offsets[u + _ONE]
+        read += stop - start
+        for e in range(start, stop):
+            v = neighbours[e]
+            if done[v] == 0 and colours[v] == colours[u] and atomic_load(reached, v) == 0:
+                atomic_store(reached, v, 1)
+                changed += 1
     return changed, read
 
 

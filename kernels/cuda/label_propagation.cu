@@ -192,15 +192,17 @@ __device__ Vote vote_of_block(ID v, const Row &row, const ID *labels, Table tabl
     return best;
 }
 
-// Lists the vertices with neighbours: those of few from the front, the others from the back.
-__device__ void list_rows(const Graph &graph, uint64 n, ID *todo, ID *slots, State *state) {
+// Lists the vertices from `from` to before `to` that have neighbours: those of few from the front,
+// the others from the back.
+__device__ void list_rows(const Graph &graph, uint64 from, uint64 to, ID *todo, ID *slots,
+                          State *state) {
     ID *mine = slots + warp_in_block() * 2 * HELD;
     WarpBuffer smalls(mine, &state->smalls, todo);
-    WarpBuffer larges(mine + HELD, &state->larges, todo + (n - 1), -1);
+    WarpBuffer larges(mine + HELD, &state->larges, todo + (to - from - 1), -1);
     uint64 edges = 0;
-    for (uint64 first = warp_rank() * WARP; first < n; first += num_warps() * WARP) {
+    for (uint64 first = from + warp_rank() * WARP; first < to; first += num_warps() * WARP) {
         uint64 v = first + lane();
-        OFFSET size = v < n ? Row(graph, (ID)v).size : (OFFSET)0;
+        OFFSET size = v < to ? Row(graph, (ID)v).size : (OFFSET)0;
         edges += size;
         smalls.append(size > 0 && size < LARGE, (ID)v);
         larges.append(size >= LARGE, (ID)v);
@@ -212,74 +214,94 @@ __device__ void list_rows(const Graph &graph, uint64 n, ID *todo, ID *slots, Sta
         atomicAdd(&state->edges, edges);
 }
 
+// Of a block, in shared memory.
+struct Ballots {
+    ID label[SLOTS];
+    uint32 count[SLOTS];
+    Vote votes[BLOCK / WARP];
+    uint64 next_large;
+    uint32 taken;
+};
+
+// The vertices that are listed, of which there is room for `room`, take their labels; how many of
+// them this thread has seen change. `distinct`: all labels are different.
+__device__ __forceinline__ uint64 vote(const Graph &graph, const ID *todo, uint64 room,
+                                       uint64 smalls, uint64 larges, Step *step, const ID *before,
+                                       ID *after, bool distinct, Ballots &ballots) {
+    uint64 changed = 0;
+    while (true) {
+        if (threadIdx.x == 0)
+            ballots.next_large = atomicAdd(&step->large, 1ull);
+        __syncthreads();
+        uint64 i = ballots.next_large;
+        __syncthreads();
+        if (i >= larges)
+            break;
+        ID v = todo[room - 1 - i];
+        Vote best =
+            vote_of_block(v, Row(graph, v), before, Table{ballots.label, ballots.count, 0, 0},
+                          distinct, &ballots.taken, ballots.votes);
+        if (threadIdx.x == 0) {
+            ID own = before[v], found = best.count > 0 ? best.label : own;
+            after[v] = found;
+            changed += found != own;
+        }
+    }
+    uint32 first = warp_in_block() * WARP_SLOTS;
+    while (true) {
+        uint64 i = 0;
+        if (lane() == 0)
+            i = atomicAdd(&step->small, 1ull);
+        i = __shfl_sync(FULL_WARP, i, 0);
+        if (i >= smalls)
+            break;
+        ID v = todo[i];
+        Row row(graph, v);
+        Table table = {ballots.label + first, ballots.count + first, 0, 0};
+        table.resize(row.size, WARP_SLOTS);
+        Vote best = best_of_warp(count_votes(v, row, before, table, 1, 0, nullptr, lane(), WARP,
+                                             []() { __syncwarp(); }));
+        if (lane() == 0) {
+            ID own = before[v], found = best.count > 0 ? best.label : own;
+            after[v] = found;
+            changed += found != own;
+        }
+        __syncwarp();
+    }
+    return changed;
+}
+
+__device__ __forceinline__ void add_changed(uint64 changed, uint64 *sum) {
+    changed = warp_sum(changed);
+    if (lane() == 0 && changed > 0)
+        atomicAdd(sum, changed);
+}
+
 // `labels`: n at first, and room for as many again; after an odd number of supersteps they are
 // there. Label propagation ends early when a superstep changes nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     label_propagation(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
                       const ID *into_neighbours, uint64 n, uint64 supersteps, ID *todo, ID *labels,
                       State *state) {
-    __shared__ ID label[SLOTS];
-    __shared__ uint32 count[SLOTS];
-    __shared__ Vote votes[BLOCK / WARP];
-    __shared__ uint64 next_large;
-    __shared__ uint32 taken;
+    __shared__ Ballots ballots;
     Graph graph = {offsets, neighbours, into_offsets, into_neighbours};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
     bool leads = blockIdx.x == 0 && threadIdx.x == 0;
     if (leads)
         start_runs(&state->runs);
-    list_rows(graph, n, todo, label, state);
+    list_rows(graph, 0, n, todo, ballots.label, state);
     for (uint64 v = thread_rank(); v < n; v += num_threads())
         labels[n + v] = labels[v];
     grid_sync(barrier);
-    uint32 first = warp_in_block() * WARP_SLOTS;
     uint64 smalls = fresh(&state->smalls), larges = fresh(&state->larges);
     uint64 edges = fresh(&state->edges);
     for (uint64 superstep = 0; superstep < supersteps; ++superstep) {
         const ID *before = labels + superstep % 2 * n;
         ID *after = labels + (superstep + 1) % 2 * n;
         Step *step = state->steps + superstep % 3;
-        uint64 changed = 0;
-        while (true) {
-            if (threadIdx.x == 0)
-                next_large = atomicAdd(&step->large, 1ull);
-            __syncthreads();
-            uint64 i = next_large;
-            __syncthreads();
-            if (i >= larges)
-                break;
-            ID v = todo[n - 1 - i];
-            Vote best = vote_of_block(v, Row(graph, v), before, Table{label, count, 0, 0},
-                                      superstep == 0, &taken, votes);
-            if (threadIdx.x == 0) {
-                ID own = before[v], found = best.count > 0 ? best.label : own;
-                after[v] = found;
-                changed += found != own;
-            }
-        }
-        while (true) {
-            uint64 i = 0;
-            if (lane() == 0)
-                i = atomicAdd(&step->small, 1ull);
-            i = __shfl_sync(FULL_WARP, i, 0);
-            if (i >= smalls)
-                break;
-            ID v = todo[i];
-            Row row(graph, v);
-            Table table = {label + first, count + first, 0, 0};
-            table.resize(row.size, WARP_SLOTS);
-            Vote best = best_of_warp(count_votes(v, row, before, table, 1, 0, nullptr, lane(), WARP,
-                                                 []() { __syncwarp(); }));
-            if (lane() == 0) {
-                ID own = before[v], found = best.count > 0 ? best.label : own;
-                after[v] = found;
-                changed += found != own;
-            }
-            __syncwarp();
-        }
-        changed = warp_sum(changed);
-        if (lane() == 0 && changed > 0)
-            atomicAdd(&step->changed, changed);
+        add_changed(
+            vote(graph, todo, n, smalls, larges, step, before, after, superstep == 0, ballots),
+            &step->changed);
         if (leads)
             state->steps[(superstep + 1) % 3] = Step{};
         grid_sync(barrier);
@@ -290,4 +312,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         if (fresh(&step->changed) == 0)
             break;
     }
+}
+
+// One superstep of the vertices from `from` to before `to`, whose edges are at hand: `neighbours`
+// are where those of edge 0 would be. `after` is as `before`; `distinct`: all labels are different.
+extern "C" __global__ void __launch_bounds__(BLOCK, 3)
+    label_rows(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
+               const ID *into_neighbours, uint64 from, uint64 to, ID *todo, const ID *before,
+               ID *after, uint32 distinct, uint64 *changed, State *state) {
+    __shared__ Ballots ballots;
+    Graph graph = {offsets, neighbours, into_offsets, into_neighbours};
+    list_rows(graph, from, to, todo, ballots.label, state);
+    grid_sync((GridBarrier *)&state->barrier);
+    uint64 smalls = fresh(&state->smalls), larges = fresh(&state->larges);
+    add_changed(vote(graph, todo, to - from, smalls, larges, state->steps, before, after,
+                     distinct != 0, ballots),
+                changed);
 }

@@ -198,6 +198,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
                     uint32 *taken_low, uint32 *taken_high, WEIGHT *taken_weight, State *state) {
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
     bool leads = blockIdx.x == 0 && threadIdx.x == 0;
+    if (leads && state->runs.time == 0) // edges were listed otherwise
+        start_runs(&state->runs);
     uint64 listed = state->edges;
     Edges edges = {low, high, weights, nullptr, listed};
     for (uint64 v = thread_rank(); v < n; v += num_threads()) {

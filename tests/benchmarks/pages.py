@@ -1,11 +1,12 @@
-"""PageRank and components on edges in pages on disk, beside what the disk gives when nothing else is done.
+"""PageRank, components, HITS and label propagation on edges in pages on disk, beside what the disk gives alone.
 
     python tests/benchmarks/pages.py [--edges 64000000] [--directories A [B C]] [--engine gpu --on-device 40MB]
 
 The edges take four times the limit of memory on disk, and the page cache is passed by. ``disk`` is the
-rate of plain reads of one large file there, taken before each run, ``run`` the bytes of a PageRank of a
-fixed number of iterations, or of as many runs of components, over its seconds, ``share`` the one over the other: of
-several rounds, the one with the median share. With ``--engine gpu`` edges go on to a GPU, which may take as much
+rate of plain reads of one large file there, taken before each run, ``run`` the bytes of a PageRank, of HITS or of
+label propagation of a fixed number of iterations, or of as many runs of components, over its seconds, ``share`` the
+one over the other: of several rounds, the one with the median share.
+With ``--engine gpu`` edges go on to a GPU, which may take as much
 of its memory as ``--on-device`` says.
 """
 
@@ -107,7 +108,10 @@ def measure(
         calls = {
             "pagerank": lambda n: graph.pagerank(tolerance=0, max_iterations=n).compute(),
             "components": lambda n: graph.weakly_connected_components().compute(),
+            "hits": lambda n: graph.hits(tolerance=0, max_iterations=n).compute(),
         }
+        if engine == "cpu":
+            calls["label_propagation"] = lambda n: graph.label_propagation(n).compute()
         for name, call in calls.items():
             call(1)  # compiles
             taken = []

@@ -23,5 +23,6 @@ def test_it_measures(pages, monkeypatch, capsys):
     names = head.strip("| ").split(" | ")
     rows = [dict(zip(names, line.strip("| ").split(" | "), strict=True)) for line in lines]
     found = [(row["method"], int(row["directories"])) for row in rows]
-    assert found == [(m, n) for n in (1, 3) for m in ("pagerank", "components")]
+    methods = ("pagerank", "components", "hits", "label_propagation")
+    assert found == [(m, n) for n in (1, 3) for m in methods]
     assert all(float(row["run GB/s"]) > 0 for row in rows)

@@ -64,6 +64,16 @@ GIVEN = {
     "components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_bfs": IDS,
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "tier_forest": [
+        {**ids, "RANK": "int64", "WEIGHT": weight}
+        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+    ],
+    "tier_hits": [
+        {**ids, "WEIGHT": weight}
+        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+    ],
+    "tier_peeling": IDS,
+    "tier_strong_components": IDS,
     "tier_path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     **dict.fromkeys(("predecessors", "tier_predecessors"), PATHS),
 }

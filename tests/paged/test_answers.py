@@ -89,7 +89,7 @@ SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
 FEW = SOME.iloc[1:]
 STEPS = {"tolerance": 0, "max_iterations": 4}
 
-SUMS = ("pagerank", "heat", "network", "circuit", "beliefs")
+SUMS = ("pagerank", "heat", "network", "circuit", "beliefs", "hits", "betweenness")
 
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
@@ -101,13 +101,27 @@ METHODS = {
     "circuit": lambda graph: graph.circuit_simulation(FEW, **STEPS),
     "beliefs": lambda graph: graph.belief_propagation(FEW, homophily=0.5001, **STEPS),
     "components": lambda graph: graph.weakly_connected_components(),
+    "hits": lambda graph: graph.hits(),
+    "hits unweighted": lambda graph: graph.hits(weighted=False),
+    "labels": lambda graph: graph.label_propagation(5),
+    "forest": lambda graph: graph.minimum_spanning_forest(),
+    "strong components": lambda graph: graph.strongly_connected_components(),
+    "cores": lambda graph: graph.core_number(),
+    "k-core": lambda graph: graph.k_core(64),
+    "ego": lambda graph: graph.ego(990),
     "bfs": lambda graph: graph.bfs(source=3),
     "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
     "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
+    "bfs 70 sources": lambda graph: graph.bfs(source=[*range(70)], target=[8, 9], cutoff=2),
+    "ssnsp": lambda graph: graph.ssnsp(source=3, dtype="float64"),
     "sssp": lambda graph: graph.sssp(source=3),
     "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
     "bfs predecessor": lambda graph: graph.bfs(source=3, predecessor=True),
     "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
+    "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
+    "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
+    "path": lambda graph: graph.shortest_path(3, 990),
+    "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
     "sswp": lambda graph: graph.sswp(source=3),
     "backwards": lambda graph: graph.run(BACKWARDS),
     "both": lambda graph: graph.run(BOTH),
@@ -263,11 +277,12 @@ def test_random_graphs(tmp_path_factory, seed, vertices, directed):
     ("method", "error", "match"),
     [
         (lambda g: g.triangle_count(), EngineUnavailable, "does not run on edges in pages"),
-        (lambda g: g.core_number(), EngineUnavailable, "does not run on edges in pages"),
-        (lambda g: g.shortest_path(3, 5), EngineUnavailable, "path, does not run"),
+        (lambda g: g.louvain(), EngineUnavailable, "does not run on edges in pages"),
+        (lambda g: g.edge_betweenness_centrality(3), EngineUnavailable, "betweenness, does not"),
+        (lambda g: g.betweenness_centrality(3, weighted=True), EngineUnavailable, "leave weighted"),
         (lambda g: g.sssp(source=3, cutoff=9), EngineUnavailable, "cutoff"),
     ],
-    ids=["triangles", "cores", "path", "cutoff"],
+    ids=["triangles", "louvain", "edges", "weighted", "cutoff"],
 )
 def test_what_does_not_run_says_so(edges, limited, method, error, match):
     with dask.config.set(limited), pytest.raises(error, match=match):

@@ -74,7 +74,11 @@ def files(tmp_path_factory):
         file.unlink()
 
 
-@pytest.mark.parametrize("method", ["pagerank", "weakly_connected_components", "bfs"])
+METHODS = ["pagerank", "weakly_connected_components", "bfs", "hits", "label_propagation",
+           "strongly_connected_components", "core_number", "minimum_spanning_forest"]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_anonymous_memory_stays_within_the_limit(files, tmp_path, method):
     words = [method, files / "small.parquet", files / "large.parquet", tmp_path / "pages", LIMIT]
     command = [sys.executable, "-c", CHILD, *map(str, words)]

@@ -1,6 +1,6 @@
 """The CPU engine: Numba kernels over blocks of a partition, on the threads of this process."""
 
-from dask_graphgpu.engine.cpu.betweenness import betweenness
+from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.communities import leiden, louvain
 from dask_graphgpu.engine.cpu.components import components
@@ -24,6 +24,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edge_betweenness",
     "edges_among",
     "hits",
     "jaccard_of_pairs",

@@ -104,6 +104,13 @@ def betweenness(
     return sums
 
 
+def edge_betweenness(
+    view: View, sources: np.ndarray, *, weighted: bool, report: Report
+) -> np.ndarray:
+    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
+    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+
+
 def _accumulate(
     rows: Adjacency,
     lengths: np.ndarray | None,

@@ -54,11 +54,22 @@ def hits(
     sum 1 by the next sums that are made of them. Cost: two passes over the edges an iteration, and one
     over the vertices where there is a tolerance.
     """
-    from dask_graphgpu.kernels.cpu import hits as kernels
-
-    n = view.num_vertices
     to_authorities = NeighbourSums(view.into)
     to_hubs = to_authorities if view.into is view.out else NeighbourSums(view.out)
+    return iterate(to_authorities, to_hubs, tolerance, max_iterations, report)
+
+
+def iterate(
+    to_authorities: NeighbourSums,
+    to_hubs: NeighbourSums,
+    tolerance: float,
+    max_iterations: int,
+    report: Report,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `hits`, by sums over in- and over out-neighbours."""
+    from dask_graphgpu.kernels.cpu import hits as kernels
+
+    n = to_hubs.rows.num_vertices
     hub, before, authority = np.full(n, 1 / max(n, 1)), np.empty(n), np.empty(n)
     of_hubs, change = 1.0, np.inf  # what hub scores are to be multiplied by
     for _ in range(max_iterations):
@@ -70,7 +81,7 @@ def hits(
         if tolerance:
             blocks = even_blocks(n)
             change = sum(for_blocks(kernels.change, blocks, before, of_before, hub, of_hubs))
-        edges = 2 * view.num_edges
+        edges = 2 * to_hubs.rows.num_edges
         report.advance(
             "pull", supersteps=1, frontier=n, edges=edges, bytes=edges * 12 + n * 64,
             seconds=time.perf_counter() - start,
@@ -91,18 +102,22 @@ class NeighbourSums:
     """Sums over the neighbours in each row, in blocks that do not depend on the threads."""
 
     def __init__(self, rows: Adjacency) -> None:
-        self._arrays = (
-            rows.offsets.view(np.uint64),
-            rows.neighbours,
-            np.empty(0) if rows.weight is None else rows.weight,
-        )
+        self.rows = rows
         steps = rows.num_edges + rows.num_vertices
         inner = first_rows(rows.offsets, np.arange(BLOCK, steps, BLOCK))
-        self._bounds = np.unique(np.concatenate([[0], inner, [rows.num_vertices]]))
+        self.bounds = np.unique(np.concatenate([[0], inner, [rows.num_vertices]]))
 
     def __call__(self, values: np.ndarray, scale: float, sums: np.ndarray) -> float:
         """Write the sums of ``values * scale``; gives the sum of these."""
+        return float(sum(self.of_blocks(self.bounds, self.rows, values, scale, sums)))
+
+    @staticmethod
+    def of_blocks(
+        bounds: np.ndarray, rows: Adjacency, values: np.ndarray, scale: float, sums: np.ndarray
+    ) -> list[float]:
+        """What is written for each of some blocks, added up."""
         from dask_graphgpu.kernels.cpu import hits as kernels
 
-        made = for_blocks(kernels.sum_neighbours, self._bounds, *self._arrays, values, scale, sums)
-        return float(sum(made))
+        weight = np.empty(0) if rows.weight is None else rows.weight
+        arrays = rows.offsets.view(np.uint64), rows.neighbours, weight
+        return for_blocks(kernels.sum_neighbours, bounds, *arrays, values, scale, sums)

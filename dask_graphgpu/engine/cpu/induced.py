@@ -10,6 +10,7 @@ from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
 
 
@@ -27,7 +28,7 @@ def edges_among(view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     tuple of array
         Sources and destinations (dense ids), ordered by the places of both in the order of the
         user's ids, equal ones as in `out`; of an undirected graph every edge once, the end that
-        comes first as source. And where each is in `out`; None of a view without weights.
+        comes first as source. And their weights; None of a view without.
 
     Notes
     -----
@@ -41,26 +42,42 @@ def chosen_edges(
     view: Any, inside: np.ndarray, rank: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, Any]:
     """As `edges_among`; ``rank``: the order of the vertices, None is as they are."""
+    some = np.flatnonzero(inside[: view.out.num_vertices])
+    return in_order(chosen_of(view.out, some, inside, rank, once=not view.directed), rank)
+
+
+def chosen_of(
+    out: Adjacency, some: np.ndarray, inside: np.ndarray, rank: np.ndarray | None, *, once: bool
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """As `chosen_edges`, of the rows ``some``, ascending, and in their order.
+
+    ``once`` : only edges whose source comes first, or is the destination.
+    """
     from dask_graphgpu.kernels.cpu import induced as kernels
 
-    out = view.out
-    some = np.flatnonzero(inside[: out.num_vertices])
     bounds = edge_blocks(offsets_of(out.offsets[some + 1] - out.offsets[some]))
     order = out.neighbours[:0] if rank is None else rank
     rows = out.offsets.view(np.uint64), out.neighbours
-    given = bounds, some, *rows, inside, order, not view.directed
+    given = bounds, some, *rows, inside, order, once
     counts = np.empty(len(bounds) - 1, np.int64)
     blocks = np.arange(len(bounds))
     for_blocks(kernels.count_chosen, blocks, *given, counts)
     starts = offsets_of(counts)
     source, destination = (np.empty(starts[-1], out.neighbours.dtype) for _ in range(2))
-    edge = None if out.weight is None else np.empty(starts[-1], np.int64)
-    places = np.empty(0, np.int64) if edge is None else edge
-    for_blocks(kernels.list_chosen, blocks, *given, starts, source, destination, places)
+    edge = np.empty(0 if out.weight is None else starts[-1], np.int64)
+    for_blocks(kernels.list_chosen, blocks, *given, starts, source, destination, edge)
+    return source, destination, None if out.weight is None else out.weight[edge]
+
+
+def in_order(
+    chosen: tuple[np.ndarray, np.ndarray, Any], rank: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Edges in the order of the ranks of their ends; None: as they are."""
+    source, destination, weight = chosen
     if rank is None:
-        return source, destination, edge
-    sorted_by = _order(rank[source], rank[destination])
-    return source[sorted_by], destination[sorted_by], None if edge is None else edge[sorted_by]
+        return chosen
+    order = _order(rank[source], rank[destination])
+    return source[order], destination[order], None if weight is None else weight[order]
 
 
 def _order(first: np.ndarray, second: np.ndarray) -> np.ndarray:

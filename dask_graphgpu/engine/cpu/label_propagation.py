@@ -9,6 +9,7 @@ References
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -101,11 +102,17 @@ class Labelling:
         more_offsets: np.ndarray,
         more: np.ndarray,
     ) -> None:
-        self._rows = offsets, neighbours, more_offsets, more
+        self._rows: tuple[np.ndarray, ...] = offsets, neighbours, more_offsets, more
         self._num_labels = num_labels
         small = len(neighbours) + len(more) < self.narrow
         self._dtype = np.uint32 if small else np.uint64
         self._free: list[tuple[np.ndarray, int]] = []
+
+    def over(self, *rows: np.ndarray) -> Labelling:
+        """The same, by the same counters, of other adjacencies of no more edges."""
+        other = copy.copy(self)
+        other._rows = rows
+        return other
 
     def __call__(self, lo: int, hi: int, labels: np.ndarray, new: np.ndarray) -> int:
         """Write the new labels of the block; gives how many are others than before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,11 +77,7 @@ def path_counts(
         bounds = ends[0] + edge_blocks(edges[ends[0] : ends[1] + 1]) if shared else np.array(ends)
         kernel = kernels.pull if pulls else kernels.push_block if shared else kernels.push
         signs = for_blocks(kernel, bounds, order, offsets, rows.neighbours, level, count)
-        if min(signs) < 0:
-            raise IntegerOverflow(
-                "the number of shortest paths to a vertex does not fit int64; give "
-                "dtype='float64', which is exact up to 2**53 and rounds beyond"
-            )
+        check_signs(signs)
         read = int(edges[ends[1]] - edges[ends[0]])
         size = int(ends[1] - ends[0])
         report.advance(
@@ -90,6 +87,15 @@ def path_counts(
         )  # fmt: skip
         start = time.perf_counter()
     return count
+
+
+def check_signs(signs: Sequence[float]) -> None:
+    """Raise IntegerOverflow where a kernel gave a negative number."""
+    if min(signs) < 0:
+        raise IntegerOverflow(
+            "the number of shortest paths to a vertex does not fit int64; give "
+            "dtype='float64', which is exact up to 2**53 and rounds beyond"
+        )
 
 
 def _runs(edges: np.ndarray, levels: int) -> list[tuple[int, int]]:

@@ -108,7 +108,7 @@ def forest(
 
 
 def edges_of(
-    rows: Adjacency, place: np.ndarray | None, directed: bool
+    rows: Adjacency, place: np.ndarray | None, directed: bool, blocks: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Both ends of every edge but self-loops, and its weight; of undirected rows each once.
 
@@ -118,6 +118,8 @@ def edges_of(
     place : array, shape (num_vertices,), optional
         Names ends: their order is that of edges of one weight. Default: the vertices themselves.
     directed : bool
+    blocks : optional
+        Bounds of blocks of the rows that are listed. Default: all.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def edges_of(
     arrays = rows.offsets.view(np.uint64), rows.neighbours
     weights = np.empty(0, np.uint8) if rows.weight is None else rows.weight
     place = np.empty(0, rows.neighbours.dtype) if place is None else place
-    blocks = edge_blocks(rows.offsets)
+    blocks = edge_blocks(rows.offsets) if blocks is None else blocks
     counts = for_blocks(kernels.count_edges, blocks, *arrays, directed)
     starts = np.cumsum([0, *counts])
     low, high = (np.empty(starts[-1], rows.neighbours.dtype) for _ in range(2))

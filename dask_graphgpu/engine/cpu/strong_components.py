@@ -159,7 +159,7 @@ def contracted(view: View, report: Report) -> np.ndarray | None:
     roots = np.empty(2 * count, ids)
     small: tuple[np.ndarray, np.ndarray] = kernels.contract(parent, place, sources, targets, roots)
     label = np.arange(len(small[0]) - 1, dtype=ids)
-    read = _depth_first(*small, roots, np.zeros(len(label), bool), len(label), label)
+    read = depth_first(*small, roots, np.zeros(len(label), bool), len(label), label)
     kernels.join_components(roots, label, parent)
     kernels.flatten(parent)
     note("depth-first", len(label), read)
@@ -167,7 +167,7 @@ def contracted(view: View, report: Report) -> np.ndarray | None:
     return parent if rank is None else smallest_members(parent, rank, even_blocks(n))
 
 
-def _depth_first(
+def depth_first(
     offsets: np.ndarray, neighbours: np.ndarray, rank: np.ndarray, done: np.ndarray, left: int,
     label: np.ndarray,
 ) -> int:  # fmt: skip
@@ -274,7 +274,7 @@ class _Left:
         """Settle all that is left."""
         if self.count:
             start = time.perf_counter()
-            read = _depth_first(*_arrays(self.out), self._rank, self.done, self.count, self.label)
+            read = depth_first(*_arrays(self.out), self._rank, self.done, self.count, self.label)
             self._note("depth-first", self.count, read, start)
 
     def _note(self, way: str, settled: int, read: int, start: float, supersteps: int = 1) -> None:

@@ -3,7 +3,7 @@
 What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many ranks.
 """
 
-from dask_graphgpu.engine.device_ranks.betweenness import betweenness
+from dask_graphgpu.engine.device_ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
@@ -31,6 +31,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edge_betweenness",
     "edges_among",
     "hits",
     "jaccard_of_pairs",

@@ -98,3 +98,8 @@ def betweenness(
         rest = on_host(view, sources[done:], **how)
         sums += cupy.asarray(rest) if view.stays else rest
     return sums
+
+
+def edge_betweenness(view: RankView, sources: np.ndarray, *, weighted: bool, report: Report) -> Any:
+    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
+    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)

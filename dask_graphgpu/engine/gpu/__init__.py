@@ -1,6 +1,6 @@
 """The GPU engine: CUDA kernels, one GPU."""
 
-from dask_graphgpu.engine.gpu.betweenness import betweenness
+from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.columns import run_each
 from dask_graphgpu.engine.gpu.communities import louvain
@@ -25,6 +25,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edge_betweenness",
     "edges_among",
     "hits",
     "jaccard_of_pairs",

@@ -133,6 +133,11 @@ def betweenness(
     return here.to_caller(sums)
 
 
+def edge_betweenness(view: View, sources: Any, *, weighted: bool, report: Report) -> Any:
+    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
+    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+
+
 class _Search:
     """The sums, and what searches need.
 

@@ -31,7 +31,8 @@ def edges_among(view: View, inside: Any) -> tuple[Any, Any, Any]:
     vertices, half of the edges of an undirected graph, and as much again where they have weights.
     """
     here = DeviceView.of(view)
-    weighted = view.out.weight is not None
+    weight = view.out.weight
+    weighted = weight is not None
     if here.user_rank is None:
         out = here.out
         rows = _Rows(out.offsets, out.neighbours, None, None, once=not view.directed)
@@ -46,7 +47,7 @@ def edges_among(view: View, inside: Any) -> tuple[Any, Any, Any]:
     return (
         here.to_caller(source),
         here.to_caller(destination),
-        None if edge is None else here.to_caller(edge),
+        None if edge is None or weight is None else weight[here.to_caller(edge)],
     )
 
 

@@ -63,16 +63,9 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     kind = np.dtype(np.uint8) if weight is None else weight.dtype
     offset = here.offset_dtype
     require(most * (8 + 2 * offset.itemsize + kind.itemsize) + n * 40, "finding a spanning forest")
-    module = cuda(
-        "spanning_forest",
-        defines={
-            **here.defines,
-            "WEIGHT": c_type(kind),
-            "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
-        },
-    )
+    module = cuda("spanning_forest", defines={**here.defines, **types_of(kind, rank)})
     lists, separators = degree_lists(rows)
-    state = State(_FIELDS, {0: "hook"})
+    state = new_state()
     low, high = cupy.empty(most, np.uint32), cupy.empty(most, np.uint32)
     weights = cupy.empty(0 if weight is None else most, kind)
     launch.cooperative(
@@ -83,12 +76,66 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
             low, high, weights, state.memory,
         ),
     )  # fmt: skip
+    edges = low, high, None if weight is None else weights
+    first, second, third = (
+        here.to_caller(array) for array in forest(module, n, edges, kind, offset, state, report)
+    )
+    ids = here.id_dtype
+    return first.astype(ids, copy=False), second.astype(ids, copy=False), third
+
+
+def types_of(kind: np.dtype[Any], rank: Any) -> dict[str, str]:
+    """Macros for weights and for places of the users' order."""
+    return {
+        "WEIGHT": c_type(kind),
+        "RANK": c_type(np.dtype(np.int64) if rank is None else rank.dtype),
+    }
+
+
+def new_state() -> State:
+    """Of the launches for one forest."""
+    return State(_FIELDS, {0: "hook"})
+
+
+def number_listed(state: State) -> Any:
+    """The number of edges that are listed: uint64, shape (1,), on the device."""
+    at = next(i for i, (name, _) in enumerate(_FIELDS) if name == "edges")
+    return state.memory[8 * at : 8 * (at + 1)].view(np.uint64)
+
+
+def forest(
+    module: Any,
+    n: int,
+    edges: tuple[Any, Any, Any],
+    kind: np.dtype[Any],
+    offset: np.dtype[Any],
+    state: State,
+    report: Report,
+) -> tuple[Any, Any, Any]:
+    """The edges of the forest of those that are listed.
+
+    Parameters
+    ----------
+    module : of spanning_forest.cu
+    n : int
+        Vertices.
+    edges : low ends, high ends, weights or None: room for some, of which `number_listed` are there
+    kind, offset : types of weights and of places in these
+    state : State
+    report : Report
+        Gets one row, "hook".
+
+    Returns
+    -------
+    low ends, high ends, weights
+    """
+    low, high, weights = edges
     taken = (cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), cupy.empty(n, kind))
     launch.cooperative(
         module.kernel("spanning_forest"),
         (
-            np.uint64(n), low, high, _NONE if weight is None else weights,
-            cupy.empty(2 * most, offset), cupy.empty(n, np.uint64), cupy.empty(n, np.uint64),
+            np.uint64(n), low, high, _NONE if weights is None else weights,
+            cupy.empty(2 * len(low), offset), cupy.empty(n, np.uint64), cupy.empty(n, np.uint64),
             cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), *taken, state.memory,
         ),
     )  # fmt: skip
@@ -98,7 +145,5 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
             run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
             bytes=run.edges * (16 + kind.itemsize) + n * 32, seconds=run.seconds,
         )  # fmt: skip
-    size = int(read["taken"])
-    first, second, third = (here.to_caller(array[:size]) for array in taken)
-    ids = here.id_dtype
-    return first.astype(ids, copy=False), second.astype(ids, copy=False), third
+    first, second, third = (array[: int(read["taken"])] for array in taken)
+    return first, second, third

@@ -1,6 +1,6 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
-from dask_graphgpu.engine.ranks.betweenness import betweenness
+from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
@@ -22,6 +22,7 @@ __all__ = [
     "bfs",
     "components",
     "core_numbers",
+    "edge_betweenness",
     "edges_among",
     "hits",
     "jaccard_of_pairs",

@@ -86,6 +86,13 @@ def betweenness(
     return sums
 
 
+def edge_betweenness(
+    view: RankView, sources: np.ndarray, *, weighted: bool, report: Report
+) -> np.ndarray:
+    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
+    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+
+
 class _Items:
     """Vertices that are here, once for each of some sources; see the kernels for the arrays."""
 

@@ -17,5 +17,5 @@ def edges_among(view: RankView, inside: np.ndarray) -> tuple[np.ndarray, np.ndar
 
     ``inside`` is right for copies of other ranks' vertices too.
     """
-    source, destination, edge = chosen_edges(view, inside, view.numbers)
-    return view.numbers[source], view.numbers[destination], edge
+    source, destination, weight = chosen_edges(view, inside, view.numbers)
+    return view.numbers[source], view.numbers[destination], weight

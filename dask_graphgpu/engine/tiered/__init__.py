@@ -1,9 +1,30 @@
 """The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
 
+from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.tiered.bfs import bfs
 from dask_graphgpu.engine.tiered.components import components
+from dask_graphgpu.engine.tiered.hits import hits
+from dask_graphgpu.engine.tiered.induced import edges_among
+from dask_graphgpu.engine.tiered.label_propagation import label_propagation
 from dask_graphgpu.engine.tiered.path_counts import path_counts
+from dask_graphgpu.engine.tiered.peeling import core_numbers, k_core
 from dask_graphgpu.engine.tiered.predecessors import predecessors
 from dask_graphgpu.engine.tiered.programs import run
+from dask_graphgpu.engine.tiered.spanning_forest import spanning_forest
+from dask_graphgpu.engine.tiered.strong_components import strong_components
 
-__all__ = ["bfs", "components", "path_counts", "predecessors", "run"]
+__all__ = [
+    "bfs",
+    "components",
+    "core_numbers",
+    "edges_among",
+    "hits",
+    "k_core",
+    "label_propagation",
+    "path",
+    "path_counts",
+    "predecessors",
+    "run",
+    "spanning_forest",
+    "strong_components",
+]

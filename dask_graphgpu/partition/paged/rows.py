@@ -27,6 +27,7 @@ class PagedRows(Rows):
         super().__init__(given, by=by, directed=directed)
         self.limits = given.limits
         self._whole = {by: given}
+        self._on_both_sides: PagedAdjacency | None = None
 
     def has(self, by: str) -> bool:
         return not self.directed or by in self._whole
@@ -43,19 +44,31 @@ class PagedRows(Rows):
         assert isinstance(found, PagedAdjacency)
         return found
 
-    def symmetric(self) -> NoReturn:
-        raise EngineUnavailable(
-            "this method works on the edges in both directions without repeats, in memory, and they "
-            "lie in pages on disk: raise graphgpu.host-memory-limit, or set it to null"
-        )
+    def symmetric(self) -> PagedAdjacency:
+        with self._lock:
+            given = self._whole[self.by].with_columns(())
+            if self._on_both_sides is None:
+                edges = _without_loops(edges_of(given))
+                if self.directed:
+                    both = again(given, _mirrored(edges), 2 * given.num_edges)
+                else:
+                    both = again(given, edges, given.num_edges)
+                repeated = rowwise.repeats(both)
+                self._on_both_sides = rowwise.merge_repeats(both, "one") if repeated else both
+            return self._on_both_sides
 
     def arrays(self) -> list[np.ndarray]:
-        return [array for rows in self._whole.values() for array in (rows.offsets, rows.counts)]
+        return [array for rows in self.all() for array in (rows.offsets, rows.counts)]
+
+    def all(self) -> list[PagedAdjacency]:
+        """Every adjacency that is held."""
+        both = self._on_both_sides
+        return [*self._whole.values()] + ([] if both is None else [both])
 
     @property
     def disk_bytes(self) -> int:
         """Bytes of all pages."""
-        return sum(rows.disk_bytes for rows in self._whole.values())
+        return sum(rows.disk_bytes for rows in self.all())
 
     @property
     def folder_paths(self) -> list[str]:
@@ -78,6 +91,22 @@ class PagedView(View):
             vertex_columns=self.vertex_columns,
             user_rank=self.user_rank,
         )
+
+    def weights_between(self, sources: np.ndarray, destinations: np.ndarray) -> np.ndarray:
+        rows = self.out
+        assert isinstance(rows, PagedAdjacency)
+        order = np.argsort(sources)
+        first = sources[order].astype(np.int64)
+        spans = np.stack([rows.offsets[first], rows.offsets[first + 1]], 1)
+        weights = np.empty(len(sources), rows.arrays["column weight"].dtype)
+        ends = zip(order.tolist(), spans.tolist(), strict=True)
+        for (i, (lo, hi)), held in zip(ends, Window(rows.arrays).over(spans), strict=True):
+            at = lo + np.searchsorted(held["neighbours"][lo:hi], destinations[i])
+            weights[i] = held["column weight"][at]
+        return weights
+
+    def simple(self) -> View:
+        return PagedView(PagedRows(self.rows.symmetric(), directed=False), user_rank=self.user_rank)
 
     def with_edge_column(self, name: str, column: str) -> View:
         given = self.rows.adjacency(self.rows.by, self._names)
@@ -142,7 +171,7 @@ class PagedPartition(Partition):
         yield self._given_rows()
         for rows in self._rows.values():
             assert isinstance(rows, PagedRows)
-            yield from rows._whole.values()
+            yield from rows.all()
 
     def _arrays(self) -> Iterator[np.ndarray]:
         for rows in self._all():
@@ -172,9 +201,20 @@ def _turned(given: PagedAdjacency) -> Iterator[Edges]:
 
 
 def _both(given: PagedAdjacency) -> Iterator[Edges]:
-    for rows, neighbours, columns in edges_of(given):
+    return _mirrored(edges_of(given))
+
+
+def _mirrored(edges: Iterator[Edges]) -> Iterator[Edges]:
+    for rows, neighbours, columns in edges:
         yield rows, neighbours, columns
         yield neighbours, rows, columns
+
+
+def _without_loops(edges: Iterator[Edges]) -> Iterator[Edges]:
+    """Of edges without columns."""
+    for rows, neighbours, _ in edges:
+        kept = rows != neighbours
+        yield rows[kept], neighbours[kept], {}
 
 
 def edges_of(given: PagedAdjacency) -> Iterator[Edges]:

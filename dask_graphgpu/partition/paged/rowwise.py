@@ -90,9 +90,12 @@ def runs(rows: PagedAdjacency) -> Iterator[tuple[int, Adjacency]]:
 
 def row_cuts(rows: PagedAdjacency) -> np.ndarray:
     """Bounds of runs of whole rows that come to about a page, int64."""
-    offsets, n = rows.offsets, rows.num_vertices
-    size = rows.page_edges
-    cuts = [0]
+    return cuts_of(rows.offsets, rows.page_edges)
+
+
+def cuts_of(offsets: np.ndarray, size: int) -> np.ndarray:
+    """Bounds of runs of whole rows of at most ``size`` edges, or of one row that has more; int64."""
+    n, cuts = len(offsets) - 1, [0]
     while cuts[-1] < n:
         upto = np.searchsorted(offsets, offsets[cuts[-1]] + size, side="right")
         cuts.append(min(max(int(upto) - 1, cuts[-1] + 1), n))

@@ -1,0 +1,151 @@
+"""Passes over rows on disk, in runs of whole rows: kernels of memory work on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.paged.limits import AT_ONCE, pages_ahead
+from dask_graphgpu.partition.paged.rowwise import row_cuts
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.window import Window, even_spans
+from dask_graphgpu.report import Report
+
+
+def paged(rows: Adjacency) -> PagedAdjacency:
+    """The same rows: those of a `PagedView` lie on disk."""
+    assert isinstance(rows, PagedAdjacency)
+    return rows
+
+
+class Passes:
+    """What goes over the rows of a graph on disk, any number of times.
+
+    Parameters
+    ----------
+    rows : PagedAdjacency
+        With the columns that are read.
+    report : Report
+        Gets what was read of the disk, after every pass.
+    cuts : int64 array, optional
+        Bounds of runs of rows. Default: runs come to about a page.
+
+    Attributes
+    ----------
+    cuts : int64 array
+    longest : int
+        Edges of the longest run: one row may be longer than a page.
+    nbytes : int
+        Memory for pages, which stays until `release`.
+    """
+
+    def __init__(
+        self, rows: PagedAdjacency, report: Report, cuts: np.ndarray | None = None
+    ) -> None:
+        self.rows, self._report = rows, report
+        self.cuts = row_cuts(rows) if cuts is None else cuts
+        self._spans = even_spans(rows.offsets[self.cuts])
+        self._window, self._read = Window(rows.arrays, stays=True), 0
+        self.longest = int(np.diff(self._spans).max(initial=0))
+
+    @property
+    def nbytes(self) -> int:
+        limits, arrays = self.rows.limits, self.rows.arrays.values()
+        ahead = pages_ahead(len(limits.directories))
+        total = 0
+        for array in arrays:
+            pages = self.longest * array.itemsize // limits.page_bytes + 2
+            room = max(
+                AT_ONCE * 2, pages
+            )  # as of `Window`: a ring, and a span that goes beyond its end
+            total += (room + ahead + pages - 1) * limits.page_bytes
+        return total
+
+    def __len__(self) -> int:
+        """Runs."""
+        return len(self._spans)
+
+    def each(self, work: Callable[[int, Adjacency], Any]) -> list[Any]:
+        """What ``work(i, rows)`` gives for each run ``i``, of which the rows have edges; some side by side.
+
+        Raises
+        ------
+        SpillError
+        """
+        found = self._window.each(self._spans, lambda i, held: work(i, self.rows.among(held)))
+        self._note()
+        return found
+
+    def over(self, wanted: np.ndarray | None = None) -> Iterator[tuple[int, int, Adjacency]]:
+        """The first row of each run, the row after its last, and the rows, of which these have edges.
+
+        Parameters
+        ----------
+        wanted : array of bool, shape (runs,), optional
+            Runs that are read. Default: all.
+
+        Raises
+        ------
+        SpillError
+        """
+        chosen = np.arange(len(self)) if wanted is None else np.flatnonzero(wanted)
+        ends = zip(self.cuts[chosen].tolist(), self.cuts[chosen + 1].tolist(), strict=True)
+        held = self._window.over(self._spans[chosen])
+        for (lo, hi), arrays in zip(ends, held, strict=True):
+            yield lo, hi, self.rows.among(arrays)
+        self._note()
+
+    def holding(self, marked: np.ndarray) -> np.ndarray:
+        """Which runs have a marked row: bool, shape (runs,). ``marked`` : bool a vertex."""
+        found: np.ndarray = np.logical_or.reduceat(marked, self.cuts[:-1])
+        return found
+
+    def until_quiet(
+        self,
+        due: Callable[[int, int], np.ndarray],
+        work: Callable[[np.ndarray, Adjacency], int],
+    ) -> tuple[int, int]:
+        """Go along rows that are due, by which others may become so, until none is.
+
+        Rows of a run that become due while it is at hand are gone along again at once.
+
+        Parameters
+        ----------
+        due : callable
+            Which rows from one to before another are: array of bool.
+        work : callable
+            Goes along some rows, ascending, which are not due any more by what was before; gives the edges read.
+
+        Returns
+        -------
+        tuple of int
+            Passes, and edges read.
+        """
+        n, ids, passes, read = self.rows.num_vertices, self.rows.neighbours.dtype, 0, 0
+        while (wanted := self.holding(due(0, n))).any():
+            passes += 1
+            for lo, hi, rows in self.over(wanted):
+                while len(some := (np.flatnonzero(due(lo, hi)) + lo).astype(ids)):
+                    read += work(some, rows)
+        return passes, read
+
+    def along(
+        self, kernel: Callable[..., Any], some: np.ndarray, rows: Adjacency, *given: Any
+    ) -> list[Any]:
+        """What ``kernel(lo, hi, some, offsets, neighbours, *given)`` gives for blocks of rows that are at hand."""
+        blocks = edge_blocks(offsets_of(self.rows.degrees[some]))
+        arrays = rows.offsets.view(np.uint64), rows.neighbours
+        return for_blocks(kernel, blocks, some, *arrays, *given)
+
+    def _note(self) -> None:
+        """Add to the report what was read since the last time."""
+        self._report.disk_bytes += self._window.read_bytes - self._read
+        self._read = self._window.read_bytes
+
+    def release(self) -> None:
+        """Give back the memory for pages."""
+        self._window.release()
