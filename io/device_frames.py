@@ -54,7 +54,7 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
 
 
 def read_edges_of_rank(
-    frame: Any, schema: EdgeSchema, columns: Sequence[str], what: str, where: str
+    frame: Any, schema: EdgeSchema, columns: Sequence[str], where: str
 ) -> EdgeChunk:
     """Check a partition of the edge frame, and encode its ids as `io.edges.read_edges` does.
 

@@ -23,7 +23,7 @@ ALLOWED = {
     "functions": {"errors"},
     "program": {"errors", "functions"},
     "kernels": {"errors", "config"},
-    "exchange": {"errors", "config"},
+    "exchange": {"errors", "config", "kernels"},
     "partition": {"errors", "config", "kernels", "exchange"},
     "io": {"errors", "config", "exchange", "partition"},
     "store": {"errors", "config", "exchange", "kernels", "partition", "io"},

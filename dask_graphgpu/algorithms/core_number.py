@@ -31,7 +31,7 @@ class CoreNumber(Algorithm):
     Notes
     -----
     Cost: O(V + E) after both directions of every edge are in rows. On disk estimates come down to the core numbers
-    [2]_, and pages are read as often as that takes.
+    (Wen et al.), and pages are read as often as that takes.
     """
 
     rule = "one"

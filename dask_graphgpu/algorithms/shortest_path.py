@@ -58,7 +58,7 @@ class ShortestPath(Algorithm):
     -----
     Of several shortest paths the one that the predecessors of ``bfs`` and ``sssp`` make: at every
     step back the vertex of highest degree, then of smallest id. Of repeated edges the lightest
-    counts. Cost: on the CPU a search from both ends, which goes with what is near them [2]_, once the
+    counts. Cost: on the CPU a search from both ends, which goes with what is near them (Pohl), once the
     graph has its in-edges: an undirected one has, others from the second path on. Elsewhere, and for
     the first, a search from the source that ends at the target, and a look at every edge for the
     predecessors.

@@ -20,6 +20,7 @@ from cupy.cuda import nccl, runtime
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.exchange.idle import NAME_BYTES, Idle, Party, new_name
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels.device_streams import lent_stream, stream_of
 
 _NOT_READY = 600  # cudaErrorNotReady
 _FIRST = -5  # the highest priority that streams have on any device; others take the nearest one
@@ -57,7 +58,7 @@ class DeviceLink:
     Attributes
     ----------
     stream : cupy.cuda.Stream
-        For runs over it: to make one takes some tenths of a millisecond.
+        For runs over it.
     failed : bool
         It was aborted, or closed; another one has to be made.
 
@@ -83,10 +84,10 @@ class DeviceLink:
         # was recorded, which holds this link.
         self._graphs: dict[object, Any] = {}
         self._passing: list[Recorded] = []
-        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.stream = stream_of(self)
         # Its kernels are to begin before those that are queued behind what is under way. They ask for few
         # multiprocessors, which are there as soon as a few blocks have ended.
-        self._second = cupy.cuda.Stream(non_blocking=True, priority=_FIRST)
+        self._second = stream_of(self, _FIRST)
         self._events: list[Any] = []
         self._end = weakref.finalize(self, _end, communicator, self._graphs, party, name)
         self._end.atexit = False
@@ -311,14 +312,14 @@ def _connected(ranks: Ranks, name: bytes) -> Communicator:
 
 def _greet(communicator: Any, ranks: Ranks) -> None:
     """One message of each kind that there will be."""
-    stream, byte = cupy.cuda.Stream(non_blocking=True), nccl.NCCL_UINT8
-    with stream:
+    byte = nccl.NCCL_UINT8
+    with lent_stream() as stream, stream:
         own, every = cupy.zeros(1, np.uint8), cupy.zeros(ranks.size, np.uint8)
-    communicator.allGather(own.data.ptr, every.data.ptr, 1, byte, stream.ptr)
-    nccl.groupStart()
-    for peer in range(ranks.size):
-        if peer != ranks.rank:
-            communicator.send(own.data.ptr, 1, byte, peer, stream.ptr)
-            communicator.recv(every.data.ptr + peer, 1, byte, peer, stream.ptr)
-    nccl.groupEnd()
-    stream.synchronize()
+        communicator.allGather(own.data.ptr, every.data.ptr, 1, byte, stream.ptr)
+        nccl.groupStart()
+        for peer in range(ranks.size):
+            if peer != ranks.rank:
+                communicator.send(own.data.ptr, 1, byte, peer, stream.ptr)
+                communicator.recv(every.data.ptr + peer, 1, byte, peer, stream.ptr)
+        nccl.groupEnd()
+        stream.synchronize()

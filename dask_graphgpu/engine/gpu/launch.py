@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import cupy
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.kernels.device_streams import lent_stream
 
 THREADS = 512
 
@@ -93,9 +94,9 @@ def _allow(function: Any, shared: int) -> None:
 
 @contextmanager
 def own_stream(given: Any = None) -> Iterator[None]:
-    """A current stream on which launches can be recorded, a new one or ``given``; at the end it is done."""
+    """A current stream on which launches can be recorded, ``given`` or one of its own; at the end it is done."""
     cupy.cuda.get_current_stream().synchronize()
-    with cupy.cuda.Stream(non_blocking=True) if given is None else given as stream:
+    with lent_stream() if given is None else nullcontext(given) as stream, stream:
         try:
             yield
         except BaseException:

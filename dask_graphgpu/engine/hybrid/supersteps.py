@@ -34,6 +34,7 @@ from dask_graphgpu.engine.tiered.disk import is_on_disk
 from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go
 from dask_graphgpu.kernels.cpu.threads import at_most, num_threads
+from dask_graphgpu.kernels.device_streams import stream_of
 from dask_graphgpu.report import Report
 
 _BAD_COMPUTE = 1  # of program.cuh
@@ -89,7 +90,7 @@ class HybridSupersteps(TieredSynchronous):
         self._sides = Sides()
         self._device = cupy.cuda.Device().id
         self._threads = max(num_threads() - 1, 1)  # of the helper: this one keeps the GPU at work
-        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream = stream_of(self)
         self._known = cupy.cuda.Event(disable_timing=True)
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
         self._working: Future[Pushed] | None = None

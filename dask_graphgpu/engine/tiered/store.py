@@ -16,6 +16,7 @@ from dask_graphgpu.engine.tiered.host import room
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.packed import in_order, packed
+from dask_graphgpu.kernels.device_streams import stream_of
 from dask_graphgpu.partition.csr import Adjacency
 
 
@@ -167,7 +168,7 @@ class Ring:
     """Buffers that take turns: one is filled while the kernels go over the other."""
 
     def __init__(self, tier: Streamed) -> None:
-        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream = stream_of(self)
         self._slots = [Slot(tier) for _ in range(BUFFERS)]
 
     def next(self) -> Slot:
