@@ -2,8 +2,8 @@
 
 Memory that was allocated on a stream may be freed there long after its run, and where a run and its
 arrays are collected as a cycle, finalizers come first: CuPy would destroy the stream before RMM frees
-the arrays on it, and the driver writes to what has been a stream then. To make one also takes some
-tenths of a millisecond.
+the arrays on it, and the driver has been seen to crash in that. To make one also takes some tenths of
+a millisecond.
 """
 
 from __future__ import annotations

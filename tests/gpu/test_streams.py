@@ -63,7 +63,7 @@ def test_a_run_gives_its_stream_back_when_it_fails():
 
 
 def test_memory_of_rmm_is_freed_after_a_run_that_is_collected_as_a_cycle():
-    """Where the stream is destroyed before, the driver writes to what it has been, sooner or later."""
+    """Where the stream is destroyed before, the driver may crash."""
     pytest.importorskip("rmm")
     from rmm.allocators.cupy import rmm_cupy_allocator
 
