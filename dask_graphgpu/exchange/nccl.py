@@ -25,6 +25,7 @@ from dask_graphgpu.kernels.device_streams import lent_stream, stream_of
 _NOT_READY = 600  # cudaErrorNotReady
 _FIRST = -5  # the highest priority that streams have on any device; others take the nearest one
 _LOOK = 0.005  # seconds between two looks at the other ranks while the device is waited for
+_LEAVING = 1.0  # seconds for a call of NCCL to return when a peer is lost, before it is left behind
 
 # One communicator is ended at a time. Of ranks that are threads of one process NCCL ends all, and
 # frees their memory, in the call for the last one, where those for the others may not have returned.
@@ -36,11 +37,18 @@ class Communicator:
 
     def __init__(self, made: Any) -> None:
         self.nccl = made
+        self._ended = False
 
     def abort(self) -> None:
-        """End it, without waiting for the peers; never within a group of calls or a recording."""
+        """End it, once, without waiting for the peers.
+
+        Never within a group of calls or a recording, nor while another thread is in one of its calls,
+        whose memory would be freed.
+        """
         with _ending:
-            self.nccl.abort()
+            if not self._ended:
+                self._ended = True
+                self.nccl.abort()
 
 
 class DeviceLink:
@@ -279,19 +287,24 @@ def _connected(ranks: Ranks, name: bytes) -> Communicator:
     """A communicator that is connected to all peers; raises when one of them is lost meanwhile.
 
     NCCL connects at the first message, in a call that cannot be ended from outside, so the first
-    ones are sent here, in a thread that is left behind if it comes to that.
+    ones are sent here, in a thread. One that does not return is left behind, and the thread ends the
+    communicator when it does: who ends it meanwhile frees what the call works with.
     """
     made: list[Communicator] = []
     failed: list[BaseException] = []
+    lost = threading.Event()
     device = cupy.cuda.Device().id
 
     def work() -> None:
-        try:
-            with cupy.cuda.Device(device):
+        with cupy.cuda.Device(device):
+            try:
                 made.append(Communicator(nccl.NcclCommunicator(ranks.size, name, ranks.rank)))
-                _greet(made[0].nccl, ranks)
-        except BaseException as error:
-            failed.append(error)
+                _greet(made[0].nccl, ranks, lost)
+            except BaseException as error:
+                failed.append(error)
+            if lost.is_set() or failed:
+                for communicator in made:
+                    communicator.abort()
 
     thread = threading.Thread(target=work, name="graph-nccl", daemon=True)
     thread.start()
@@ -300,8 +313,11 @@ def _connected(ranks: Ranks, name: bytes) -> Communicator:
             thread.join(_LOOK)
             ranks.check()
     except BaseException:
-        for communicator in made:
-            communicator.abort()
+        lost.set()
+        thread.join(_LEAVING)
+        if not thread.is_alive():  # it may have been through before it was told
+            for communicator in made:
+                communicator.abort()
         raise
     if failed:
         raise EngineUnavailable(
@@ -310,16 +326,27 @@ def _connected(ranks: Ranks, name: bytes) -> Communicator:
     return made[0]
 
 
-def _greet(communicator: Any, ranks: Ranks) -> None:
-    """One message of each kind that there will be."""
+def _greet(communicator: Any, ranks: Ranks, lost: threading.Event) -> None:
+    """One message of each kind that there will be; not to its end where a peer is ``lost``."""
     byte = nccl.NCCL_UINT8
     with lent_stream() as stream, stream:
         own, every = cupy.zeros(1, np.uint8), cupy.zeros(ranks.size, np.uint8)
+        if lost.is_set():
+            return
         communicator.allGather(own.data.ptr, every.data.ptr, 1, byte, stream.ptr)
+        if lost.is_set():
+            return
         nccl.groupStart()
-        for peer in range(ranks.size):
-            if peer != ranks.rank:
-                communicator.send(own.data.ptr, 1, byte, peer, stream.ptr)
-                communicator.recv(every.data.ptr + peer, 1, byte, peer, stream.ptr)
-        nccl.groupEnd()
-        stream.synchronize()
+        try:
+            for peer in range(ranks.size):
+                if peer != ranks.rank:
+                    communicator.send(own.data.ptr, 1, byte, peer, stream.ptr)
+                    communicator.recv(every.data.ptr + peer, 1, byte, peer, stream.ptr)
+        finally:
+            nccl.groupEnd()
+        event = cupy.cuda.Event(disable_timing=True)
+        event.record()
+        while not lost.is_set() and (status := runtime.eventQuery(event.ptr)) != 0:
+            if status != _NOT_READY:
+                runtime.check_status(status)
+            time.sleep(0)  # ranks may be threads that share one interpreter

@@ -1,6 +1,7 @@
 """GPUs that are connected, lose each other, and are connected again."""
 
 import gc
+import threading
 import time
 
 import cupy
@@ -15,6 +16,7 @@ from rank_runs import on_one, same
 from dask_graphgpu.engine import device_ranks
 from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.view import border_of
+from dask_graphgpu.errors import RanksAborted
 from dask_graphgpu.exchange import nccl
 from dask_graphgpu.exchange.idle import Idle
 from dask_graphgpu.report import Report
@@ -105,3 +107,50 @@ def test_a_recording_that_fails_is_ended():
 
     assert on_gpus(parts, work) == [6, 6]
     on_ranks(HOPS, parts, sources=[0])
+
+
+def test_a_connection_is_not_ended_while_it_is_in_a_call(monkeypatch):
+    """When a peer is lost: who ends it frees what the call works with."""
+    real, called, goes_on = nccl.nccl.NcclCommunicator, threading.Event(), threading.Event()
+    within, ended = [], []
+
+    class Slow:
+        """The connection of rank 0, whose first message takes until it ``goes_on``."""
+
+        def __init__(self, *given):
+            self._made = real(*given)
+
+        def allGather(self, *given):
+            within.append(given)
+            called.set()
+            assert goes_on.wait(60)
+            within.clear()
+
+        def abort(self):
+            ended.append(len(within))
+            self._made.abort()
+
+    def work(share):
+        ranks = share.ranks
+        own = bytes(nccl.nccl.get_unique_id()) if ranks.rank == 0 else b""
+        given = ranks.size, ranks.all_gather_bytes(own)[0], ranks.rank
+        if ranks.rank == 0:
+            with pytest.raises(RanksAborted):
+                nccl._connected(ranks, given[1])
+            assert not ended
+            goes_on.set()
+            return
+        peer = real(*given)
+        assert called.wait(60)
+        peer.abort()
+        raise ZeroDivisionError("here")
+
+    monkeypatch.setattr(
+        nccl.nccl, "NcclCommunicator", lambda *given: (real if given[2] else Slow)(*given)
+    )
+    with pytest.raises(ZeroDivisionError, match="here"):
+        on_gpus(cut(grid(5).view(), 2, "random"), work)
+    patient = time.monotonic() + 60
+    while not ended and time.monotonic() < patient:
+        time.sleep(0.01)
+    assert ended == [0]
