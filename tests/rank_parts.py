@@ -132,3 +132,29 @@ class HostLink:
 
     def settle(self):
         pass
+
+
+def rows_of(adjacency):
+    """The entries with what they carry, repeats in order of that."""
+    row = np.repeat(np.arange(adjacency.num_vertices), np.diff(adjacency.offsets))
+    columns = [adjacency.columns[name] for name in sorted(adjacency.columns)]
+    return sorted(zip(row, adjacency.neighbours, *columns, strict=True))
+
+
+def assert_same_shares(mine, others):
+    """Of each rank, the shares of two builds."""
+    for first, other in zip(mine, others, strict=True):
+        np.testing.assert_array_equal(first.numbers, other.numbers)
+        np.testing.assert_array_equal(first.border.ghosts, other.border.ghosts)
+        for a, b in zip(first.border.sends, other.border.sends, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert (first.out is first.into) == (other.out is other.into)
+        for a, b in ((first.out, other.out), (first.into, other.into)):
+            assert a.offsets.dtype == b.offsets.dtype
+            assert a.neighbours.dtype == b.neighbours.dtype
+            assert {k: v.dtype for k, v in a.columns.items()} == {
+                k: v.dtype for k, v in b.columns.items()
+            }
+            np.testing.assert_array_equal(a.offsets, b.offsets)
+            np.testing.assert_array_equal(a.neighbours, b.neighbours)
+            assert rows_of(a) == rows_of(b)

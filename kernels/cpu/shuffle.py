@@ -35,6 +35,15 @@ def count(lo, hi, codes, table, counts):
 
 
 @jit
+def add_ends(lo, hi, vertices, out, into, degrees, excess):
+    """Add what vertices, which differ, have of out-edges and in-edges."""
+    for i in range(lo, hi):
+        v, a, b = vertices[i], np.int64(out[i]), np.int64(into[i])
+        degrees[v] += a + b
+        excess[v] += a - b
+
+
+@jit
 def count_entries(lo, hi, rows, neighbours, owners, both, counts):
     """Count the entries of rows that each rank gets; ``both``: an edge but a loop is two."""
     for i in range(lo, hi):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rank_parts import Chunks, HostLink
+from rank_parts import Chunks, HostLink, assert_same_shares
 
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.partition.device import arrays
@@ -39,31 +39,6 @@ def both_ways(size, chunks, layout, **options):
     return run_local(size, on_host), run_local(size, on_device)
 
 
-def rows_of(adjacency):
-    """The entries with what they carry, repeats in order of that."""
-    row = np.repeat(np.arange(adjacency.num_vertices), np.diff(adjacency.offsets))
-    columns = [adjacency.columns[name] for name in sorted(adjacency.columns)]
-    return sorted(zip(row, adjacency.neighbours, *columns, strict=True))
-
-
-def assert_same(mine, others):
-    for one, other in zip(mine, others, strict=True):
-        np.testing.assert_array_equal(one.numbers, other.numbers)
-        np.testing.assert_array_equal(one.border.ghosts, other.border.ghosts)
-        for a, b in zip(one.border.sends, other.border.sends, strict=True):
-            np.testing.assert_array_equal(a, b)
-        assert (one.out is one.into) == (other.out is other.into)
-        for a, b in ((one.out, other.out), (one.into, other.into)):
-            assert a.offsets.dtype == b.offsets.dtype
-            assert a.neighbours.dtype == b.neighbours.dtype
-            assert {k: v.dtype for k, v in a.columns.items()} == {
-                k: v.dtype for k, v in b.columns.items()
-            }
-            np.testing.assert_array_equal(a.offsets, b.offsets)
-            np.testing.assert_array_equal(a.neighbours, b.neighbours)
-            assert rows_of(a) == rows_of(b)
-
-
 @pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("directed", [True, False])
@@ -72,7 +47,9 @@ def test_shares_are_those_of_the_host(size, directed, weight):
     frame = made_frame(size, weight=weight, first=7)
     chunks = Chunks.of(frame, cuts=(90, 90, 250))
     for partitioner in ("balanced", "random"):
-        assert_same(*both_ways(size, chunks, Layout(directed=directed), partitioner=partitioner))
+        assert_same_shares(
+            *both_ways(size, chunks, Layout(directed=directed), partitioner=partitioner)
+        )
 
 
 @pytest.mark.parametrize("duplication", ["neighbours", "all"])
@@ -82,7 +59,7 @@ def test_edges_in_both_directions_are_seen(duplication):
     for frame in (once, both):
         chunks = Chunks.of(frame, cuts=(300,))
         mine, others = both_ways(2, chunks, Layout(directed=False), duplication=duplication)
-        assert_same(mine, others)
+        assert_same_shares(mine, others)
         assert sum(share.out.num_edges for share in others) == 2 * len(once)
 
 
@@ -91,7 +68,7 @@ def test_a_rank_without_edges_and_one_with_vertices_only():
     vertices = pd.DataFrame({"vertex": np.arange(25), "x": np.arange(25.0)})
     chunks = Chunks.of(frame, vertices=vertices, vertex_columns=["x"])
     mine, others = both_ways(3, chunks, Layout(directed=True))
-    assert_same(mine, others)
+    assert_same_shares(mine, others)
     for one, other in zip(mine, others, strict=True):
         np.testing.assert_array_equal(
             one.vertex_columns.columns["x"], other.vertex_columns.columns["x"]
@@ -101,11 +78,11 @@ def test_a_rank_without_edges_and_one_with_vertices_only():
 def test_columns_of_two_kinds_and_of_two_widths():
     frame = made_frame(8, weight="int32")
     frame["far"] = np.arange(len(frame)) / 7
-    assert_same(*both_ways(2, Chunks.of(frame, cuts=(100,), columns=["far"]), Layout()))
+    assert_same_shares(*both_ways(2, Chunks.of(frame, cuts=(100,), columns=["far"]), Layout()))
 
 
 def test_ids_of_a_wide_range_are_numbered_on_the_host(monkeypatch):
     frame = made_frame(4)
     frame[["src", "dst"]] *= 10**12
     monkeypatch.setattr(OnDevice, "shuffle", None)
-    assert_same(*both_ways(2, Chunks.of(frame, cuts=(100,)), Layout()))
+    assert_same_shares(*both_ways(2, Chunks.of(frame, cuts=(100,)), Layout()))

@@ -13,6 +13,7 @@ from dask_graphgpu.partition.chunk import EdgeChunk, to_host
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import blocks, count
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.local import Ghosts
 from dask_graphgpu.partition.ranks.numbering import Run
 from dask_graphgpu.partition.ranks.on_host import OnHost
@@ -50,6 +51,9 @@ class OnDevice(OnHost):
             host = self._xp.asnumpy(array)
         return self._xp.asarray(host)
 
+    def at_work(self, array: np.ndarray) -> Any:
+        return self._xp.asarray(array)
+
     def mark(self, codes: Any, present: np.ndarray) -> None:
         flags = self._xp.zeros(len(present), bool)
         for part in blocks(len(codes)):
@@ -59,14 +63,14 @@ class OnDevice(OnHost):
     def count(
         self, runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
-        counts = np.zeros((2, size), dtype)
+        counts = self._xp.zeros((2, size), dtype)
         for run in runs:
-            table = run.codes.of(tables)
+            table = self._xp.asarray(run.codes.of(tables))
             for total, codes in zip(counts, (run.source, run.destination), strict=True):
-                found = to_host(count(codes, len(table)))
-                here = np.flatnonzero(found)
+                found = count(codes, len(table))
+                here = self._xp.flatnonzero(found)
                 total[table[here]] += found[here].astype(dtype)  # a vertex has one code of a run
-        return counts
+        return to_host(counts)
 
     def mirror_sum(self, runs: Sequence[Run], tables: Tables, name: str | None) -> np.uint64:
         pairs = [
@@ -138,8 +142,9 @@ class OnDevice(OnHost):
         runs = [Pairs(last.rows, last.neighbours, None, last.columns)]
         del last
         made = from_pairs(num_local, runs, dtype)
-        columns = {name: to_host(made.columns.pop(name)) for name in [*made.columns]}
-        return Adjacency(to_host(made.offsets).astype(np.int64), to_host(made.neighbours), columns)
+        columns = {name: to_new_memory(made.columns.pop(name)) for name in [*made.columns]}
+        offsets = to_new_memory(made.offsets.astype(np.int64))
+        return Adjacency(offsets, to_new_memory(made.neighbours), columns)
 
     # -- parts of `shuffle` -------------------------------------------------------------------------
 

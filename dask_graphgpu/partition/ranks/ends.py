@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.build import SAMPLE
 from dask_graphgpu.partition.order import NEAR_WINDOW, has_locality, skewed
 from dask_graphgpu.partition.ranks.homes import Homes
@@ -32,6 +33,8 @@ class AtHome:
         Whether the ends of most edges lie close in the order of the user's ids.
     numbered : Numbered
         The rank's share of the edges, as they were read.
+    passes : OnHost
+        Where passes over vertices are made.
     """
 
     homes: Homes
@@ -39,6 +42,7 @@ class AtHome:
     balanced: bool
     near: bool
     numbered: Numbered
+    passes: OnHost
 
     def is_skewed(self) -> bool:
         """Whether few vertices hold most edge ends, of the whole graph. Collective."""
@@ -57,6 +61,8 @@ class AtHome:
 
 def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
     """Count the ends of edges, each at its home. Collective. ``chunks``: as `Agreed.chunks`."""
+    from dask_graphgpu.kernels.cpu import shuffle
+
     homes, runs = numbered.homes, numbered.runs
     edges = int(homes.ranks.max(sum(map(len, runs))))
     dtype = np.dtype(np.uint32 if edges < 2**32 else np.int64)
@@ -64,11 +70,10 @@ def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
     degrees: np.ndarray = np.zeros(homes.num_here, np.int64)
     excess: np.ndarray = np.zeros(homes.num_here, np.int64)  # of out-edges over in-edges
     for index, (out, into) in homes.tell(numbered.numbers, list(counts)):
-        for column, sign in ((out, 1), (into, -1)):  # a rank names a vertex once in a round
-            degrees[index] += column
-            excess[index] += sign * column.astype(np.int64)
+        # A rank names a vertex once in a round, so no two threads add to one.
+        for_blocks(shuffle.add_ends, even_blocks(len(index)), index, out, into, degrees, excess)
     balanced = not homes.ranks.max(int(excess.any()))
-    return AtHome(homes, degrees, bool(balanced), _is_near(numbered, chunks), numbered)
+    return AtHome(homes, degrees, bool(balanced), _is_near(numbered, chunks), numbered, passes)
 
 
 def _is_near(numbered: Numbered, chunks: int) -> bool:

@@ -14,6 +14,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.build import dense_dtype
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, to_host
+from dask_graphgpu.partition.device.arrays import choose
 from dask_graphgpu.partition.ids import Names, bisect, composite, shift_range
 from dask_graphgpu.partition.ranks.agree import Agreed
 from dask_graphgpu.partition.ranks.homes import Homes
@@ -162,11 +163,15 @@ def _number_range(
     homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
     own = slice(*cuts[ranks.rank : ranks.rank + 2])
     ids = shift_range(everywhere[own], first + own.start, kind)
-    numbers = np.cumsum(everywhere, dtype=homes.dtype)[present]
+    here_too = passes.at_work(present)
+    numbers = np.cumsum(passes.at_work(everywhere), dtype=homes.dtype)
+    numbers = to_host(choose(numbers, here_too))
     numbers -= homes.dtype.type(1)
     del everywhere
-    table: np.ndarray = np.cumsum(present, dtype=np.uint32 if size <= 2**32 else np.uint64)
-    table -= table > 0  # what stands for ids that do not occur is looked up with the others
+    places: Any = np.cumsum(here_too, dtype=np.uint32 if size <= 2**32 else np.uint64)
+    places -= places > 0  # what stands for ids that do not occur is looked up with the others
+    table = to_host(places)
+    del here_too, places
     splits = [(first + cut,) for cut in cuts[1:-1]]
     tables = [table] if runs or rows else []
     return Numbered(homes, [ids], splits, numbers, tables, runs, rows)

@@ -17,7 +17,14 @@ from dask_graphgpu.partition.row_sort import each, num_blocks
 
 
 class OnHost:
-    """The passes over the edges of a rank. Vertices, which are fewer, are in host memory always."""
+    """The passes over the edges of a rank, and where its vertices are sorted, by `at_work`.
+
+    What is known of vertices is in host memory between them.
+    """
+
+    def at_work(self, array: np.ndarray) -> Any:
+        """An array where passes over it are made."""
+        return array
 
     def mark(self, codes: Any, present: np.ndarray) -> None:
         """Note in ``present`` which codes occur."""

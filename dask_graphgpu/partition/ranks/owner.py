@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.ranks.biased import biased_random
 from dask_graphgpu.partition.ranks.draw import draw
 from dask_graphgpu.partition.ranks.ends import AtHome
@@ -86,8 +87,13 @@ def _dealt(at: AtHome) -> np.ndarray:
     """By falling degree. Cost: each rank's distinct degrees go to all, with how often they stand."""
     from dask_graphgpu.kernels.cpu import dealing
 
-    ranks, degrees = at.homes.ranks, at.degrees
-    values, counts = np.unique(-degrees, return_counts=True)
+    ranks, degrees = at.homes.ranks, at.passes.at_work(at.degrees)
+    order = np.argsort(-degrees, kind="stable")
+    falling = -degrees[order]
+    begins = np.ones_like(falling, bool)  # of those of one degree
+    begins[1:] = falling[1:] != falling[:-1]
+    starts = np.flatnonzero(begins)
+    values, counts = to_host(falling[starts]), np.diff(to_host(starts), append=len(falling))
     every_value, every_count = ranks.all_gather(values), ranks.all_gather(counts)
     distinct, group = np.unique(np.concatenate(every_value), return_inverse=True)
     totals = np.zeros(len(distinct), np.int64)
@@ -99,15 +105,13 @@ def _dealt(at: AtHome) -> np.ndarray:
     first = np.cumsum(totals) - totals
     for j in range(ranks.rank):
         first[np.searchsorted(distinct, every_value[j])] += every_count[j]
-    places = np.repeat(
-        first[np.searchsorted(distinct, values)] - np.cumsum(counts) + counts, counts
-    )
-    places += np.arange(len(degrees))
-    found = np.searchsorted(np.cumsum(given), places, side="right")
-    found %= ranks.size
-    owners = np.empty(len(degrees), np.min_scalar_type(ranks.size - 1))
-    owners[np.argsort(-degrees, kind="stable")] = found
-    return owners
+    before = first[np.searchsorted(distinct, values)] - np.cumsum(counts) + counts
+    places = at.passes.at_work(before)[np.cumsum(begins) - 1]
+    places += np.arange(len(degrees), like=places)
+    found = np.searchsorted(at.passes.at_work(np.cumsum(given)), places, side="right")
+    owners = np.empty_like(degrees, np.min_scalar_type(ranks.size - 1))
+    owners[order] = found % ranks.size
+    return to_host(owners)
 
 
 def _asking(function: Callable[..., Any]) -> Partitioner:
