@@ -23,15 +23,26 @@ __device__ __forceinline__ void offer(ID *holder, ID root, ID v, const Order &or
 }
 
 // holder[r] becomes the member of smallest rank of the tree of root r, for which it is r at first.
-// The largest tree's members are compared in registers: its holder is one word for nearly all.
-__device__ void smallest_members(const ID *parent, uint64 n, const Order &order, ID giant,
-                                 ID *holder) {
+// The largest tree's is looked for among `firsts`, the `number` vertices of smallest rank, which
+// ascend; where none is in it, its members are compared in registers, for its holder is one word
+// for nearly all.
+__device__ void smallest_members(const ID *parent, uint64 n, const Order &order, const ID *firsts,
+                                 uint64 number, ID giant, ID *holder) {
     ID root_of_giant = parent[giant], best = root_of_giant;
+    bool found = false;
+    for (uint64 i = lane(); __any_sync(FULL_WARP, i < number); i += WARP) {
+        uint32 votes = __ballot_sync(FULL_WARP, i < number && parent[firsts[i]] == root_of_giant);
+        if (votes != 0) {
+            best = firsts[i - lane() + __ffs(votes) - 1];
+            found = true;
+            break;
+        }
+    }
     uint64 least = order(best);
     for (uint64 v = thread_rank(); v < n; v += num_threads()) {
         ID root = parent[v];
         if (root == root_of_giant) {
-            if (order((ID)v) < least) {
+            if (!found && order((ID)v) < least) {
                 least = order((ID)v);
                 best = (ID)v;
             }

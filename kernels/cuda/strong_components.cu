@@ -313,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         left = kept;
         kept = free;
     }
-    smallest_members(label, n, Order{rank}, (ID)(uint32)state->pivot, holder);
+    smallest_members(label, n, Order{rank}, nullptr, 0, (ID)(uint32)state->pivot, holder);
     grid_sync(barrier);
     for (uint64 v = thread_rank(); v < n; v += num_threads())
         label[v] = holder[label[v]];

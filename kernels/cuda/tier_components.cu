@@ -19,7 +19,7 @@ extern "C" __global__ void start_trees(uint64 n, ID *parent) {
 
 extern "C" __global__ void __launch_bounds__(512)
     find_giant(const ID *parent, uint64 n, uint64 *giant) {
-    ID found = most_frequent(parent, n);
+    ID found = most_frequent(parent, n, [](ID) { return true; }).root;
     if (threadIdx.x == 0)
         *giant = found;
 }
@@ -40,7 +40,7 @@ extern "C" __global__ void shorten(ID *parent, uint64 n) { compress(parent, n); 
 // holder[v] is v before.
 extern "C" __global__ void offer_names(const ID *parent, uint64 n, const RANK *rank,
                                        const uint64 *giant, ID *holder) {
-    smallest_members(parent, n, Order{rank}, (ID)*giant, holder);
+    smallest_members(parent, n, Order{rank}, nullptr, 0, (ID)*giant, holder);
 }
 
 extern "C" __global__ void take_names(ID *parent, uint64 n, const ID *holder) {

@@ -10,6 +10,7 @@ from dask_graphgpu.engine import cpu, device_ranks
 from dask_graphgpu.engine.device_ranks import joined as rank_joined
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.joined import Joined
+from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -116,4 +117,28 @@ def test_components_whose_largest_trees_meet_once(asked, monkeypatch):
         found, report = components_of(view, 2, "blocks")
         assert found.tolist() == ([0] * 40 if ends else [0] * 20 + [20] * 20)
         looked = bool(ends) and not asked  # at all ghosts, where the first vertices do not tell
-        assert report.advances[0].edges == 40 + looked
+        assert report.advances[0].edges == 20 + looked
+
+
+@pytest.mark.parametrize("method", ["components", "bfs"])
+def test_what_one_rank_has_let_go_of_is_made_again(method):
+    """Others have begun with what they kept, before the ranks agree that it is no use."""
+    view = rmat(9).view()
+    parts = cut(view, SEVERAL[-1], "random", 3)
+
+    def run(share):
+        if method == "components":
+            return device_ranks.components(share, Report("test"))
+        return device_ranks.bfs(share, 5, cutoff=None, targets=None, report=Report("test"))
+
+    def work(share):
+        found = [run(share), run(share)]
+        border = border_of(share)
+        assert border.drop() if share.ranks.rank == 1 else border._kept
+        return [*found, run(share), run(share)]
+
+    one = cpu.components(view, Report("test"))
+    if method == "bfs":
+        one = cpu.bfs(view, 5, cutoff=None, targets=None, report=Report("test"))
+    for labels in zip(*on_gpus(parts, work), strict=True):
+        np.testing.assert_array_equal(parts.whole(labels), one)

@@ -61,7 +61,7 @@ GIVEN = {
     ],
     "strong_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
-    "components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "components": [{**ids, "RANK": "int64", "OWN_ALONE": alone} for ids in IDS for alone in "01"],
     "tier_bfs": IDS,
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_forest": [
@@ -84,6 +84,7 @@ OF_RANKS = {
     "program_ranks",
     "rank_bfs",
     "rank_components",
+    "rank_labels",
     "ranks",
 }  # test_ranks_cuda.py
 

@@ -52,7 +52,8 @@ def test_packing_compiles(architecture, ids, value):
 @pytest.mark.parametrize(("architecture", "vertex", "number"), TYPES, indirect=["architecture"])
 def test_components_compile(architecture, vertex, number):
     defines = {"ID": number, "OFFSET": number, "VERTEX": vertex}
-    assert cuda_cubin("rank_components", architecture, defines=defines)[:4] == b"\x7fELF"
+    for source in ("rank_components", "rank_labels"):
+        assert cuda_cubin(source, architecture, defines=defines)[:4] == b"\x7fELF"
 
 
 @pytest.mark.parametrize(("architecture", "ids", "offsets"), TYPES, indirect=["architecture"])

@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,9 @@ def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report
     """
     if configured_direction() == "notify-pull":
         return _by_notifying(view, source, cutoff, report)
-    with searching(view) as search:
-        search.run(source, cutoff, forced_direction(), report)
+    asked = source, cutoff, forced_direction()
+    with searching(view, begin=lambda kept: kept.begin(*asked)) as search:
+        search.run(*asked, report)
         return search.level.copy() if view.stays else search.level.get()
 
 
@@ -67,10 +68,15 @@ def forced_direction() -> int:
 
 
 @contextmanager
-def searching(view: RankView, separators: tuple[int, int] | None = None) -> Iterator[Search]:
+def searching(
+    view: RankView,
+    separators: tuple[int, int] | None = None,
+    *,
+    begin: Callable[[Search], None] | None = None,
+) -> Iterator[Search]:
     """For searches along the edges, on a stream of their own; collective.
 
-    ``separators``: as of `Search`, where others are better.
+    ``separators``: as of `Search`, where others are better. ``begin``: as of `border_and_kept`.
     """
     # No CuPy before a run.
     from dask_graphgpu.engine.device_ranks.connected import connected
@@ -79,7 +85,7 @@ def searching(view: RankView, separators: tuple[int, int] | None = None) -> Iter
     toward = view.toward("out")
     key = "search", toward.rows, separators
     given = () if separators is None else (separators,)
-    with connected(view, key) as (border, search):
+    with connected(view, key, begin) as (border, search):
         if search is None:
             search = Search(view, toward, border, *given)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one

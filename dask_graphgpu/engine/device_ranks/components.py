@@ -32,8 +32,9 @@ def components(view: RankView, report: Report) -> Any:
     Notes
     -----
     Own vertices are linked first, of which nearly all are in one tree then, on each rank. A bit of each
-    border vertex tells whether it is. Only those that are not look at their ghosts: one in its owner's
-    largest tree they are linked to this tree, another one itself. What is still outside is told by its
+    border vertex tells whether it is. Only those that are not look at their ghosts: to one in its owner's
+    largest tree they are linked, and to no more where the largest trees of all have met; to another one
+    if there is none. What is still outside is told by its
     label, and pairs of labels that meet are joined by all ranks alike: three exchanges, whatever the
     graph. Each rank holds a word for every vertex of the graph meanwhile.
     """
@@ -44,7 +45,7 @@ def components(view: RankView, report: Report) -> Any:
     start = time.perf_counter()
     toward = view.toward("both")
     key = "components", toward.rows
-    with connected(view, key) as (border, joined):
+    with connected(view, key, lambda kept: kept.begin()) as (border, joined):
         if joined is None:
             joined = Joined(view, toward, border)
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,17 +14,19 @@ from dask_graphgpu.partition.ranks.view import RankView
 
 
 @contextmanager
-def connected(whole: RankView, key: Any = None) -> Iterator[tuple[DeviceBorder, Any]]:
+def connected(
+    whole: RankView, key: Any = None, begin: Callable[[Any], None] | None = None
+) -> Iterator[tuple[DeviceBorder, Any]]:
     """A current stream that is the link's own, for a border and what was kept; collective.
 
-    What is given is that of `border_and_kept`.
+    What is taken and given is that of `border_and_kept`.
 
     Raises
     ------
     EngineUnavailable
         The ranks' GPUs cannot be connected.
     """
-    border, kept = border_and_kept(whole, key)
+    border, kept = border_and_kept(whole, key, begin)
     with launch.own_stream(border.link.stream):
         try:
             yield border, kept

@@ -15,7 +15,7 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.components import Trees
+from dask_graphgpu.engine.gpu.components import Trees, firsts
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
@@ -38,7 +38,16 @@ _ASKED = 1 << 16
 # Blocks of kernels that go over own vertices, on a multiprocessor, and threads of one.
 _BLOCKS, _THREADS = 8, 256
 
-_FOUND = 3  # words of `found` in front of those of peers
+# Own vertices are looked at for the smallest of the largest tree that have one of so many numbers, of
+# each rank, from the smallest one here on.
+_FIRST_NUMBERS = 1024
+
+_HEAD = 2  # words in front of pairs that travel: how many there are, whether a list was too short
+
+_KERNELS = {
+    "rank_components": "start pack meet_giants hang absorb settle",
+    "rank_labels": "list_others take_others name_own meet join_first join_pairs relabel part_first part_pairs",
+}
 
 
 class Joined:
@@ -71,12 +80,21 @@ class Joined:
         # Every label in a tree of its own, between runs.
         self._forest = cupy.arange(view.graph_vertices, dtype=ids)
         few = self._few = max(FEW_PAIRS, view.graph_vertices // VERTICES_A_PAIR)
-        self._pairs = cupy.empty((max(n - self._owned + size, few), 2), ids)
-        self._giant, self._giants = cupy.empty(1, ids), cupy.empty(size, ids)
-        self._found = cupy.empty(_FOUND + size, np.uint64)
-        self._every_found = cupy.empty(2 * size, np.uint64)
-        self._every_pairs = cupy.empty((size, few, 2), ids)
-        self._seen = [cupyx.empty_pinned(each.size, np.uint64) for each in self._told]
+        words = 2 * ids.itemsize // 8  # of a pair
+        told = cupy.empty(_HEAD + max(n - self._owned + size, few) * words, np.uint64)
+        self._pairs = told[_HEAD:].view(ids).reshape(-1, 2)
+        self._told = told[: _HEAD + few * words]
+        self._every_told = cupy.empty((size, self._told.size), np.uint64)
+        self._giants = cupy.empty(size, ids)
+        places = [self._giants[peer : peer + 1] for peer in range(size)]
+        none = self._giants[:0]
+        self._swapped = (  # labels of the largest trees
+            [none if peer == rank else places[rank] for peer in range(size)],
+            [none if peer == rank else places[peer] for peer in range(size)],
+        )
+        self._found = cupy.empty(1 + size, np.uint64)
+        self._heads = cupy.empty(_HEAD * size, np.uint64)
+        self._seen = [cupyx.empty_pinned(e.size, np.uint64) for e in (self._found, self._heads)]
         self._counts: list[int] = []
         self._room = [0] * size  # pairs of each rank that there is room for, in the arrays
         self._rooms = [self._pairs[:0]] * size
@@ -86,7 +104,13 @@ class Joined:
         )  # ghosts are in trees of their own, between runs
         self._linked = cupy.zeros((n - self._owned + 31) // 32, np.uint32)
         own = Adjacency(rows.offsets[: self._owned + 1], rows.neighbours)
-        self._trees = Trees(own, None, here.defines, parent) if self._owned else None
+        beyond = cupy.empty(self._owned, vertex)
+        inside = cupy.empty((self._owned + 31) // 32, np.uint32)
+        alone = parent, beyond, inside
+        self._trees = Trees(own, here.defines, alone=alone) if self._owned else None
+        self._begun = False
+        numbers = here.made("numbers", lambda: cupy.asarray(view.numbers))
+        first = firsts(numbers[: self._owned], _FIRST_NUMBERS * size).astype(vertex)
         state = cupy.zeros(16, np.uint8) if self._trees is None else self._trees.state.memory
         self._state = cupyx.empty_pinned(
             0 if self._trees is None else self._trees.state.size, np.uint8
@@ -102,25 +126,32 @@ class Joined:
         )
         self._held = [
             rows.offsets, rows.neighbours, self._owned, n, cupy.asarray(ghosts, np.uint64), rank, size,
-            here.made("numbers", lambda: cupy.asarray(view.numbers)), state[8:], state, state.nbytes // 8,
-            parent, self._label, cupy.empty((self._owned + 31) // 32, np.uint32), self._linked,
+            numbers, first, len(first), state[8:], state, state.nbytes // 8, parent, beyond, self._label,
+            inside, self._linked,
             cupy.asarray(sends.spread(view.border.sends, vertex)), *sends.picks(view.border.sends),
             *sends.arrays, comes.arrays[0],
-            self._packed, self._received, *self._others.given, *self._came.given, self._giant,
-            self._giants, self._pairs, self._found, self._every_found, self._every_pairs, few,
-            self._forest,
+            self._packed, self._received, *self._others.given, *self._came.given, self._giants,
+            self._found, told, self._every_told, self._heads, few, self._forest,
         ]  # fmt: skip
         self._given = struct(self._held)
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
-        module = cuda("rank_components", defines=defines)
-        names = "start mark pack meet_giants absorb settle list_others take_others name_own meet"
-        names += " join_first join_pairs relabel part_first part_pairs"
-        self._kernels = {name: launch.loaded(module.kernel(name)) for name in names.split()}
+        self._kernels = {
+            name: launch.loaded(cuda(file, defines=defines).kernel(name))
+            for file, names in _KERNELS.items()
+            for name in names.split()
+        }
         recorded = border.link.recorded
         self._whole = recorded(partial(self._join, self._tell_all), lasts=True)
         self._listed = recorded(partial(self._join, self._tell_others), lasts=True)
         self._by_list = True  # whether there was room so far; the same on all ranks
+
+    def begin(self) -> None:
+        """Queue that own vertices are linked; of a `run` what needs no peer, which may begin before it."""
+        self._launch("start", _THREADS)
+        if self._trees is not None:
+            self._trees.link(None, both=True)
+        self._begun = True
 
     def run(self) -> None:
         """Find the labels of components; collective."""
@@ -139,11 +170,11 @@ class Joined:
     def _labelled(self) -> np.ndarray:
         """Link trees, and join them by few pairs. Of every rank: how many, whether a list was too short."""
         link = self._border.link
-        self._launch("start", _THREADS)
-        if self._trees is not None:
-            self._trees.link(None, both=True)
+        if not self._begun:
+            self.begin()
+        self._begun = False
         (self._listed if self._by_list else self._whole)()
-        for array, seen in zip(self._told, self._seen, strict=True):
+        for array, seen in zip((self._found, self._heads), self._seen, strict=True):
             array.get(out=seen, blocking=False)
         if self._trees is not None:
             linked = self._trees.state
@@ -151,24 +182,22 @@ class Joined:
         link.settle()
         if self._trees is not None:
             sampled = int(self._trees.state.of(self._state)[0]["read"])
-            self.read += sampled + int(self._seen[0][2])
+            self.read += sampled + int(self._seen[0][0])
         every: np.ndarray = self._seen[1].reshape(-1, 2).copy()
         return every
 
     def _join(self, tell: Callable[[], None]) -> None:
         """Queue what follows the linking of own vertices."""
         link, owned, asked = self._border.link, self._owned, min(self._owned, _ASKED)
-        self._launch("mark", self._most)
         self._launch("pack", self._packed.size)
         link.swap([(self._sends.of(self._packed), self._comes.of(self._received))])
         self._launch("meet_giants", asked * self._ranks.size, np.uint64(asked))
-        for name in ("absorb", "settle"):
+        for name in ("hang", "absorb", "settle"):
             self._launch(name, self._most)
         tell()
         if owned:
             self._launch("meet", max(self._linked.size, self._ranks.size))
-        link.all_gather(self._found[:2], self._every_found)
-        link.all_gather(self._pairs[: self._few], self._every_pairs)
+        link.all_gather(self._told, self._every_told)
         self._launch("join_first", self._ranks.size * self._few)
         self._launch("relabel", self._most)
         self._launch("part_first", self._ranks.size * self._few)
@@ -176,15 +205,15 @@ class Joined:
     def _tell_all(self) -> None:
         """Queue that ghosts are told their labels, and all ranks those of the largest trees."""
         self._launch("name_own", self._owned)
-        self._border.link.all_gather(self._giant, self._giants)
+        self._border.link.swap([self._swapped])
         self._border.refresh([self._label])
 
     def _tell_others(self) -> None:
         """The same where nearly all border vertices are in the largest trees: a list of the others."""
         if self._owned:
             self._launch("list_others", max(self._packed.size, 1))
-        self._border.link.all_gather(self._giant, self._giants)
-        self._border.link.swap([*zip(self._others.parts, self._came.parts, strict=True)])
+        parts = zip(self._others.parts, self._came.parts, strict=True)
+        self._border.link.swap([self._swapped, *parts])
         self._launch("take_others", self._came.room)
 
     def join_many(self) -> None:
@@ -228,10 +257,6 @@ class Joined:
         for each in (self._whole, self._listed):
             each.forget()
         del self._whole, self._listed  # they hold this
-
-    @property
-    def _told(self) -> tuple[Any, Any]:
-        return self._found, self._every_found
 
     def _launch(self, name: str, threads: int, *more: Any) -> None:
         launch.flat(self._kernels[name], threads, (self._given, *more), threads=_THREADS)

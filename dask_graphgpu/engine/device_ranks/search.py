@@ -101,15 +101,27 @@ class Search:
         # Those that only wait for memory.
         clear, start = (queued(name, blocks=_MOST_BLOCKS) for name in ("clear", "start"))
         pack = queued("pack", *_COSTS, blocks=_MOST_BLOCKS)
-        self._start = self._recorded(clear, start, pack, self._exchange)
         level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
-        self._few, self._many = (self._recorded(*number * level) for number in (FEW_AHEAD, AHEAD))
+        few = FEW_AHEAD * level
+        self._start, self._first = (
+            self._recorded(clear, start, pack),
+            self._recorded(self._exchange, *few),
+        )
+        self._few, self._many = self._recorded(*few), self._recorded(*AHEAD * level)
+        self._begun = False
 
-    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
-        """Find the hops from a number. Collective."""
+    def begin(self, source: int, cutoff: int | None, forced: int) -> None:
+        """Queue what a `run` needs no peer for, which may begin before it."""
         self._asking[:] = source, -1 if cutoff is None else cutoff, forced
         self._asked.set(self._asking)
         self._start()
+        self._begun = True
+
+    def run(self, source: int, cutoff: int | None, forced: int, report: Report) -> None:
+        """Find the hops from a number, that with which it was begun. Collective."""
+        if not self._begun:
+            self.begin(source, cutoff, forced)
+        self._begun = False
         state, runs = self._state.of(self._searched())
         item, n = self._ids.itemsize, self.level.size
         for run in runs:
@@ -129,9 +141,9 @@ class Search:
 
     def forget(self) -> None:
         """End what was recorded."""
-        for each in (self._start, self._few, self._many):
+        for each in (self._start, self._first, self._few, self._many):
             each.forget()
-        del self._start, self._few, self._many  # they hold this
+        del self._start, self._first, self._few, self._many  # they hold this
 
     def _searched(self) -> np.ndarray:
         """The state after the last level: levels are queued, some of them in vain."""
@@ -139,11 +151,8 @@ class Search:
         state, seen = self._state.memory[: self._state.size], list(self._seen)
         queued = 0
         while True:
-            if queued >= DEEP:
-                self._many()
-            else:
-                self._few()
-                queued += FEW_AHEAD
+            (self._many if queued >= DEEP else self._few if queued else self._first)()
+            queued += FEW_AHEAD
             looks.append((cupy.cuda.Event(disable_timing=True), seen[0]))
             seen.reverse()  # the other one may be waited for
             state.get(out=looks[-1][1], blocking=False)

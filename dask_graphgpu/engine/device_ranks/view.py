@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import cupy
@@ -52,16 +53,29 @@ def border_of(whole: RankView) -> DeviceBorder:
     return border_and_kept(whole, None)[0]
 
 
-def border_and_kept(whole: RankView, key: Any) -> tuple[DeviceBorder, Any]:
-    """As `border_of`, and what earlier runs have kept under ``key``: None where a rank has nothing."""
+def border_and_kept(
+    whole: RankView, key: Any, begin: Callable[[Any], None] | None = None
+) -> tuple[DeviceBorder, Any]:
+    """As `border_of`, and what earlier runs have kept under ``key``: None where a rank has nothing.
+
+    ``begin``: queues what a run from what is kept begins with and needs no peer for, on the link's
+    stream, so that the device has work while the ranks agree.
+    """
     with _lock:
         made = _of_borders.get(whole.border)
     there = made is not None and not made.link.failed
     kept = made.take(key) if made is not None and there else None
-    told = whole.ranks.scalars([int(there), int(kept is not None)])
-    every_there, every_kept = told.min(axis=0).tolist()
+    if made is not None and kept is not None and begin is not None:
+        with made.link.stream:
+            begin(kept)
+    try:
+        told = whole.ranks.scalars([int(there), int(kept is not None)])
+        every_there, every_kept = told.min(axis=0).tolist()
+    except BaseException:
+        _over(made, kept)
+        raise
     if kept is not None and not every_kept:
-        kept.forget()
+        _over(made, kept)
         kept = None
     if not every_there:
         if made is not None:
@@ -72,6 +86,13 @@ def border_and_kept(whole: RankView, key: Any) -> tuple[DeviceBorder, Any]:
         weakref.finalize(whole.border, _let_go, weakref.ref(made)).atexit = False
     assert made is not None
     return made, kept
+
+
+def _over(made: DeviceBorder | None, kept: Any) -> None:
+    """Let go of what was kept, which the device may be at work on."""
+    if made is not None and kept is not None:
+        made.link.stream.synchronize()
+        kept.forget()
 
 
 def _let_go(made: weakref.ref[DeviceBorder]) -> None:

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-_FIELDS = [(name, np.uint64) for name in ("barrier", "giant", "read")]
+_FIELDS = [(name, np.uint64) for name in ("barrier", "giant", "most", "of", "read")]
 _NONE = np.uint64(0)  # a null pointer
+
+# Vertices that come first in the order of the user's ids: of a component that most vertices are in the
+# first member is one of them.
+_FIRSTS = 1024
 
 
 def components(view: View, report: Report) -> Any:
@@ -51,7 +55,9 @@ def components(view: View, report: Report) -> Any:
     if not here.n:
         return here.to_caller(cupy.empty(0, here.id_dtype))
     into = here.into if here.directed and here.has_into else None
-    trees = Trees(here.out, here.user_rank, here.defines)
+    rank = here.user_rank
+    named = None if rank is None else (rank, here.made("firsts", lambda: firsts(rank, _FIRSTS)))
+    trees = Trees(here.out, here.defines, named=named)
     trees.link(into, both=here.has_into)
     id_bytes = here.id_dtype.itemsize
     for run in trees.state.read()[1]:
@@ -62,6 +68,14 @@ def components(view: View, report: Report) -> Any:
     return here.to_caller(trees.parent)
 
 
+def firsts(numbers: Any, below: int) -> Any:
+    """The vertices whose numbers are less than so much above the smallest, in the order of these."""
+    if not len(numbers):
+        return cupy.empty(0, np.int64)
+    found = cupy.flatnonzero(numbers - numbers.min() < below)
+    return found[cupy.argsort(numbers[found])]
+
+
 class Trees:
     """Trees that are linked on the device.
 
@@ -69,34 +83,46 @@ class Trees:
     ----------
     rows : Adjacency
         On the device, of at least one vertex.
-    rank : array, shape (n,), optional
-        Place of each vertex in the order by which a tree's smallest member is told.
     defines : dict of str to str
         Types of the rows.
-    parent : array, optional
-        Where they are made; default: new memory. More than one of each vertex: neighbours from the
-        number of rows on are left out, which stand behind the others in their rows.
+    named : pair of arrays, optional
+        Place of each vertex in the order by which a tree's smallest member is told, and the `firsts` of
+        it; default: the order of the vertices.
+    alone : tuple of arrays, optional
+        Neighbours from the number of rows on are left out, which stand behind the others in their rows.
+        Where ``parent`` is made, of more vertices than there are rows; ``beyond``, the first neighbour of
+        each vertex if that is left out, else the vertex; and ``inside``, uint32, a bit of each vertex:
+        whether it is in the tree that is probably the largest.
 
     Attributes
     ----------
     parent : same dtype as neighbours, shape (n,)
-        The smallest member of each vertex's tree.
+        The smallest member of each vertex's tree; where they are linked ``alone`` the parent: the root
+        but for the largest tree, whose vertices' parent may have one.
     state : State
     """
 
     def __init__(
-        self, rows: Adjacency, rank: Any, defines: dict[str, str], parent: Any = None
+        self,
+        rows: Adjacency,
+        defines: dict[str, str],
+        *,
+        named: tuple[Any, Any] | None = None,
+        alone: tuple[Any, Any, Any] | None = None,
     ) -> None:
         n, ids = rows.num_vertices, rows.neighbours.dtype
-        self._rows, self._rank = rows, rank
-        self.parent = cupy.empty(n, ids) if parent is None else parent
+        self._rows = rows
         self._lists, self._separators = degree_lists(rows)
         self.state = State(_FIELDS, {0: "link", 1: "link"})
-        self._holder = None if rank is None else cupy.empty(n, ids)
-        rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
-        alone = {"OWN_ALONE": str(int(parent is not None))}
-        module = cuda("components", defines={**defines, **alone, "RANK": rank_type})
-        self._kernel = module.kernel("components")
+        rank_type, self._named, holder = np.dtype(np.int64), (_NONE, _NONE, np.uint64(0)), _NONE
+        if named is not None:
+            rank, first = named
+            rank_type, self._named = rank.dtype, (rank, first.astype(ids), np.uint64(len(first)))
+            holder = cupy.empty(n, ids)
+        self.parent, *beside = (cupy.empty(n, ids), _NONE, _NONE) if alone is None else alone
+        self._made = self.parent, holder, *beside
+        more = {"OWN_ALONE": str(int(alone is not None)), "RANK": c_type(rank_type)}
+        self._kernel = cuda("components", defines={**defines, **more}).kernel("components")
 
     def link(self, into: Adjacency | None, *, both: bool) -> None:
         """Queue that they are made, by a state of zeros.
@@ -115,8 +141,7 @@ class Trees:
                 rows.offsets, rows.neighbours, *(
                     (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
                 ),
-                np.uint64(rows.num_vertices), np.uint32(both),
-                _NONE if self._rank is None else self._rank, *self._lists, *self._separators,
-                self.parent, _NONE if self._holder is None else self._holder, self.state.memory,
+                np.uint64(rows.num_vertices), np.uint32(both), *self._named, *self._lists,
+                *self._separators, *self._made, self.state.memory,
             ),
         )  # fmt: skip
