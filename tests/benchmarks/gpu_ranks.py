@@ -10,8 +10,10 @@ cluster are, and each builds its share from its own part of the edges. A cell is
 milliseconds from a call to its last superstep, on the slowest rank; of PageRank, float32 and without
 weights, an iteration's. ``bfs`` pushes only, ``dobfs`` turns; ``betweenness`` is from four sources,
 without weights. ``--methods`` names those to measure; without ``sssp`` edges have no weights. Answers
-on different numbers of ranks are compared by sums. ``--weak`` makes the graph grow with the GPUs: as
-many times the edges of each vertex, and, where that is a power of two, as many times the vertices.
+on different numbers of ranks are compared by sums. A row below says how many times as fast as the
+first number of ranks the others are. ``--weak`` makes the graph grow with the GPUs: as many times the
+edges of each vertex, and, where that is a power of two, as many times the vertices; so many times as
+fast is 1 then, at best.
 
 ``--limited`` adds a row of one GPU that may take no more memory than a share on the largest number of
 GPUs does, by `engine.tiered.limits`, with or without weights as the method needs: a graph that needs so
@@ -273,6 +275,13 @@ def graphs(given: list[str], gpus: int, *, weak: bool) -> list[tuple[int, int]]:
     return grown
 
 
+def times(first: list[str], row: list[str]) -> list[str]:
+    """How many times as fast a row is as the first one, of cells that begin with ranks and a build."""
+    numbers = zip(first[2:], row[2:], strict=True)
+    made = [f"{float(one) / float(many):.2f}" if one and many else "" for one, many in numbers]
+    return [f"{row[0]} / {first[0]}", "", *made]
+
+
 def show(cells: list[str]) -> None:
     print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -295,11 +304,16 @@ def main() -> None:
     if not options.calls:
         # Of a graph that grows with the GPUs each number has its own.
         batches = [[gpus] for gpus in options.gpus] if options.weak else [options.gpus]
+        firsts: list[list[str]] = []  # of each graph that is given
         for sizes in batches:
-            for scale, factor in graphs(options.rmat, sizes[0], weak=options.weak):
+            for i, (scale, factor) in enumerate(graphs(options.rmat, sizes[0], weak=options.weak)):
                 given = scale, factor, sizes, options.methods
                 for row in engine_rows(*given, limited=options.limited):
                     show([f"R-MAT {scale} x {factor}", *row])
+                    if len(firsts) == i % len(options.rmat) and sizes is batches[0]:
+                        firsts.append(row)
+                    else:
+                        show(["", *times(firsts[i % len(options.rmat)], row)])
         return
     for gpus in options.gpus:
         for scale, factor in graphs(options.rmat, gpus, weak=options.weak):
