@@ -25,6 +25,8 @@ _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 _BITS = ("&", "|", "^", ">>")  # operators that keep integers within 64 bits
 
+_OUTER = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "IMPORT_NAME")
+
 
 def plain(function: Any, role: str) -> FunctionType:
     """Return the plain Python function behind ``function`` (a Numba dispatcher is unwrapped)."""
@@ -70,6 +72,13 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _instructions(constant)
+
+
+@lru_cache(maxsize=1024)
+def _outer_names(code: CodeType) -> tuple[tuple[str, Any], ...]:
+    """Names from outside that a function takes, sets or imports: the instruction and the name."""
+    named = {(i.opname, i.argval): None for i in _instructions(code) if i.opname in _OUTER}
+    return tuple(named)
 
 
 def may_overflow(function: FunctionType) -> bool:
@@ -201,14 +210,13 @@ class Reads:
 def reads(function: FunctionType, role: str) -> Reads:
     """Return what ``function`` reads from outside its parameters."""
     values: dict[str, Any] = {}
-    for instruction in _instructions(function.__code__):
-        name = instruction.argval
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+    for instruction, name in _outer_names(function.__code__):
+        if instruction in ("LOAD_GLOBAL", "LOAD_NAME"):
             if name in function.__globals__:
                 values[name] = function.__globals__[name]
-            elif name not in dir(_builtins()):
+            elif not hasattr(_builtins(), name):
                 raise ProgramError(f"{role} ({where(function)}): name {name!r} is not defined.")
-        elif instruction.opname in ("STORE_GLOBAL", "IMPORT_NAME"):
+        else:
             raise ProgramError(
                 f"{role} ({where(function)}): a function of a vertex program neither imports nor "
                 f"sets globals ({name!r})."

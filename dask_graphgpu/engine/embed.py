@@ -7,7 +7,8 @@ Numba caches what a module of its own holds, but never functions given as argume
 
 from __future__ import annotations
 
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from dask_graphgpu.errors import ProgramError
@@ -69,12 +70,14 @@ def embed(
     )
     defaults = "".join(f"{literal(value, role)}, " for value in outside.defaults)
     lines.append(
-        f"{name} = inner(types.FunctionType(marshal.loads({_code(function, tuples)!r}), "
+        f"{name} = inner(types.FunctionType(marshal.loads({_code(function.__code__, tuples)}), "
         f"{{{', '.join(values)}}}, {name!r}, ({defaults}), ({cells})))"
     )
     return lines
 
 
-def _code(function: FunctionType, tuples: bool) -> bytes:
-    code = normal_code(function.__code__)
-    return code_bytes(tuple_returning(code) if tuples else code)
+@lru_cache(maxsize=1024)  # each run looks whether it is as an earlier one
+def _code(code: CodeType, tuples: bool) -> str:
+    """Source text of the bytes of ``code``."""
+    code = normal_code(code)
+    return repr(code_bytes(tuple_returning(code) if tuples else code))

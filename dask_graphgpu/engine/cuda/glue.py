@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class Glue:
             )
         return made
 
-    @property
+    @cached_property
     def layout(self) -> np.dtype[Any]:
         """Of struct Run."""
         types = {"double": np.float64, "int64": np.int64}

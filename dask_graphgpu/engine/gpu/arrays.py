@@ -169,19 +169,9 @@ class Arrays:
 
     def run(self, kind: str) -> Any:
         """Struct Run, with the columns of that adjacency."""
-        found = np.zeros(1, self.lowered.glue.layout)
-        columns = self.edges(kind).columns if self.lowered.glue.columns else {}
-        for member in self.lowered.glue.members:
-            found[member.name] = self._word(member.of, member.what, columns)
-        return found[0]
-
-    def _word(self, of: str, what: str, columns: Mapping[str, Any]) -> Any:
-        view = self.binding.view
-        if of == "scalar" and what in ("num_vertices", "num_owned", "graph_vertices"):
-            return getattr(view, what)
-        if of == "constant":
-            return self.binding.constants[what]
-        held: Mapping[str, Any] = {
+        glue, view, constants = self.lowered.glue, self.binding.view, self.binding.constants
+        numbers = ("num_vertices", "num_owned", "graph_vertices")
+        held: Mapping[str, Mapping[str, Any]] = {
             "scalar": {
                 "control": self.control,
                 "aggregates": self.aggregates,
@@ -190,9 +180,18 @@ class Arrays:
             "degree": {"degree": self.degree, "weighted_degree": self.weighted_degree},
             "state": self.state,
             "new": getattr(self, "new", {}),
-            "column": columns,
-        }[of]
-        return held[what].data.ptr if what in held else 0
+            "column": self.edges(kind).columns if glue.columns else {},
+        }
+
+        def word(of: str, what: str) -> Any:
+            if of == "constant":
+                return constants[what]
+            if of == "scalar" and what in numbers:
+                return getattr(view, what)
+            return held[of][what].data.ptr if what in held[of] else 0
+
+        words = tuple(word(member.of, member.what) for member in glue.members)
+        return np.array([words], glue.layout)[0]
 
     # -- values at the start ---------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,13 @@ import numpy as np
 
 def struct(words: Sequence[Any]) -> Any:
     """A struct of 8-byte members: integers, and arrays for pointers; None is the null pointer."""
-    dtype = np.dtype([(f"word_{i}", np.uint64) for i in range(len(words))])
-    found = np.zeros(1, dtype)
-    for i, word in enumerate(words):
-        data = getattr(word, "data", None)
-        found[f"word_{i}"] = 0 if word is None else getattr(data, "ptr", word)
-    return found[0]
+    found = [
+        0 if word is None else getattr(getattr(word, "data", None), "ptr", word) for word in words
+    ]
+    return np.array(found, np.uint64).view(_words(len(found)))[0]
+
+
+@cache
+def _words(number: int) -> np.dtype[Any]:
+    """It takes longer to make than a launch."""
+    return np.dtype([(f"word_{i}", np.uint64) for i in range(number)])
