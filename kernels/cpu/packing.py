@@ -17,19 +17,36 @@ def put_ids(lo, hi, ids, words):
 
 
 @jit
-def put_bytes(lo, hi, words, size, out):
-    """Put the lowest bytes of words lo to hi one after the other, the lowest first.
+def put_bits(lo, hi, words, bits, out):
+    """Put the lowest bits of words one after the other, the lowest first: those of 32 words at a time, lo to hi.
+
+    Behind the last word are zeros.
 
     Parameters
     ----------
-    size : int
-        Bytes of a word.
-    out : uint8 array
+    bits : int
+        Of a word, at most 63.
+    out : uint32 array
     """
-    for e in range(lo, hi):
-        word = np.uint64(words[e])
-        for i in range(size):
-            out[e * size + i] = np.uint8(word >> np.uint64(8 * i) & np.uint64(255))
+    low = np.uint64(2**32 - 1)
+    for group in range(lo, hi):
+        held, filled, place = np.uint64(0), 0, group * bits
+        for e in range(32 * group, 32 * group + 32):
+            word = np.uint64(words[e]) if e < len(words) else np.uint64(0)
+            left = bits
+            while left > 0:  # no more than 32 bits at a time: fewer are held
+                taken = min(left, 32)
+                held |= (word & ((np.uint64(1) << np.uint64(taken)) - np.uint64(1))) << np.uint64(
+                    filled
+                )
+                filled += taken
+                if filled >= 32:
+                    out[place] = np.uint32(held & low)
+                    held >>= np.uint64(32)
+                    filled -= 32
+                    place += 1
+                word >>= np.uint64(taken)
+                left -= taken
 
 
 @jit

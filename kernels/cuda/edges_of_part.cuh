@@ -7,14 +7,26 @@
 
 #include "common.cuh"
 
+// Macros  PACKED, WORD: where an edge is a word with what it carries, its other end in the lowest
+//         PACKED bits (engine/cuda/packing.py); else 0, and the end's own type.
+#ifndef PACKED
+#define PACKED 0
+#define WORD ID
+#endif
+
 constexpr uint32 CHUNK = 1024;
 
 struct Part {
-    const OFFSET *offsets; // rows, of which the part may begin and end within
-    const ID *neighbours;  // where edge 0 would be
-    uint64 n, from, to;    // vertices; edges of the part
+    const OFFSET *offsets;  // rows, of which the part may begin and end within
+    const WORD *neighbours; // where edge 0 would be
+    uint64 n, from, to;     // vertices; edges of the part
     const uint8 *active;
 };
+
+__device__ __forceinline__ ID end_of(const Part &part, uint64 edge) {
+    WORD word = part.neighbours[edge];
+    return PACKED ? (ID)(word & (((WORD)1 << PACKED) - 1)) : (ID)word;
+}
 
 // The row of an edge, which is `row` or one behind it. By whole warps, of which each lane looks at
 // another place.
@@ -73,7 +85,7 @@ template <typename Edge> __device__ __forceinline__ uint64 for_places(const Part
 
 // Calls `edge(u, v)` for each of them, by its ends.
 template <typename Edge> __device__ __forceinline__ uint64 for_part(const Part &part, Edge edge) {
-    return for_places(part, [&](ID u, uint64 e) { edge(u, part.neighbours[e]); });
+    return for_places(part, [&](ID u, uint64 e) { edge(u, end_of(part, e)); });
 }
 
 __device__ __forceinline__ void count_read(uint64 mine, uint64 *read) {

@@ -15,12 +15,19 @@
 //         listed for the next superstep. A row is read once, and nothing below k is counted down.
 //
 // When all that are left have degree k they are done, and the rows of the densest core are not
-// read.
+// read. With TIERED rows beyond those on the device are read where they lie, over the link.
 
 #include "degree_lists.cuh"
+#include "neighbours.cuh"
 #include "runs.cuh"
 
 using Degree = OFFSET;
+
+#ifdef TIERED
+using Neighbours = InTiers;
+#else
+using Neighbours = OnDevice;
+#endif
 
 enum Action : uint32 { SCAN, PEEL, STOP };
 
@@ -40,7 +47,7 @@ struct Peeling {
 
 struct State {
     uint64 barrier;
-    uint64 read;
+    uint64 read, far; // edges, and those of them on the host
     Runs runs;
     Step steps[3];
 };
@@ -78,8 +85,9 @@ __device__ uint64 scan(const OFFSET *offsets, const Degree *degree, const Peelin
 }
 
 // Takes the listed vertices away.
-__device__ uint64 peel(const OFFSET *offsets, const ID *neighbours, const Worklists &lists,
-                       const Peeling &peeling, Degree *degree, Appender &appender, uint64 &read) {
+__device__ uint64 peel(const OFFSET *offsets, const Neighbours &neighbours, const Worklists &lists,
+                       const Peeling &peeling, Degree *degree, Appender &appender, uint64 &read,
+                       uint64 &far) {
     uint64 smallest = ~0ull;
     Degree k = (Degree)peeling.k;
     for_edges(lists, peeling.slice, offsets, [&](ID, OFFSET edge, uint32 left, uint32 step) {
@@ -90,6 +98,7 @@ __device__ uint64 peel(const OFFSET *offsets, const ID *neighbours, const Workli
             down[j] = j * step < left;
             v[j] = down[j] ? neighbours[edge + j * step] : 0;
             read += down[j];
+            far += down[j] && neighbours.is_far(edge + j * step);
         }
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) // most are peeled, and need no atomic
@@ -151,7 +160,7 @@ __device__ void advance(Peeling &peeling, State *state, bool once, bool writes) 
 // With `once` all vertices of degree k at most are peeled, and no more: those that are left have
 // more. `alive`: two lists of n.
 extern "C" __global__ void __launch_bounds__(512, 2)
-    peeling(const OFFSET *offsets, const ID *neighbours, uint64 n, Degree *degree, uint64 k,
+    peeling(const OFFSET *offsets, Neighbours neighbours, uint64 n, Degree *degree, uint64 k,
             uint32 once, ID *alive, ID *queue, ID *piece_row, uint32 *piece, uint32 medium,
             uint32 large, State *state) {
     __shared__ ID slots[MOST_WARPS * 3 * HELD];
@@ -169,16 +178,17 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     }
     if (leads)
         start_runs(&state->runs);
-    uint64 read = 0;
+    uint64 read = 0, far = 0;
     grid_sync(barrier);
     while (peeling.action != STOP) {
         Step *step = state->steps + peeling.step % 3;
         Appender appender(lists, peeling.slice, &step->appended, slots);
         ID *list = alive + peeling.list * n, *next_list = alive + (1 - peeling.list) * n;
-        uint64 smallest = peeling.action == SCAN
-                              ? scan(offsets, degree, peeling, once, list, next_list, step,
-                                     appender, slots + MOST_WARPS * 2 * HELD)
-                              : peel(offsets, neighbours, lists, peeling, degree, appender, read);
+        uint64 smallest =
+            peeling.action == SCAN
+                ? scan(offsets, degree, peeling, once, list, next_list, step, appender,
+                       slots + MOST_WARPS * 2 * HELD)
+                : peel(offsets, neighbours, lists, peeling, degree, appender, read, far);
         smallest = warp_min(smallest);
         if (lane() == 0 && smallest != ~0ull)
             atomic_max(&step->smallest, ~smallest);
@@ -188,8 +198,11 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         __syncthreads();
     }
     read = warp_sum(read);
+    far = warp_sum(far);
     if (lane() == 0 && read > 0)
         atomicAdd(&state->read, read);
+    if (lane() == 0 && far > 0)
+        atomicAdd(&state->far, far);
     grid_sync(barrier);
     if (leads)
         note_run(&state->runs, 0, peeling.rounds, n, fresh(&state->read));

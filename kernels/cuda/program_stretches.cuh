@@ -1,9 +1,10 @@
 // Stretches of edges along which all vertices send: without lists, and without a look at who is
 // active.
 //
-// Macros  WORD_BYTES: of an edge's word, where that is not a number of the machine's; else 0.
+// Macros  WORD_BITS: of an edge's word, where these stand one after the other; else 0. Then there
+//         is room up to a multiple of TAKEN edges.
 
-// Edges whose words are whole lines of the link to the host, whatever number of bytes they have.
+// Edges that a warp takes at once.
 constexpr int TAKEN = 4 * WARP, WARPFULS = TAKEN / WARP;
 
 // Edges that are gone along as they lie, whoever sends.
@@ -18,36 +19,29 @@ struct Stretch {
     }
 };
 
-#if WORD_BYTES
+#if WORD_BITS
 
-// Four bytes of words, or as many of them as there are.
-__device__ __forceinline__ uint32 four_bytes(const uint8 *words, uint64 place, uint64 end) {
-    if (place + 4 <= end)
-        return *(const uint32 *)(words + place);
-    uint32 found = 0;
-    for (int i = 0; place + i < end; i++)
-        found |= (uint32)words[place + i] << 8 * i;
-    return found;
-}
-
-// Words of WORD_BYTES bytes each: a lane's of edges first + lane, and on in steps of a warp.
-__device__ __forceinline__ void read_group(const Stretch &stretch, uint64 first, uint64, uint64 end,
+// Words of WORD_BITS bits each: a lane's of edges first + lane, and on in steps of a warp.
+__device__ __forceinline__ void read_group(const Stretch &stretch, uint64 first, uint64, uint64,
                                            WORD *found) {
-    constexpr int FOURS = TAKEN / 4 * WORD_BYTES;
+    constexpr int FOURS = TAKEN / 32 * WORD_BITS; // of bytes
     __shared__ uint32 held[256 / WARP][FOURS + 2];
     uint32 *fours = held[warp_in_block()];
+    const uint32 *given = (const uint32 *)stretch.words + first / 32 * WORD_BITS;
     __syncwarp(); // who has read what was there before
-    for (int i = lane(); i < FOURS; i += WARP)
-        fours[i] = four_bytes(stretch.words, first * WORD_BYTES + 4 * i, end * WORD_BYTES);
+#pragma unroll
+    for (int i = 0; i < FOURS; i += WARP)
+        if (i + lane() < FOURS)
+            fours[i + lane()] = given[i + lane()];
     __syncwarp();
 #pragma unroll
     for (int part = 0; part < WARPFULS; part++) {
-        uint32 byte = (part * WARP + lane()) * WORD_BYTES, shift = 8 * (byte % 4);
-        const uint32 *at = fours + byte / 4;
+        uint32 bit = (part * WARP + lane()) * WORD_BITS, shift = bit % 32;
+        const uint32 *at = fours + bit / 32;
         uint64 word = (at[0] | (uint64)at[1] << 32) >> shift;
-        if (WORD_BYTES > 4 && shift > 0)
+        if (WORD_BITS > 33 && shift + WORD_BITS > 64) // up to 33 bits are in two words, wherever
             word |= (uint64)at[2] << (64 - shift);
-        found[part] = (WORD)(word & (((uint64)1 << 8 * WORD_BYTES) - 1));
+        found[part] = (WORD)(word & (((uint64)1 << WORD_BITS) - 1));
     }
 }
 

@@ -89,7 +89,8 @@ extern "C" __global__ void __launch_bounds__(256)
             append_row(listed, (ID)v, length, step, lists, depth);
         if (!in && !out)
             continue;
-        begin = begin < edges.resident ? edges.resident : begin;
+        const uint64 resident = edges.neighbours.resident;
+        begin = begin < resident ? resident : begin;
         uint64 behind = begin < end ? end - begin : 0;
         Rows &rows = in ? front : left;
         rows.all += length;
@@ -108,59 +109,23 @@ extern "C" __global__ void __launch_bounds__(256)
 // Level after level up to `last`, as long as these have fewer than `few` edges. Cooperative.
 extern "C" __global__ void __launch_bounds__(256)
     creep(Edges edges, int32 *level, Search *search, Lists lists, uint64 last, uint64 few) {
+    uint64 first = fresh(&search->depth);
     GridBarrier *barrier = (GridBarrier *)&search->barrier;
-    bool leads = thread_rank() == 0;
-    uint64 first = fresh(&search->depth), depth = first, walked = 0, behind = 0, passed = 0;
-    for (;; ++depth) {
-        Frontier *step = search->steps + depth % 3, *next = search->steps + (depth + 1) % 3;
-        uint64 size = fresh(&step->size);
-        uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
-        if (size == 0 || num_few > lists.most || num_many > MOST_MANY ||
-            fresh(&step->edges) >= few || depth >= last || depth - first >= MOST_CREPT)
-            break;
-        if (leads)
-            search->steps[(depth + 2) % 3] = Frontier{};
-        const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
-        passed += size;
-        uint64 found = 0, sent = 0;
-        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
-            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
-            // Whole lines of the link.
-            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
-                OFFSET e = (OFFSET)(base + lane());
-                bool there = e >= begin && e < end, claimed = false;
-                ID v = 0;
-                if (there) {
-                    bool far = e >= (OFFSET)edges.resident;
-                    v = (far ? edges.there : edges.here)[e];
-                    walked += 1;
-                    behind += far;
-                    claimed =
-                        fresh(level + v) < 0 && atomicCAS(level + v, -1, (int32)depth + 1) < 0;
-                }
-                uint64 degree = claimed ? edges.offsets[v + 1] - edges.offsets[v] : 0;
-                found += claimed;
-                sent += degree;
-                append_row(claimed, v, degree, next, lists, depth + 1);
-            }
-        };
-        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
-            along(rows[i], 0, 1);
-        for (uint64 i = 0; i < num_many; ++i)
-            along(long_rows[i], warp_rank(), num_warps());
-        add_block(&next->size, found);
-        add_block(&next->edges, sent);
-        grid_sync(barrier);
-    }
-    add_block(&search->walked, walked);
-    add_block(&search->behind, behind);
-    if (!leads)
+    Crept crept =
+        creep_on(edges, search->steps, barrier, lists, first, last, few, [&](ID, uint64 depth) {
+            return [=](ID v) {
+                return fresh(level + v) < 0 && atomicCAS(level + v, -1, (int32)depth + 1) < 0;
+            };
+        });
+    add_block(&search->walked, crept.edges);
+    add_block(&search->behind, crept.behind);
+    if (thread_rank() > 0)
         return;
-    search->depth = depth;
-    search->crept += depth - first;
-    search->passed += passed;
-    search->found = depth < last ? fresh(&search->steps[depth % 3].size) : 0;
-    if (search->surveyed != depth + 1)
+    search->depth = crept.depth;
+    search->crept += crept.depth - first;
+    search->passed += crept.vertices;
+    search->found = crept.depth < last ? fresh(&search->steps[crept.depth % 3].size) : 0;
+    if (search->surveyed != crept.depth + 1)
         search->front = search->left = Rows{};
 }
 

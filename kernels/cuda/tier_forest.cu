@@ -4,13 +4,13 @@
 //           weight; self-loops are left out, and undirected edges are listed from one end.
 // Launch    list_part for each part, all vertices active. `number` is what is listed.
 
-#include "edges_of_part.cuh"
+#include "weights_of_part.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)
     list_part(Part part, const WEIGHT *weight, const RANK *rank, uint32 directed, uint32 *low,
               uint32 *high, WEIGHT *weights, uint64 *number) {
     for_places(part, [&](ID u, uint64 e) {
-        ID v = part.neighbours[e];
+        ID v = end_of(part, e);
         if (directed ? v == u : v <= u)
             return;
         // Those who are here at the same time take their places together.
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256)
         uint32 b = rank == nullptr ? (uint32)v : (uint32)rank[v];
         low[place] = a < b ? a : b;
         high[place] = a < b ? b : a;
-        if (weight != nullptr)
-            weights[place] = weight[e];
+        if (has_weights(weight))
+            weights[place] = weight_of(part, weight, e);
     });
 }

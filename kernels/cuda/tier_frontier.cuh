@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "common.cuh"
+#include "neighbours.cuh"
 
 // The frontier of a level: its vertices, their edges, and how many have few of them and how many
 // have many, which are in lists as far as these are long enough.
@@ -11,11 +11,10 @@ struct Frontier {
     uint64 size, edges, few, many;
 };
 
-// Edges, on the device up to `resident` and from there on the host: where edge 0 would be.
 struct Edges {
     const OFFSET *offsets;
-    const ID *here, *there;
-    uint64 n, resident;
+    InTiers neighbours;
+    uint64 n;
 };
 
 // Levels of a launch at most: one of very many can be interrupted.
@@ -61,4 +60,61 @@ __device__ __forceinline__ void add_block(uint64 *sum, uint64 mine) {
     mine = block_sum(mine);
     if (threadIdx.x == 0 && mine > 0)
         atomicAdd(sum, mine);
+}
+
+// What a kernel has gone along: the level where it stopped, and of this thread edges, and those of
+// them on the host; of all vertices that sent.
+struct Crept {
+    uint64 depth, edges, behind, vertices;
+};
+
+// Goes on from a level to the next, up to `last`, as long as there are vertices and these have
+// fewer than `few` edges. row(u, depth) gives what is called with each neighbour of u, and says
+// whether that is of the next level. `steps`: three, of levels in turn. Cooperative.
+template <typename Row>
+__device__ __forceinline__ Crept creep_on(const Edges &edges, Frontier *steps, GridBarrier *barrier,
+                                          const Lists &lists, uint64 first, uint64 last, uint64 few,
+                                          Row row) {
+    Crept crept = {first, 0, 0, 0};
+    for (;; ++crept.depth) {
+        const uint64 depth = crept.depth;
+        Frontier *step = steps + depth % 3, *next = steps + (depth + 1) % 3;
+        uint64 size = fresh(&step->size);
+        uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
+        if (size == 0 || num_few > lists.most || num_many > MOST_MANY ||
+            fresh(&step->edges) >= few || depth >= last || depth - first >= MOST_CREPT)
+            return crept;
+        if (thread_rank() == 0)
+            steps[(depth + 2) % 3] = Frontier{};
+        const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
+        crept.vertices += size;
+        uint64 found = 0, sent = 0;
+        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
+            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
+            auto take = row(u, depth);
+            // Whole lines of the link.
+            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
+                uint64 e = base + lane();
+                bool taken = false;
+                ID v = 0;
+                if (e >= begin && e < end) {
+                    v = edges.neighbours[e];
+                    crept.edges += 1;
+                    crept.behind += edges.neighbours.is_far(e);
+                    taken = take(v);
+                }
+                uint64 degree = taken ? edges.offsets[v + 1] - edges.offsets[v] : 0;
+                found += taken;
+                sent += degree;
+                append_row(taken, v, degree, next, lists, depth + 1);
+            }
+        };
+        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
+            along(rows[i], 0, 1);
+        for (uint64 i = 0; i < num_many; ++i)
+            along(long_rows[i], warp_rank(), num_warps());
+        add_block(&next->size, found);
+        add_block(&next->edges, sent);
+        grid_sync(barrier);
+    }
 }

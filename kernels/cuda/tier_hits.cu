@@ -6,10 +6,11 @@
 // Why       Both go along rows by source, so that one direction of the edges is enough. A lane adds
 //           up what it has of a row before it tells others.
 
-#include "edges_of_part.cuh"
+#include "weights_of_part.cuh"
 
-__device__ __forceinline__ double times(const WEIGHT *weight, uint64 e, double value) {
-    return weight == nullptr ? value : (double)weight[e] * value;
+__device__ __forceinline__ double times(const Part &part, const WEIGHT *weight, uint64 e,
+                                        double value) {
+    return has_weights(weight) ? (double)weight_of(part, weight, e) * value : value;
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -17,7 +18,8 @@ extern "C" __global__ void __launch_bounds__(256)
                    uint64 *read) {
     count_read(for_places(part,
                           [&](ID u, uint64 e) {
-                              atomicAdd(authority + part.neighbours[e], times(weight, e, hub[u]));
+                              atomicAdd(authority + end_of(part, e),
+                                        times(part, weight, e, hub[u]));
                           }),
                read);
 }
@@ -33,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(256)
             row = u;
             sum = 0;
         }
-        sum += times(weight, e, authority[part.neighbours[e]]);
+        sum += times(part, weight, e, authority[end_of(part, e)]);
     });
     if (sum != 0)
         atomicAdd(hub + row, sum);

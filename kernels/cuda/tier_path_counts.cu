@@ -94,53 +94,22 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     creep_counts(Edges edges, const int32 *level, COUNT *count, Walk *walk, Lists lists,
                  uint64 last, uint64 few) {
+    bool bad = false;
     GridBarrier *barrier = (GridBarrier *)&walk->barrier;
-    bool leads = thread_rank() == 0, bad = false;
-    uint64 first = fresh(&walk->depth), depth = first, walked = 0, behind = 0;
-    for (;; ++depth) {
-        Frontier *step = walk->steps + depth % 3, *next = walk->steps + (depth + 1) % 3;
-        uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
-        if (num_few > lists.most || num_many > MOST_MANY || fresh(&step->edges) >= few ||
-            depth >= last || depth - first >= MOST_CREPT)
-            break;
-        if (leads)
-            walk->steps[(depth + 2) % 3] = Frontier{};
-        const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
-        uint64 found = 0, sent = 0;
-        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
-            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
-            COUNT paths = fresh(count + u);
-            // Whole lines of the link.
-            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
-                OFFSET e = (OFFSET)(base + lane());
-                bool there = e >= begin && e < end, reached = false;
-                ID v = 0;
-                if (there) {
-                    bool far = e >= (OFFSET)edges.resident;
-                    v = (far ? edges.there : edges.here)[e];
-                    walked += 1;
-                    behind += far;
-                    if (level[v] == (int32)depth + 1)
-                        bad |= add(count + v, paths, reached);
-                }
-                uint64 degree = reached ? edges.offsets[v + 1] - edges.offsets[v] : 0;
-                found += reached;
-                sent += degree;
-                append_row(reached, v, degree, next, lists, depth + 1);
-            }
-        };
-        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
-            along(rows[i], 0, 1);
-        for (uint64 i = 0; i < num_many; ++i)
-            along(long_rows[i], warp_rank(), num_warps());
-        add_block(&next->size, found);
-        add_block(&next->edges, sent);
-        grid_sync(barrier);
-    }
-    add_block(&walk->walked, walked);
-    add_block(&walk->behind, behind);
+    Crept crept = creep_on(edges, walk->steps, barrier, lists, fresh(&walk->depth), last, few,
+                           [&](ID u, uint64 depth) {
+                               COUNT paths = fresh(count + u);
+                               return [=, &bad](ID v) {
+                                   bool reached = false;
+                                   if (level[v] == (int32)depth + 1)
+                                       bad |= add(count + v, paths, reached);
+                                   return reached;
+                               };
+                           });
+    add_block(&walk->walked, crept.edges);
+    add_block(&walk->behind, crept.behind);
     if (bad)
         walk->overflow = 1;
-    if (leads)
-        walk->depth = depth;
+    if (thread_rank() == 0)
+        walk->depth = crept.depth;
 }

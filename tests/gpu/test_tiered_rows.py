@@ -115,6 +115,7 @@ def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
     for seed in range(24):
         monkeypatch.setattr(tiered_bfs, "FEW", (1 << 18, 8, 0)[seed % 3])
         monkeypatch.setattr(tiered_bfs, "MOST_ROWS", (1 << 18, 3)[seed % 2])
+        monkeypatch.setattr(tiered_bfs, "IN_PLACE", (1 << 22, 0)[seed // 6 % 2])
         graph = random_small(seed)
         source = seed % graph.n
         found, report = limited(
@@ -129,10 +130,11 @@ def test_searches_of_small_graphs(way, cutoff, limited, monkeypatch):
 @pytest.mark.parametrize("direction", ["auto", "push"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_searches_of_shapes(shape, way, direction, limited):
+def test_searches_of_shapes(shape, way, direction, limited, monkeypatch):
     cutoff = 20 if shape in ("path", "grid") and way in ("stream", "compact") else None
     for directed, ids, share in ((False, "uint32", 0), (False, "uint64", 0.4), (True, "uint32", 1)):
         view = SHAPES[shape](directed=directed, ids=ids).view()
+        monkeypatch.setattr(tiered_bfs, "IN_PLACE", (1 << 22) * (share > 0))
         with dask.config.set({"graphgpu.direction": direction}):
             found, report = limited(tiered.bfs, view, share, way, 1, cutoff=cutoff, targets=None)
         np.testing.assert_array_equal(found, levels(view, 1, cutoff=cutoff))
@@ -161,6 +163,27 @@ def test_levels_of_few_edges_are_left_to_the_device(limited):
     assert [each.supersteps for each in report.advances] == [found.max() + 1]
     assert list(report.moved) == ["zero-copy"]
     assert report.moved["zero-copy"]["bytes"] <= view.num_edges * 4
+
+
+@pytest.mark.parametrize("direction", ["auto", "push"])
+def test_levels_that_cross_fast_are_read_without_a_look_at_segments(
+    direction, limited, monkeypatch
+):
+    """As many bytes are told as with one."""
+    monkeypatch.setattr(tiered_bfs, "FEW", 0)
+    view, told, superstep = rmat(11).view(), [], transfer.Transfer.superstep
+    for most in (1 << 22, 0):
+        monkeypatch.setattr(tiered_bfs, "IN_PLACE", most)
+        monkeypatch.setattr(tiered_counts, "IN_PLACE", most)
+        monkeypatch.setattr(transfer.Transfer, "superstep", None if most else superstep)
+        with dask.config.set({"graphgpu.direction": direction}):
+            level, search = limited(
+                tiered.bfs, view, 0.2, "zero-copy", 0, cutoff=None, targets=None
+            )
+        counts = simple(view)
+        _, count = limited(tiered.path_counts, counts, 0.2, "zero-copy", 0, level, dtype="float64")
+        told.append([report.moved["zero-copy"]["bytes"] for report in (search, count)])
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 32, 33, 100])
@@ -232,7 +255,7 @@ def levels(view, source, **given):
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_path_counts_of_shapes(shape, way, dtype, limited):
+def test_path_counts_of_shapes(shape, way, dtype, limited, monkeypatch):
     cutoff = 90 if shape == "path" else None
     for directed in (False, True):
         view = simple(SHAPES[shape](directed=directed).view())
@@ -241,6 +264,7 @@ def test_path_counts_of_shapes(shape, way, dtype, limited):
         kind = "float64" if shape == "grid" else dtype
         expected = cpu.path_counts(view, 1, level, dtype=kind, report=Report("test"))
         for share in SHARES:
+            monkeypatch.setattr(tiered_counts, "IN_PLACE", (1 << 22) * (share > 0))
             found, report = limited(tiered.path_counts, view, share, way, 1, level, dtype=kind)
             assert found.dtype == kind
             np.testing.assert_allclose(found, expected, rtol=1e-12 if kind == "float64" else 0)
@@ -255,6 +279,7 @@ def test_path_counts_of_small_graphs(way, limited, monkeypatch):
         view = simple(graph.view())
         source = seed % graph.n
         level = levels(view, source)
+        monkeypatch.setattr(tiered_counts, "IN_PLACE", (1 << 22, 0)[seed % 2])
         expected = cpu.path_counts(view, source, level, dtype="int64", report=Report("test"))
         found, _ = limited(tiered.path_counts, view, 0, way, source, level, dtype="int64")
         np.testing.assert_array_equal(found, expected)

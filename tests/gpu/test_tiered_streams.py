@@ -39,14 +39,15 @@ def limited(monkeypatch):
 
 
 def weighted(graph, kind):
-    """With random weights, or without."""
+    """With random weights, or without: small whole numbers, or of float64 any."""
     if kind is None:
         return graph
-    weight = np.random.default_rng(7).integers(1, 9, len(graph.source)).astype(kind)
+    rng, number = np.random.default_rng(7), len(graph.source)
+    weight = rng.random(number) if kind == "float64" else rng.integers(1, 9, number).astype(kind)
     return replace(graph, weight=weight)
 
 
-@pytest.mark.parametrize("weight", [None, "int64", "float32"])
+@pytest.mark.parametrize("weight", [None, "int64", "float32", "float64"])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hits_of_shapes(shape, directed, weight, limited):
@@ -59,7 +60,7 @@ def test_hits_of_shapes(shape, directed, weight, limited):
         assert sum(each.edges for each in report.advances) == 10 * view.num_edges
 
 
-@pytest.mark.parametrize("weight", [None, "int64", "float32"])
+@pytest.mark.parametrize("weight", [None, "int64", "float32", "float64"])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_forests_of_shapes(shape, directed, weight, limited):
@@ -70,6 +71,16 @@ def test_forests_of_shapes(shape, directed, weight, limited):
         for share in SHARES:
             found, _ = limited(tiered.spanning_forest, view, share)
             assert forest_of(found) == expected
+
+
+@pytest.mark.parametrize(("kind", "size"), [("int64", 4), ("float32", 4), ("float64", 12)])
+def test_weights_cross_in_words_where_they_fit(kind, size, limited):
+    view = weighted(rmat(10, 8), kind).view()
+    for name, given, passes in (("hits", (0, 3), 6), ("spanning_forest", (), 1)):
+        _, report = limited(getattr(tiered, name), view, 0, "stream", *given)
+        crossed = report.moved["stream"]["bytes"]
+        assert crossed <= passes * view.num_edges * size, name
+        assert crossed >= passes * (view.num_edges - 2 * limits.BLOCK) * size, name
 
 
 def forest_of(found):
@@ -134,17 +145,40 @@ def test_small_graphs(limited, monkeypatch):
         assert found.tolist() == expected.tolist(), seed
 
 
+@pytest.mark.parametrize("way", ["auto", "stream", "compact"])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_cores_of_shapes(shape, directed, limited):
+def test_cores_of_shapes(shape, directed, way, limited):
     view = SHAPES[shape](directed=directed).view()
     expected = cpu.core_numbers(view, Report("test"))
-    k = int(expected.max()) // 2 + 1
     for share in SHARES:
-        found, _ = limited(tiered.core_numbers, view, share)
+        found, report = limited(tiered.core_numbers, view, share, way)
         np.testing.assert_array_equal(found, expected)
-        inside, _ = limited(lambda view, report: tiered.k_core(view, k, report), view, share)
-        np.testing.assert_array_equal(inside, expected >= k)
+        assert set(report.moved) <= {"zero-copy" if way == "auto" else way, "stream"}
+        for k in (
+            -1,
+            0,
+            1,
+            int(expected.max()) // 2 + 1,
+            int(expected.max()) + 1,
+            view.num_vertices + 1,
+        ):
+            inside, _ = limited(
+                lambda view, report, k=k: tiered.k_core(view, k, report), view, share, way
+            )
+            np.testing.assert_array_equal(inside, expected >= k)
+
+
+def test_cores_read_each_row_once_over_the_link(limited):
+    view = rmat(11, 16).view()
+    rows = simple(view).out
+    _, report = limited(tiered.core_numbers, view, 0, "zero-copy")
+    (peel,), crossed = report.advances, report.moved["zero-copy"]["bytes"]
+    resident = limits.BUFFERS * limits.BLOCK  # in the place of buffers
+    assert resident < peel.edges <= rows.num_edges
+    assert (
+        0 <= peel.edges * rows.neighbours.itemsize - crossed <= resident * rows.neighbours.itemsize
+    )
 
 
 @pytest.mark.parametrize("name", ["hits", "spanning_forest", "strong_components", "core_numbers"])

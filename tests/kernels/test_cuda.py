@@ -29,6 +29,14 @@ PATHS = [
         strict=True,
     )
 ]
+# Of edges with weights in words: 24 bits of an end, 6 of a weight less 1.
+WORDS = {
+    "PACKED": "24",
+    "WORD": "uint32",
+    "WEIGHT": "float",
+    "WEIGHT_IN(word)": "(float)(int64)(((uint64)word >> 24 & 63ull) + 1ull)",
+}
+
 # What each source is written over, as lists of macros from the narrowest to the widest. Sources that
 # are compiled with generated text have their own tests.
 GIVEN = {
@@ -46,7 +54,7 @@ GIVEN = {
     "louvain": SUMS,
     "multi_bfs": IDS,
     "path": IDS,
-    "peeling": IDS,
+    "peeling": [*IDS, *({**ids, "TIERED": "1"} for ids in IDS)],
     "shards": IDS,
     "tiers": IDS,
     "betweenness": [
@@ -67,11 +75,13 @@ GIVEN = {
     "tier_forest": [
         {**ids, "RANK": "int64", "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
-    ],
+    ]
+    + [{**IDS[0], "RANK": "int64", **WORDS}],
     "tier_hits": [
         {**ids, "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
-    ],
+    ]
+    + [{**IDS[0], **WORDS}],
     "tier_peeling": IDS,
     "tier_strong_components": IDS,
     "tier_path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],

@@ -120,10 +120,10 @@ def test_compiles_the_ways_that_are_measured(architecture, case, way, source):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
-@pytest.mark.parametrize(("word", "size"), [("ID", 1), ("ID", 3), ("unsigned long long", 7)])
-def test_compiles_for_words_of_some_bytes(architecture, word, size):
+@pytest.mark.parametrize(("word", "size"), [("ID", 1), ("ID", 19), ("unsigned long long", 55)])
+def test_compiles_for_words_of_some_bits(architecture, word, size):
     given = lowered(*CASES["power float32"], np.uint32, np.uint32).sources("program")
-    packed = {"WORD": word, "PACKED": "24" if size > 4 else "0", "WORD_BYTES": str(size)}
+    packed = {"WORD": word, "PACKED": "24" if size > 32 else "0", "WORD_BITS": str(size)}
     defines = {**given.pop("defines"), "TIERED": "1", **packed}
     assert cuda_cubin("program", architecture, defines=defines, **given)[:4] == b"\x7fELF"
 

@@ -91,7 +91,7 @@ class Lowered:
         int64 = np.dtype(np.int64)
         self.defines = {
             **dict.fromkeys(("FILTERED", "ATOMIC", "SHARDS", "TAIL", "TIERED", "PACKED"), "0"),
-            "WORD_BYTES": "0",
+            "WORD_BITS": "0",
             "WORD": "ID",
             **({} if packing is None else packing.macros),
             **defines,

@@ -31,15 +31,18 @@ def degree_lists(
     tuple
         Arrays: queue, rows of the pieces, pieces. And the separators that they are made for.
     """
-    n, num_edges = rows.num_vertices, rows.num_edges
+    n, id_dtype = rows.num_vertices, rows.neighbours.dtype
     medium, large = configured_separators(separators)
-    pieces = (
-        num_edges // PIECE + min(n, num_edges // large) + 1
-    )  # the last of a row is a part of one
-    id_dtype = rows.neighbours.dtype
+    pieces = most_pieces(rows, large)
     arrays = (
         cupy.empty(teams * n, id_dtype),
         cupy.empty(teams * pieces, id_dtype),
         cupy.empty(teams * pieces, cupy.uint32),
     )
     return arrays, (np.uint32(medium), np.uint32(large))
+
+
+def most_pieces(rows: Adjacency, large: int) -> int:
+    """Pieces of the rows that have so many edges or more, at most."""
+    # The last one of a row is a part of one.
+    return rows.num_edges // PIECE + min(rows.num_vertices, rows.num_edges // large) + 1

@@ -8,18 +8,21 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.degree_lists import degree_lists
+from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists, most_pieces
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.schedule import configured_separators
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -75,24 +78,56 @@ def k_core(view: View, k: int, report: Report) -> Any:
 def _peeled(here: DeviceView, up_to: int | None, report: Report) -> Any:
     """Core numbers; or with `up_to` numbers that are larger for vertices whose core number is."""
     rows = here.symmetric
+    return peeled(rows, rows.neighbours, {}, SEPARATORS, up_to, report)[0]
+
+
+def peeled(
+    rows: Adjacency,
+    neighbours: Any,
+    defines: Mapping[str, str],
+    separators: tuple[int, int],
+    up_to: int | None,
+    report: Report,
+) -> tuple[Any, int]:
+    """Degrees at which vertices of a simple graph are peeled, which are core numbers, and edges read of host memory.
+
+    Parameters
+    ----------
+    rows : Adjacency
+        Offsets on the device.
+    neighbours : array or struct
+        What peeling.cu reads them from, as `defines` say.
+    separators
+        Of the worklists, unless the user has others.
+    up_to : int, optional
+        Vertices that are not peeled up to this level are left with any larger number.
+    """
     n = rows.num_vertices
     degree = cupy.empty(n, rows.offsets.dtype)
-    lists, separators = degree_lists(rows)
-    state = State([("barrier", np.uint64), ("read", np.uint64)], {0: "peel"})
+    lists, limits = degree_lists(rows, separators=separators)
+    words = [(name, np.uint64) for name in ("barrier", "read", "far")]
+    state = State(words, {0: "peel"})
     types = integer_types(rows.neighbours.dtype, rows.offsets.dtype)
     launch.cooperative(
-        cuda("peeling", defines=types).kernel("peeling"),
+        cuda("peeling", defines={**types, **defines}).kernel("peeling"),
         (
-            rows.offsets, rows.neighbours, np.uint64(n), degree,
+            rows.offsets, neighbours, np.uint64(n), degree,
             np.uint64(up_to or 0), np.uint32(up_to is not None),
-            cupy.empty(2 * n, rows.neighbours.dtype), *lists, *separators, state.memory,
+            cupy.empty(2 * n, rows.neighbours.dtype), *lists, *limits, state.memory,
         ),
     )  # fmt: skip
-    (run,) = state.read()[1]
+    found, (run,) = state.read()
     report.advance(
         run.direction, supersteps=run.supersteps, frontier=n, edges=run.edges,
         bytes=run.edges * (rows.neighbours.itemsize + degree.itemsize)
         + n * (8 + 2 * rows.neighbours.itemsize + 2 * degree.itemsize),
         seconds=run.seconds,
     )  # fmt: skip
-    return degree
+    return degree, int(found["far"])
+
+
+def bytes_of_peeling(rows: Adjacency, separators: tuple[int, int]) -> int:
+    """Device memory that `peeled` takes beside the rows, and core numbers on their way."""
+    degree, ids = rows.offsets.itemsize, rows.neighbours.itemsize
+    pieces = most_pieces(rows, configured_separators(separators)[1])
+    return rows.num_vertices * (degree + 3 * ids + 8) + pieces * (ids + 4)

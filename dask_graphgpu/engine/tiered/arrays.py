@@ -30,11 +30,11 @@ class TieredArrays(Arrays):
     """`Arrays` of vertices on the device, with edges by source in an `EdgeStore`."""
 
     def __init__(
-        self, binding: Binding, sources: np.ndarray | None, cut: Cut, size: int | None = None
+        self, binding: Binding, sources: np.ndarray | None, cut: Cut, bits: int | None = None
     ) -> None:
-        """``size``: bytes of an edge, where these stand one after the other as of `bytes_in_order`."""
-        self._cut, self._size, self.packing = cut, size, packing_of(binding)
-        self.macros = {"TIERED": "1", "WORD_BYTES": str(size or 0)}
+        """``bits``: of an edge, where these stand one after the other as of `bits_in_order`."""
+        self._cut, self._bits, self.packing = cut, bits, packing_of(binding)
+        self.macros = {"TIERED": "1", "WORD_BITS": str(bits or 0)}
         super().__init__(binding, sources)
 
     @cached_property
@@ -42,7 +42,7 @@ class TieredArrays(Arrays):
         """The edges that messages go along."""
         names = tuple(columns(self.binding))
         kind, _ = kinds_of(self.binding.send)
-        given = self.edge_view, self.binding.send, names, self._cut, self.packing, self._size
+        given = self.edge_view, self.binding.send, names, self._cut, self.packing, self._bits
         return kind(*given)
 
     def edges(self, kind: str) -> Adjacency:

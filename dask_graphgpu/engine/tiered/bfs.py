@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
+from dask_graphgpu.engine.tiered.creeping import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 # Of tier_bfs.cu: bytes of struct Search, and its first words.
 _SEARCH_BYTES = 512
-_WORDS = ("depth", "found", "pulls", "read", "crept", "passed", "walked", "behind")
+_WORDS = (
+    "depth", "found", "pulls", "read", "crept", "passed", "walked", "behind", "surveyed",
+    "of front", "over the link of front", "rows of front", "of left", "over the link of left",
+)  # fmt: skip
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
@@ -79,7 +82,8 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     lists, no_lists = struct([listed, most]), struct([0, 0])
     edges = edges_of(tier)
     pulls = np.uint32(not view.directed and configured_direction() == "auto")
-    few = np.uint64(FEW if rows.transfer.way in ("auto", "zero-copy") else 0)
+    transfer = rows.transfer
+    few = np.uint64(FEW if transfer.reads else 0)
     last = np.uint64(2**64 - 1 if cutoff is None else cutoff)
     behind = np.uint64(view.num_edges - tier.cut.resident)
     go, stream = rows.along("level_part", level, search), cupy.cuda.get_current_stream()
@@ -94,15 +98,19 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
             rows.over_vertices("choose_rows", *given, shared=True)
             bring(search, words[: len(_WORDS)], stream)
             seen.record(stream)
-            rows.transfer.superstep(rows.active, go)
             seen.synchronize()
             found = dict(zip(_WORDS, words.tolist(), strict=False))
             now = time.perf_counter()
             _note(report, before, found, ids.itemsize, rows.n, now - began)
-            rows.transfer.read((found["behind"] - before["behind"]) * ids.itemsize)
+            transfer.read((found["behind"] - before["behind"]) * ids.itemsize)
             before, began = found, now
             if not found["found"]:
                 return rows.to_caller(level)
+            crossing = found[f"over the link of {'left' if found['pulls'] else 'front'}"]
+            if transfer.reads and crossing <= IN_PLACE:
+                transfer.in_place(go, crossing)
+            else:
+                transfer.superstep(rows.active, go)
             rows.over_vertices("next_level", search, alone=1)
             rows.over_vertices("survey", edges, level, search, lists, shared=True)
     finally:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 # is what a level takes that the host looks at. Long rows of a list.
 FEW, MOST_ROWS, LONG_ROWS = 1 << 20, 1 << 18, 1024
 
+# Edges over the link of a level that are read where they lie, without a look in which segments they are: some 0.4 ms.
+IN_PLACE = 1 << 22
+
 
 def edges_of(tier: EdgeStore) -> Any:
     """Struct Edges."""
@@ -18,4 +21,4 @@ def edges_of(tier: EdgeStore) -> Any:
     from dask_graphgpu.engine.tiered.copies import address
 
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
-    return struct([tier.offsets, *map(address, places), tier.num_vertices, tier.cut.resident])
+    return struct([tier.offsets, *map(address, places), tier.cut.resident, tier.num_vertices])

@@ -22,7 +22,7 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
-from dask_graphgpu.engine.tiered.packed import bytes_in_order
+from dask_graphgpu.engine.tiered.packed import bits_in_order
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Moved, Transfer
 from dask_graphgpu.report import Report
@@ -61,8 +61,7 @@ def prepared(
     limit, exact
         As of `Synchronous.run`.
     """
-    size = bytes_in_order(binding)
-    edge = size or packed.bytes_of_edge(binding)
+    bits, edge = bits_in_order(binding), bytes_of_edge(binding)
     beginning = None if keeper is None else Beginning(keeper, False, None)
 
     def attempt(cut: Cut) -> State:
@@ -75,7 +74,7 @@ def prepared(
             cut = cut.without_buffers()
         elif chosen != "stream":
             chosen = "stream"
-        arrays = TieredArrays(binding, places, cut, size)
+        arrays = TieredArrays(binding, places, cut, bits)
         found = None if beginning is None else beginning(arrays)
         _, kind = kinds_of(binding.send)
         engine = Dense(arrays, report, kind(arrays.tier, chosen, arrays.edge_view.defines))
@@ -84,12 +83,13 @@ def prepared(
     return attempt
 
 
-def bytes_of_edge(binding: Binding) -> int:
+def bytes_of_edge(binding: Binding) -> float:
     """What an edge takes here."""
-    return bytes_in_order(binding) or packed.bytes_of_edge(binding)
+    bits = bits_in_order(binding)
+    return packed.bytes_of_edge(binding) if bits is None else bits / 8
 
 
-def _faster(cut: Cut, edge: int, rates: link.Rates) -> str:
+def _faster(cut: Cut, edge: float, rates: link.Rates) -> str:
     """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
     lengths = np.diff(cut.bounds)
     streamed = np.maximum(lengths * edge / rates.copies + _BETWEEN, _PART).sum()
@@ -184,7 +184,7 @@ class Dense(TieredSynchronous):
 
     def _report(self, control: dict[str, int]) -> None:
         tier, done = self.arrays.tier, control["completed"] - self._before
-        beyond = (tier.num_edges - tier.cut.resident) * tier.bytes_of_edge
+        beyond = tier.bytes_of(tier.num_edges - tier.cut.resident)
         if self.transfer.way == "zero-copy" and beyond and done > 0:
             self.transfer.moved["zero-copy"] = Moved(done, done, done * beyond)
         super()._report(control)

@@ -41,7 +41,7 @@ class DiskTier(EdgeStore):
         return dict.fromkeys(self.arrays, 0)
 
     def _at_hand(
-        self, names: Sequence[str], packing: Packing | None, size: int | None
+        self, names: Sequence[str], packing: Packing | None, bits: int | None
     ) -> dict[str, Any]:
         return {"neighbours": self.host.neighbours, **{n: self.host.columns[n] for n in names}}
 
@@ -141,7 +141,7 @@ def limit_of(rows: Adjacency) -> int:
     return limit
 
 
-def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
+def cut_of(rows: Adjacency, edge: float, vertices: int, what: str) -> Cut:
     """As of `Cut.of`, for the edges of some rows; of those on disk buffers are no larger than the host has room for.
 
     Raises
@@ -160,9 +160,9 @@ def cut_of(rows: Adjacency, edge: int, vertices: int, what: str) -> Cut:
     return cut
 
 
-def _on_host(rows: PagedAdjacency, cut: Cut, edge: int) -> int:
+def _on_host(rows: PagedAdjacency, cut: Cut, edge: float) -> int:
     """Bytes of memory: rows without edges, an answer, and pages at hand, from which the device copies."""
-    pages = bytes_ahead(rows) + 2 * cut.segment * edge
+    pages = bytes_ahead(rows) + int(2 * cut.segment * edge)
     vertices = rows.offsets.nbytes + rows.counts.nbytes + 8 * rows.num_vertices
     return vertices + pages
 

@@ -58,7 +58,7 @@ def room(rows: Adjacency) -> int | None:
 
 
 def cut_of(
-    rows: Adjacency, edge: int, vertices: int, limit: int, what: str, *, gathers: bool = False
+    rows: Adjacency, edge: float, vertices: int, limit: int, what: str, *, gathers: bool = False
 ) -> Cut:
     """As of `Cut.of`, for edges that are all pinned where they do not fit the device.
 
@@ -78,10 +78,10 @@ def cut_of(
     cut = Cut.of(number, edge, vertices, limit, what)
     if left is None or not cut.segment:
         return cut
-    pinned = number * edge + SMALL
+    pinned, block = int(number * edge) + SMALL, int(BLOCK * edge)
     if gathers:
-        pinned += rows.num_vertices * bytes_of_row(rows) + BUFFERS * BLOCK * edge
-        most = max(left - pinned, 0) // BUFFERS + BLOCK * edge
+        pinned += rows.num_vertices * bytes_of_row(rows) + BUFFERS * block
+        most = max(left - pinned, 0) // BUFFERS + block
         cut = Cut.of(number, edge, vertices, limit, what, most=most)
     if pinned > left:
         held = _held(rows)

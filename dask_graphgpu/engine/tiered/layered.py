@@ -85,6 +85,8 @@ def stretches(starts: np.ndarray, least: int, cut: Cut) -> list[Stretch]:
 class LayeredTier:
     """Edges by layers, the first ones on the device and all in pinned memory, where they do not fit."""
 
+    per_item = 1
+
     def __init__(
         self, view: DeviceView, rows: Adjacency, edges: Layered, names: tuple[str, ...], cut: Cut
     ) -> None:

@@ -139,11 +139,11 @@ class Cut:
 
     @classmethod
     def of(
-        cls, num_edges: int, edge: int, vertices: int, limit: int, what: str, most: int = _MOST
+        cls, num_edges: int, edge: float, vertices: int, limit: int, what: str, most: int = _MOST
     ) -> Cut:
         """For edges of ``edge`` bytes, beside ``vertices`` bytes that do not depend on it.
 
-        A buffer takes ``most`` bytes, and 32 MiB, at most.
+        A block takes a whole number of bytes, a buffer ``most`` of them, and 32 MiB, at most.
 
         Raises
         ------
@@ -153,15 +153,16 @@ class Cut:
         left = limit - vertices
         if 0 <= num_edges * edge <= left:
             return cls(num_edges, 0, num_edges)
-        least = vertices + BUFFERS * BLOCK * edge
+        block = int(edge * BLOCK)
+        least = vertices + BUFFERS * block
         if limit < least:
             raise LimitTooSmall(
                 f"{what} needs {least:,} bytes of the GPU's memory, and graphgpu.device-memory-limit "
                 f"is {limit:,}: edges may stay in host memory, what belongs to vertices may not; set "
                 "it to at least as much"
             )
-        segment = max(min(_MOST, most, left // _SHARE) // (edge * BLOCK), 1) * BLOCK
-        resident = (left // edge - BUFFERS * segment) // BLOCK * BLOCK
+        segment = max(min(_MOST, most, left // _SHARE) // block, 1) * BLOCK
+        resident = left // block * BLOCK - BUFFERS * segment
         return cls(resident, segment, num_edges)
 
     def without_buffers(self) -> Cut:

@@ -11,6 +11,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 # cross in rounds that begin with the resident ones, where these are the hubs'.
 _READ, _CROSSED = 1.3, 1.2
 
-# Edges a round below which buckets are made wider: fewer than of edges in the device's memory, as what
-# is relaxed before its time takes the link's.
+# Edges a round below which buckets are made wider, where no hubs are on the device: fewer than of edges in
+# its memory, as what is relaxed before its time takes the link's. Else half of it is not beyond the link,
+# and rounds are what takes the time.
 STARVED = 1 << 13
 
 # Bytes that could cross the link while such rounds look at the host and start kernels: 5 ms.
@@ -50,13 +52,23 @@ def pays(binding: Binding, cut: Cut) -> bool:
     It follows from the graph and what fits the device, so that a run that goes on from a checkpoint
     is of the same kind. Without hubs on the device nothing bounds how many rounds there are.
     """
-    rows, rest = binding.send, cut.num_edges - cut.resident
-    first = int(np.searchsorted(rows.offsets, cut.resident, side="right")) - 1
-    if cut.resident * rows.num_vertices < _HUBS * cut.num_edges * max(first, 1):
+    rows, rest, first = binding.send, cut.num_edges - cut.resident, _first_beyond(binding, cut)
+    if not _has_hubs(binding, cut):
         return True
     edge = bytes_of_edge(binding)
     lines = min(rest, rows.num_vertices - first) * num_arrays(binding) * LINE // 2
     return _READ * (rest * edge + lines) < _CROSSED * rest * edge + _ROUNDS
+
+
+def _first_beyond(binding: Binding, cut: Cut) -> int:
+    """The first row that is not on the device as a whole."""
+    return int(np.searchsorted(binding.send.offsets, cut.resident, side="right")) - 1
+
+
+def _has_hubs(binding: Binding, cut: Cut) -> bool:
+    """Whether the rows on the device are much longer than any."""
+    rows, first = cut.resident * binding.send.num_vertices, max(_first_beyond(binding, cut), 1)
+    return rows >= _HUBS * cut.num_edges * first
 
 
 def prepared(
@@ -104,11 +116,11 @@ class TieredNearFar(near_far.NearFar):
 
     @property
     def _starved(self) -> int:
-        return STARVED
+        arrays = self.arrays
+        return near_far.STARVED if _has_hubs(arrays.binding, arrays.tier.cut) else STARVED
 
     def _layout(self, lists: np.dtype[Any]) -> np.dtype[Any]:
-        there = [(name, "u8") for name in ("resident", "neighbours_there")]
-        return np.dtype([*lists.descr, *there, ("there", self.arrays.lowered.glue.layout)])
+        return _layout(lists, self.arrays.lowered.glue.layout)
 
     def _neighbours(self) -> Any:
         return self.arrays.tier.resident["neighbours"]
@@ -131,3 +143,10 @@ class TieredNearFar(near_far.NearFar):
             if member.of == "column":
                 made[member.name] = address(begins[member.what])
         return made
+
+
+@lru_cache(maxsize=64)
+def _layout(lists: np.dtype[Any], run: np.dtype[Any]) -> np.dtype[Any]:
+    """Struct Lists with where the other edges are; it takes as long to make as a few launches."""
+    there = [(name, "u8") for name in ("resident", "neighbours_there")]
+    return np.dtype([*lists.descr, *there, ("there", run)])

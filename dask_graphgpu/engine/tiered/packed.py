@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,13 +12,14 @@ from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.kernels.cpu.packing import put_bytes
+from dask_graphgpu.engine.tiered.limits import BLOCK
+from dask_graphgpu.kernels.cpu.packing import put_bits
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
-# Edges that are words on their way to fewer bytes.
-_AT_ONCE = 1 << 22
+# Edges that are words on their way to fewer bits, and how many fewer make it worth a second copy of the edges.
+_AT_ONCE, _FEWER = 1 << 22, 7 / 8
 
 _packings: WeakKeyDictionary[Binding, Packing | None] = WeakKeyDictionary()
 
@@ -34,7 +35,13 @@ def packing_of(binding: Binding) -> Packing | None:
 
 
 def _packing(binding: Binding) -> Packing | None:
-    read, rows, view = columns(binding), binding.send, sending(binding)
+    return packing_of_rows(sending(binding), binding.send, columns(binding))
+
+
+def packing_of_rows(
+    view: DeviceView, rows: Adjacency, read: Mapping[str, np.dtype[Any]]
+) -> Packing | None:
+    """How edges are words with the columns that are read, of these types; None where they are not."""
     if isinstance(rows, PagedAdjacency):  # they stay as they are on disk
         return None
     ranges = {name: _range_of(view, rows.columns[name]) for name in read}
@@ -59,10 +66,10 @@ def bytes_apart(binding: Binding) -> int:
     return int(binding.send.neighbours.itemsize) + read
 
 
-def bytes_in_order(binding: Binding) -> int | None:
-    """What an edge takes where whole bytes stand one after the other, with no more than are used.
+def bits_in_order(binding: Binding) -> int | None:
+    """What an edge takes where bits stand one after the other, with no more than are used.
 
-    That is for kernels that go along all edges as they lie. None: it is no less, or edges are not words.
+    That is for kernels that go along all edges as they lie. None: it is hardly less, or edges are not words.
     """
     if isinstance(binding.send, PagedAdjacency):
         return None
@@ -74,8 +81,7 @@ def bytes_in_order(binding: Binding) -> int | None:
         word = binding.send.neighbours.dtype
     else:
         return None
-    size = -(-bits // 8)
-    return size if size < word.itemsize else None
+    return bits if bits <= _FEWER * 8 * word.itemsize else None
 
 
 def num_arrays(binding: Binding) -> int:
@@ -93,19 +99,24 @@ def packed(
 
 
 def in_order(
-    packing: Packing | None, size: int, rows: Adjacency, empty: Callable[[int, Any], np.ndarray]
+    packing: Packing | None, bits: int, rows: Adjacency, empty: Callable[[int, Any], np.ndarray]
 ) -> np.ndarray:
-    """The words of all edges, or their other ends, in so many bytes each; as `packed`."""
-    made, number = empty(rows.num_edges, np.dtype(f"V{size}")), rows.num_edges
-    out = made.view(np.uint8)
+    """The words of all edges, or their other ends, in so many bits each: an item for `limits.BLOCK` edges.
+
+    Otherwise as `packed`.
+    """
+    number = rows.num_edges
+    made = empty(-(-number // BLOCK), np.dtype(f"V{BLOCK // 8 * bits}"))
+    out = made.view(np.uint32)
     for lo in range(0, number, _AT_ONCE):
         part = slice(lo, min(lo + _AT_ONCE, number))
         words = ends = rows.neighbours[part]
         if packing is not None:
             words = np.empty(len(ends), packing.word)
             packing.put(words, ends, {name: each[part] for name, each in rows.columns.items()})
-        into = out[part.start * size : part.stop * size]
-        for_blocks(put_bytes, even_blocks(len(words)), words, size, into)
+        groups = -(-len(words) // BLOCK) * (BLOCK // 32)
+        into = out[lo // 32 * bits : (lo // 32 + groups) * bits]
+        for_blocks(put_bits, even_blocks(groups), words, bits, into)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
+from dask_graphgpu.engine.tiered.creeping import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows
@@ -71,7 +71,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         levels, count = to_device(level, rows.tier.kept), cupy.zeros(n, kind)
         count[source] = 1
         overflow = cupy.zeros(1, np.uint64)
-        pulls = _pulled(rows, levels, depth) if not view.directed else [False] * depth
+        pulls, crossing = _pulled(rows, levels, depth, may_pull=not view.directed)
 
         def by_parts(step: int) -> None:
             pulled = pulls[step]
@@ -79,10 +79,14 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
                 "find_level", levels, np.uint64(n), np.int32(step + pulled), rows.active
             )
             given = levels, np.int32(step), np.uint32(pulled), count, overflow, rows.read
-            rows.transfer.superstep(rows.active, rows.along("count_part", *given))
+            go = rows.along("count_part", *given)
+            if rows.transfer.reads and crossing[step] <= IN_PLACE:
+                rows.transfer.in_place(go, crossing[step])
+            else:
+                rows.transfer.superstep(rows.active, go)
 
         walked = bad = 0
-        if depth > _DEEP and rows.transfer.way in ("auto", "zero-copy"):
+        if depth > _DEEP and rows.transfer.reads:
             walked, bad = _crept(rows, levels, count, depth, by_parts)
         else:
             for step in range(depth):
@@ -132,8 +136,10 @@ def _crept(
     return walked, bad
 
 
-def _pulled(rows: TieredRows, levels: Any, depth: int) -> list[bool]:
-    """Of each level, whether the next one's rows are fewer bytes over the link than its own."""
+def _pulled(
+    rows: TieredRows, levels: Any, depth: int, *, may_pull: bool
+) -> tuple[list[bool], list[int]]:
+    """Of each level, whether the next one's rows are fewer bytes over the link than its own; and the edges of those."""
     import cupy
 
     from dask_graphgpu.engine.tiered import link
@@ -144,6 +150,5 @@ def _pulled(rows: TieredRows, levels: Any, depth: int) -> list[bool]:
     rows.over_vertices("measure_levels", *given, shared=True)
     edges, number = cupy.asnumpy(found).astype(np.int64)
     size = edges * rows.tier.bytes_of_edge + number * link.LINE
-    own, following = size[:-1], size[1:]
-    fewer: list[bool] = (following < own).tolist()
-    return fewer
+    pulled = (size[1:] < size[:-1]) & may_pull
+    return pulled.tolist(), np.where(pulled, edges[1:], edges[:-1]).tolist()

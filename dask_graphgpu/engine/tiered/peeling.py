@@ -1,4 +1,4 @@
-"""Core numbers by peeling, over edges in host memory: each vertex's row is brought once, when it leaves.
+"""Core numbers by peeling, over edges in host memory: each vertex's row crosses the link once, when it leaves.
 
 References
 ----------
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-_VERTEX = 16  # bytes: a degree, flags, and what is compared on the way
+# Of peeling where kernels read rows where they lie: each row of a warp or of blocks, and from how many edges.
+_SEPARATORS = (1, 512)
+
+_VERTEX = 16  # bytes by parts: a degree, flags, and what is compared on the way
 
 
 def core_numbers(view: View, report: Report) -> Any:
@@ -41,8 +44,10 @@ def core_numbers(view: View, report: Report) -> Any:
 
     Notes
     -----
-    Vertices of the least degree that is left go together, then those that come down to it by that [1]_. Each time
-    takes the host a look: some tens of microseconds, as often as there are layers in the peel.
+    Vertices of the least degree that is left go together, then those that come down to it by that [1]_. That is
+    one launch, as where all edges are on the device; it reads the others where they lie. On disk, or where
+    ``graphgpu.transfer`` has edges brought, each of these steps takes the host a look: some tens of microseconds,
+    as often as there are layers in the peel.
     """
     return _peeled(view, None, report)[0].astype(np.int64)
 
@@ -57,39 +62,71 @@ def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
     import cupy
 
     from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.copies import to_device
+    from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling
+    from dask_graphgpu.engine.tiered.disk import transfer_of
     from dask_graphgpu.engine.tiered.rows import TieredRows
 
     here = DeviceView.of(view)
     simple = here.made("simple", view.simple)
-    n, began, ids = here.n, time.perf_counter(), here.id_dtype
+    rows, n = simple.out, here.n
+    if (
+        most is not None and not 0 < most <= n
+    ):  # in it are all, or none: more neighbours than there are vertices
+        return None, here.to_caller(cupy.full(n, most < 1))
     if not n:
         return here.to_caller(cupy.empty(0, np.uint32)), here.to_caller(cupy.empty(0, bool))
-
-    def peeled(rows: TieredRows) -> tuple[Any, Any]:
-        degree = to_device(simple.out.degrees.astype(np.uint32), rows.tier.kept)
-        left, due, steps = cupy.ones(n, bool), cupy.zeros(n, np.uint8), 0
-        while True:
-            level = int(cupy.where(left, degree, np.uint32(2**32 - 1)).min())
-            if level >= (2**32 - 1 if most is None else most):
-                break
-            go = rows.along("peel_part", degree, np.uint32(level), due, rows.read)
-            due[:] = left & (degree == level)
-            while bool(due.any()):
-                left &= due == 0
-                rows.active[:] = due
-                due.fill(0)
-                rows.transfer.superstep(rows.active, go)
-                steps += 1
-        read = int(rows.read[0])
-        report.advance(
-            "peel", supersteps=steps, frontier=n, edges=read,
-            bytes=read * (ids.itemsize + 4) + steps * n * 8, seconds=time.perf_counter() - began,
-        )  # fmt: skip
-        return rows.to_caller(degree), rows.to_caller(left)
-
-    what = "core numbers"
+    reads = transfer_of(rows) in ("auto", "zero-copy")
+    vertex = -(-bytes_of_peeling(rows, _SEPARATORS) // n) if reads else _VERTEX
     found: tuple[Any, Any] = TieredRows.run(
-        simple, "tier_peeling", {}, _VERTEX, what, report, peeled
-    )
+        simple, "tier_peeling", {}, vertex, "core numbers", report,
+        lambda rows: (_at_once if reads else _by_parts)(rows, most, report), buffers=not reads,
+    )  # fmt: skip
     return found
+
+
+def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:
+    """In one launch, which reads rows where they lie."""
+    from dask_graphgpu.engine.gpu.peeling import peeled
+    from dask_graphgpu.engine.gpu.structs import struct
+    from dask_graphgpu.engine.tiered.copies import address
+    from dask_graphgpu.partition.csr import Adjacency
+
+    tier = rows.tier
+    places = tier.on_device()["neighbours"], tier.on_host()["neighbours"]
+    neighbours = struct([*map(address, places), tier.cut.resident])
+    given = Adjacency(tier.offsets, tier.host.neighbours)
+    up_to = None if most is None else most - 1
+    degree, far = peeled(given, neighbours, {"TIERED": "1"}, _SEPARATORS, up_to, report)
+    rows.transfer.read(far * tier.bytes_of_edge)
+    if most is None:
+        return rows.to_caller(degree), None
+    return None, rows.to_caller(degree >= most)
+
+
+def _by_parts(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:
+    """Level after level, the edges of those who leave being brought."""
+    import cupy
+
+    from dask_graphgpu.engine.tiered.copies import to_device
+
+    tier, n, began = rows.tier, rows.n, time.perf_counter()
+    degree = to_device(tier.host.degrees.astype(np.uint32), tier.kept)
+    left, due, steps = cupy.ones(n, bool), cupy.zeros(n, np.uint8), 0
+    while True:
+        level = int(cupy.where(left, degree, np.uint32(2**32 - 1)).min())
+        if level >= (2**32 - 1 if most is None else most):
+            break
+        go = rows.along("peel_part", degree, np.uint32(level), due, rows.read)
+        due[:] = left & (degree == level)
+        while bool(due.any()):
+            left &= due == 0
+            rows.active[:] = due
+            due.fill(0)
+            rows.transfer.superstep(rows.active, go)
+            steps += 1
+    read, ids = int(rows.read[0]), tier.host.neighbours.itemsize
+    report.advance(
+        "peel", supersteps=steps, frontier=n, edges=read,
+        bytes=read * (ids + 4) + steps * n * 8, seconds=time.perf_counter() - began,
+    )  # fmt: skip
+    return rows.to_caller(degree), rows.to_caller(left)

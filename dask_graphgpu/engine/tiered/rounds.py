@@ -224,7 +224,7 @@ class ResidentFirst(_Rounds):
     @property
     def _has_few(self) -> bool:
         """Whether the frontier is left to a kernel that reads edges where they lie."""
-        tier, may_read = self.arrays.tier, self.transfer.way in ("auto", "zero-copy")
+        tier, may_read = self.arrays.tier, self.transfer.reads
         rest = tier.cut.resident < tier.num_edges
         return rest and may_read and self._frontier_edges <= FEW
 

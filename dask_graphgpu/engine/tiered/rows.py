@@ -14,11 +14,13 @@ from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered.copies import address, to_host
 from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of
 from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.tiered.packed import packing_of_rows
 from dask_graphgpu.engine.tiered.shrinking import shrinking
 from dask_graphgpu.engine.tiered.transfer import Go
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.cuda.packing import Packing
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -38,6 +40,8 @@ class TieredRows:
     cut : Cut
     names : sequence of str
         Columns that kernels read.
+    packing : Packing, optional
+        How these are in words with the ends of edges.
 
     Attributes
     ----------
@@ -54,11 +58,13 @@ class TieredRows:
         defines: Mapping[str, str],
         cut: Cut,
         names: Sequence[str] = (),
+        packing: Packing | None = None,
     ) -> None:
         here = DeviceView.of(view)
         self.n, self._on_device = here.n, view.on_device
         tier, transfer = kinds_of(view.out)
-        self.tier, self._names = tier(here, view.out, names, cut), names
+        self.tier, self._names = tier(here, view.out, names, cut, packing), names
+        self._is_packed = packing is not None
         self.transfer = transfer(self.tier, transfer_of(view.out), here.defines)
         self._module = cuda(source, defines={**here.defines, **defines})
         self.active = cupy.empty(self.n, np.uint8)
@@ -75,6 +81,9 @@ class TieredRows:
         report: Report,
         work: Callable[[TieredRows], Any],
         names: Sequence[str] = (),
+        *,
+        buffers: bool = True,
+        packs: bool = False,
     ) -> Any:
         """Do some work with as many edges on the device as may be there, and get there.
 
@@ -90,6 +99,10 @@ class TieredRows:
             Gets what was moved.
         work : callable
             Is given the rows, and begins anew if the device's memory is short.
+        buffers : bool
+            Whether there is to be room to bring edges to; kernels read them where they lie else.
+        packs : bool
+            Whether kernels take an edge and its weight, the only column, in one word: weights_of_part.cuh.
 
         Raises
         ------
@@ -100,11 +113,19 @@ class TieredRows:
         # Rows of the graph and twice those of its active part, a list, and flags.
         vertex += 3 * DeviceView.of(view).offset_dtype.itemsize + ids + 1
         size, what = (n + 1) * vertex, f"{what} of {n:,} vertices"
-        edge = ids + sum(view.out.columns[name].itemsize for name in names)
+        kinds, packing = {name: view.out.columns[name].dtype for name in names}, None
+        edge = ids + sum(kind.itemsize for kind in kinds.values())
+        if packs and names:
+            packing = packing_of_rows(DeviceView.of(view), view.out, kinds)
+        if packing is not None:
+            edge, (weight,) = packing.word.itemsize, packing.columns
+            defines = {**defines, **packing.macros, "WEIGHT_IN(word)": weight.value("word")}
         cut = cut_of(view.out, edge, size, what)
 
         def attempt(cut: Cut) -> Any:
-            rows = cls(view, source, defines, cut, names)
+            rows = cls(
+                view, source, defines, cut if buffers else cut.without_buffers(), names, packing
+            )
             try:
                 found = work(rows)
             finally:
@@ -139,7 +160,7 @@ class TieredRows:
     def along(self, name: str, *given: Any) -> Go:
         """What launches a kernel over a part of the edges, for `Transfer.superstep`.
 
-        It is given the part, where edge 0 of each column would be, and ``given``.
+        It is given the part, where edge 0 of each column would be, 0 where edges are words, and ``given``.
         """
         kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
 
@@ -147,7 +168,9 @@ class TieredRows:
             neighbours = address(begins["neighbours"])
             part = struct([offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))
-            columns = [np.uint64(address(begins[name])) for name in self._names]
+            columns = [
+                np.uint64(0 if self._is_packed else address(begins[name])) for name in self._names
+            ]
             launch.flat(kernel, blocks * _THREADS, (part, *columns, *given), threads=_THREADS)
 
         return go

@@ -69,7 +69,7 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
 
     names, what = () if weight is None else ("weight",), "the forest"
     made: tuple[Any, Any, Any] = TieredRows.run(
-        view, "tier_forest", defines, vertex, what, report, found, names
+        view, "tier_forest", defines, vertex, what, report, found, names, packs=True
     )
     return made
 

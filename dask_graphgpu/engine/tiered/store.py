@@ -14,7 +14,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered.copies import brought, copy, on_device
 from dask_graphgpu.engine.tiered.host import room
 from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.engine.tiered.limits import BUFFERS, Cut
+from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.kernels.device_streams import stream_of
 from dask_graphgpu.partition.csr import Adjacency
@@ -39,14 +39,16 @@ class EdgeStore(ABC):
     cut : Cut
     packing : Packing, optional
         How these columns are in words with the ends of edges.
-    size : int, optional
-        Bytes of an edge's word, if they are to stand one after the other (`packed.in_order`).
+    bits : int, optional
+        Of an edge's word, if they are to stand one after the other (`packed.in_order`).
 
     Attributes
     ----------
     offsets : device array of shape (num_vertices + 1,)
     arrays : dict of str to array of shape (num_edges,)
         Where edges beyond the device come from: "neighbours" and the columns; words alone where edges are packed.
+    per_item : int
+        Edges of an item of these arrays: 1, or `limits.BLOCK` where bits stand one after the other.
     kept : Kept
         What the run leaves to the next one: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
@@ -62,14 +64,15 @@ class EdgeStore(ABC):
         names: Sequence[str],
         cut: Cut,
         packing: Packing | None = None,
-        size: int | None = None,
+        bits: int | None = None,
     ) -> None:
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
         self.kept = Kept.of(view)
         self.kept.bound(room(host))
-        self.arrays = self._at_hand(names, packing, size)
+        self.per_item = 1 if bits is None else BLOCK
+        self.arrays = self._at_hand(names, packing, bits)
         self.resident = self.kept.resident(self.arrays, cut.resident, self._brought)
         self.bounds = cut.bounds
         self.rows = np.searchsorted(host.offsets, self.bounds, side="right") - 1
@@ -79,7 +82,7 @@ class EdgeStore(ABC):
 
     @abstractmethod
     def _at_hand(
-        self, names: Sequence[str], packing: Packing | None, size: int | None
+        self, names: Sequence[str], packing: Packing | None, bits: int | None
     ) -> dict[str, Any]:
         """The arrays that edges come from, by name."""
 
@@ -93,7 +96,14 @@ class EdgeStore(ABC):
 
     @property
     def bytes_of_edge(self) -> int:
-        return sum(array.itemsize for array in self.arrays.values())
+        """Where edges are not bit after bit."""
+        assert self.per_item == 1
+        return self.bytes_of(1)
+
+    def bytes_of(self, edges: int) -> int:
+        """What so many edges take."""
+        item: int = sum(array.itemsize for array in self.arrays.values())
+        return edges * item // self.per_item
 
     def on_device(self) -> dict[str, int]:
         """Where on the device the arrays of the resident edges begin."""
@@ -106,15 +116,15 @@ class HostTier(EdgeStore):
     arrays: dict[str, np.ndarray]
 
     def _at_hand(
-        self, names: Sequence[str], packing: Packing | None, size: int | None
+        self, names: Sequence[str], packing: Packing | None, bits: int | None
     ) -> dict[str, np.ndarray]:
         """The arrays that edges cross the link from, or are brought from if none do."""
         host, kept, cross = self.host, self.kept, self.cut.resident < self.num_edges
         given = {"neighbours": host.neighbours, **{name: host.columns[name] for name in names}}
         empty = kept.empty if cross else np.empty
-        key, arrays = (packing, size, cross, *given), tuple(given.values())
-        if size is not None:
-            order = kept.made(key, arrays, lambda: in_order(packing, size, host, empty))
+        key, arrays = (packing, bits, cross, *given), tuple(given.values())
+        if bits is not None:
+            order = kept.made(key, arrays, lambda: in_order(packing, bits, host, empty))
             return {"neighbours": order}
         if packing is not None:
             words = kept.made(key, arrays, lambda: packed(packing, host, empty))
@@ -123,7 +133,7 @@ class HostTier(EdgeStore):
 
     def _brought(self, name: str, edges: int) -> Any:
         """The first edges of an array, on the device."""
-        return brought(self.arrays[name][:edges])
+        return brought(self.arrays[name][: -(-edges // self.per_item)])
 
     def on_host(self) -> dict[str, int]:
         """Where the pinned arrays begin; kernels may read there."""
@@ -131,10 +141,11 @@ class HostTier(EdgeStore):
 
 
 class Streamed(Protocol):
-    """What buffers are for: pinned arrays of one length, of which ``cut.segment`` items go at once."""
+    """What buffers are for: pinned arrays of one length, of which ``cut.segment`` edges go at once."""
 
     cut: Cut
     arrays: dict[str, np.ndarray]
+    per_item: int
     kept: Kept
 
 
@@ -142,7 +153,7 @@ class Slot:
     """A buffer on the device for edges that are on their way, and one on the host to send from."""
 
     def __init__(self, tier: Streamed) -> None:
-        size = tier.cut.segment
+        size = tier.cut.segment // tier.per_item
         self.arrays = {name: on_device(size, a.dtype) for name, a in tier.arrays.items()}
         self.staged: dict[str, np.ndarray] = {}
         self.copied = cupy.cuda.Event(disable_timing=True)
@@ -168,7 +179,7 @@ class Ring:
     """Buffers that take turns: one is filled while the kernels go over the other."""
 
     def __init__(self, tier: Streamed) -> None:
-        self._stream = stream_of(self)
+        self._stream, self._per_item = stream_of(self), tier.per_item
         self._slots = [Slot(tier) for _ in range(BUFFERS)]
 
     def next(self) -> Slot:
@@ -188,7 +199,8 @@ class Ring:
         The pinned arrays begin with edge ``first``.
         """
         self._stream.wait_event(slot.used)
-        begins = {}
+        begins, per = {}, self._per_item
+        lo, hi, first = lo // per, -(-hi // per), first // per
         for name, array in arrays.items():
             size, into = array.itemsize, int(slot.arrays[name].data.ptr)
             copy(into, array.ctypes.data + (lo - first) * size, (hi - lo) * size, self._stream)

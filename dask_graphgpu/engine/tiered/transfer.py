@@ -134,13 +134,31 @@ class Transfer:
         """Have so many of the segments that follow on their way."""
         for lo, hi in islice(self._segments, max(most - len(self._sent), 0)):
             part, slot = Part("stream", lo, hi, hi - lo), self._ring.next()
-            self._note(part.way, part.edges * self.tier.bytes_of_edge)
+            self._note(part.way, self.tier.bytes_of(part.edges))
             self._sent.append((part, slot, self._send(slot, part)))
 
     @cached_property
     def _segments(self) -> Iterator[tuple[int, int]]:
         """All segments, again and again."""
         return cycle(list(pairwise(self.tier.bounds.tolist())))
+
+    @property
+    def reads(self) -> bool:
+        """Whether kernels may read edges where they lie."""
+        return self.way in ("auto", "zero-copy")
+
+    def in_place(self, go: Go, edges: int) -> None:
+        """Have the edges of active vertices gone along where they lie, ``edges`` of them over the link.
+
+        The host does not look in which segments these are.
+        """
+        tier, resident = self.tier, self.tier.cut.resident
+        if resident:
+            go(tier.offsets, tier.on_device(), 0, resident, "resident")
+        if edges:
+            go(tier.offsets, tier.on_host(), resident, tier.num_edges, "zero-copy")
+            self.read(tier.bytes_of(edges))
+            self.moved["zero-copy"].supersteps += 1
 
     def superstep(
         self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None, everything: bool = False
@@ -175,7 +193,7 @@ class Transfer:
         ahead: tuple[Part, Slot, dict[str, int]] | None = None
         for part in parts:
             seen.add(part.way)
-            self._note(part.way, part.edges * self.tier.bytes_of_edge)
+            self._note(part.way, self.tier.bytes_of(part.edges))
             streamed, ahead = ahead, None
             if part.way == "stream":
                 slot = self._ring.next()
