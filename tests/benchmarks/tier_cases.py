@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import dask
 import numpy as np
-from tier_ways import Limited, Partitioned, cut_of, on_device
+from tier_ways import InStreams, Limited, Partitioned, cut_of, on_device
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
@@ -62,9 +62,7 @@ class Case:
         program = self.free if asynchronous else self.program
         assert program is not None
         binding = Binding(program, self.view, self.given.get("constants", {}))
-        cut = share_of(binding, share)
-        if kind is Partitioned or way in ("compact", "zero-copy"):
-            cut = Cut(0, cut.segment, cut.num_edges)
+        cut = cut_for(kind, way, share_of(binding, share))
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
@@ -99,8 +97,9 @@ class Case:
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         report, edge = Report(way), dense.bytes_of_edge(binding)
         limit, exact = self.given["max_supersteps"], self.given["exact_supersteps"]
-        run = dense.prepared(binding, None, way, limit, report, None, exact=exact)
-        return answered(run(share_of(binding, share, edge)), self.program, report)
+        with patch.object(disk, "Transfer", Limited):
+            run = dense.prepared(binding, None, way, limit, report, None, exact=exact)
+            return answered(run(share_of(binding, share, edge)), self.program, report)
 
     def layered(self, share: float) -> Report:
         """Run it over edges by layers, which are built before the first run."""
@@ -149,6 +148,15 @@ class Case:
         return report
 
 
+def cut_for(kind: type[Transfer], way: str, cut: Cut) -> Cut:
+    """What lies where in a way: edges stay on the device in PT-Opt and ours."""
+    if issubclass(kind, InStreams):
+        return kind.cut(cut)
+    if kind is Partitioned or way in ("compact", "zero-copy"):
+        return Cut(0, cut.segment, cut.num_edges)
+    return cut
+
+
 _layers: dict[int, tuple[View, View]] = {}
 
 
@@ -165,6 +173,11 @@ def layers(view: View) -> View:
         print(f"layers built in {took:.2f} s, {size / 1e9:.2f} GB, rows {of_rows / 1e9:.2f} GB")
         _layers[id(view)] = view, made
     return _layers[id(view)][1]
+
+
+def forget() -> None:
+    """Let the layers of all views go, and with them what is kept of these."""
+    _layers.clear()
 
 
 def share_of(binding: Binding, share: float, edge: int | None = None) -> Cut:
@@ -201,9 +214,7 @@ class Paths(Case):
         size = int(share * self.view.num_edges * self.view.out.neighbours.itemsize)
 
         def cut(num_edges: int, edge: int, vertices: int, limit: int, what: str) -> Cut:
-            made = cut_of(num_edges, edge, 0, size, what)
-            everything = kind is Partitioned or way in ("compact", "zero-copy")
-            return Cut(0, made.segment, num_edges) if everything else made
+            return cut_for(kind, way, cut_of(num_edges, edge, 0, size, what))
 
         settings = {"device-memory-limit": "1TB", "transfer": way}
         with (

@@ -10,7 +10,7 @@ from typing import Any
 
 import cupy as cp
 from tier_cases import Case
-from tier_ways import Limited, Partitioned, TooLong, Watch
+from tier_ways import InStreams, Limited, Partitioned, TooLong, Watch
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -18,36 +18,31 @@ from dask_graphgpu.report import Report
 
 LONG = 2.0  # seconds from which a run is done once more at most
 COMPILED = 12.0  # or not at all: up to here it may be what only a first run does
+SHORT, OFTEN = 0.02, 10  # seconds below which it is done so many times as often
+
+LINK = 55e9  # bytes a second, of the link as it is taken for the least that a program takes
+STREAMED = 0.85  # of that, asked for of what streams
+LEAST = 1.3  # times the least that a program takes, asked for
+MEANS = {"PT": 4.0, "PT-Opt": 2.0}  # geometric means over ours, asked for
 
 # As they are called, `graphgpu.transfer`, what chooses among segments, and whether rounds are asynchronous.
 _WAYS = (
     ("PT", "stream", Partitioned, False),
     ("PT-Opt", "stream", Limited, False),
+    ("PT-Opt 32", "stream", InStreams, False),
     ("Subway-sync", "compact", Limited, False),
     ("Subway-async", "compact", Limited, True),
     ("zero-copy", "zero-copy", Limited, False),
 )
 
 
-def compare(
-    cases: dict[str, Case],
-    share: float,
-    rate: float,
-    *,
-    limit: float,
-    ways: Collection[str] = (),
-    orders: bool = False,
-    repeats: int = 3,
-) -> None:
-    """Print the table.
+class Comparison:
+    """The tables of one run, graph after graph, and what comes of them.
 
     Parameters
     ----------
-    cases : dict of str to Case
     share : float
         Of the edges' bytes, on the device.
-    rate : float
-        Of the link, bytes a second.
     limit : float
         Seconds of a run of a way, after which it is given up.
     ways : collection of str
@@ -57,29 +52,67 @@ def compare(
     repeats : int
         Runs of a way after one that is not counted; 0: that one is all.
     """
-    print(
-        "| program | way | s | rounds | over 80 % | oversized | GB | generation | transfer | compute |"
-    )
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    table = Table(limit, repeats)
-    over: dict[str, list[float]] = {}
-    least = []
-    for name, case in cases.items():
-        seconds = {
-            label: table.row(name, label, run)
-            for label, run in _ways(case, share, orders=orders).items()
-            if not ways or label in (*ways, "ours", "in memory")
-        }
-        bound = max(seconds["in memory"], case.least(share, rate))
-        least.append(f"{name} {bound:.4f} ({seconds['ours'] / bound:.2f})")
-        for label, each in seconds.items():
-            over.setdefault(label, []).append(each / seconds["ours"])
-    print(f"\nat least (ours over that): {', '.join(least)}")
-    means = (
-        f"{label} {statistics.geometric_mean(each):.2f} of {len(each)}"
-        for label, each in over.items()
-    )
-    print(f"geometric means over ours: {', '.join(means)}")
+
+    def __init__(
+        self, share: float, *, limit: float, ways: Collection[str], orders: bool, repeats: int
+    ) -> None:
+        self._share, self._ways, self._orders = share, ways, orders
+        self._table = Table(limit, repeats)
+        self._seconds: dict[tuple[str, str], dict[str, float]] = {}  # by graph and program
+        self._least: dict[tuple[str, str], float] = {}
+
+    def add(self, graph: str, cases: dict[str, Case]) -> None:
+        """Print the table of a graph."""
+        print(
+            "| program | way | s | rounds | over 80 % | oversized | GB | generation | transfer | compute |"
+        )
+        print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+        for name, case in cases.items():
+            seconds = self._seconds[graph, name] = {}
+            for label, run in _ways(case, self._share, orders=self._orders).items():
+                if not self._ways or label in (*self._ways, "ours", "in memory"):
+                    seconds[label] = self._table.row(name, label, run)
+            self._least[graph, name] = max(seconds["in memory"], case.least(self._share, LINK))
+        print(flush=True)
+
+    def conclude(self) -> None:
+        """Print the seconds of all, the geometric means, and how far ours is from what is asked for."""
+        rows = {key: each for key, each in self._seconds.items() if key in self._least}
+        labels = list(dict.fromkeys(label for each in rows.values() for label in each))
+        print(f"| graph, program | {' | '.join(labels)} | ours over the least |")
+        print("| --- |" + " ---: |" * (len(labels) + 1))
+        for key, each in rows.items():
+            told = [f"{each[label]:.4f}" if label in each else "-" for label in labels]
+            print(
+                f"| {', '.join(key)} | {' | '.join(told)} | {each['ours'] / self._least[key]:.2f} |"
+            )
+        print("\n(A run that was given up counts as long as it may take.)")
+        for graph in (*dict.fromkeys(graph for graph, _ in rows), None):
+            self._means(graph, [each for key, each in rows.items() if graph in (key[0], None)])
+        others = [label for label in labels if label not in ("ours", "CPU", "in memory")]
+        for key, each in rows.items():
+            faster = [
+                f"{n} {each[n]:.4f}" for n in (*others, "CPU") if each.get(n, 9e9) < each["ours"]
+            ]
+            if faster:
+                print(
+                    f"faster than ours, {each['ours']:.4f}, on {', '.join(key)}: {', '.join(faster)}"
+                )
+        over = {key: each["ours"] / self._least[key] for key, each in rows.items()}
+        slow = [f"{', '.join(key)} {each:.2f}" for key, each in over.items() if each > LEAST]
+        print(f"over {LEAST} times the least: {'; '.join(slow) or 'none'}")
+        share, label = self._table.streamed
+        print(
+            f"fastest to stream, over {LINK / 1e9:.0f} GB/s: {share:.3f} of all its time, {label} (asked: {STREAMED})"
+        )
+
+    def _means(self, graph: str | None, rows: list[dict[str, float]]) -> None:
+        told = []
+        for label in dict.fromkeys(label for each in rows for label in each if label != "ours"):
+            ratios = [each[label] / each["ours"] for each in rows if label in each]
+            asked = f" (asked: {MEANS[label]:g})" if label in MEANS else ""
+            told.append(f"{label} {statistics.geometric_mean(ratios):.2f} of {len(ratios)}{asked}")
+        print(f"geometric means over ours, {graph or 'all graphs'}: {', '.join(told)}")
 
 
 def _ways(case: Case, share: float, *, orders: bool) -> dict[str, Callable[[], Report]]:
@@ -111,6 +144,7 @@ class Table:
 
     def __init__(self, limit: float, repeats: int) -> None:
         self._limit, self._repeats = limit, repeats
+        self.streamed = 0.0, ""  # the largest part of the link's rate, in all of a run's time
 
     def row(self, name: str, way: str, run: Callable[[], Report]) -> float:
         """Print a line; its seconds, of one that was given up the limit."""
@@ -128,6 +162,7 @@ class Table:
             seconds = once()
             if self._repeats and seconds < COMPILED:
                 repeats = self._repeats if seconds < LONG and way != "CPU" else 1
+                repeats *= OFTEN if seconds < SHORT else 1
                 seconds = min(once() for _ in range(repeats))
             watch = Limited.watch = Watch()
             if (
@@ -145,6 +180,8 @@ class Table:
         finally:
             Limited.watch = None
         print(f"| {name} | {way} | {seconds:.4f} | {_told(reports[-1], watch)} |", flush=True)
+        streams = reports[-1].moved.get("stream", {"bytes": 0})["bytes"]
+        self.streamed = max(self.streamed, (streams / seconds / LINK, f"{name} by {way}"))
         return seconds
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from unittest.mock import patch
 
@@ -15,10 +17,14 @@ import dask
 import numpy as np
 
 from dask_graphgpu.engine.tiered import disk, link
-from dask_graphgpu.engine.tiered.limits import Cut
-from dask_graphgpu.engine.tiered.transfer import Part, Transfer
+from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
+from dask_graphgpu.engine.tiered.store import Ring, Slot
+from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
+from dask_graphgpu.kernels.device_streams import stream_of
 
 cut_of = Cut.of  # as it is where it is patched
+
+STREAMS = 32  # of Subway's PT-Opt
 
 
 class TooLong(Exception):
@@ -58,11 +64,12 @@ class Watch:
 
     def sent(self, ring: Any) -> Callable[..., Any]:
         """`Ring.send` between two events, the first one when the buffer is free."""
-        send = self.timed("transfer", ring.send, ring._stream)
+        send = ring.send
 
         def after(slot: Any, *given: Any) -> Any:
-            ring._stream.wait_event(slot.used)
-            return send(slot, *given)
+            stream = ring.of[slot] if isinstance(ring, Streams) else ring._stream
+            stream.wait_event(slot.used)
+            return self.timed("transfer", send, stream)(slot, *given)
 
         return after
 
@@ -115,6 +122,14 @@ class Limited(Transfer):
         watch = Limited.watch
         super().superstep(active, go if watch is None else watch.timed("compute", go), **named)
 
+    def whole(self, go: Go, *, ahead: bool) -> None:
+        """As of `Transfer`: a superstep in which all edges are gone along."""
+        Limited.passed += 1
+        watch = Limited.watch
+        if watch is not None:
+            watch.over += 1
+        super().whole(go if watch is None else watch.timed("compute", go), ahead=ahead)
+
     def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
         watch = Limited.watch
         if watch is not None:
@@ -126,6 +141,54 @@ class Limited(Transfer):
             yield part
         if watch is not None:
             watch.oversized += gathered > self.tier.cut.segment
+
+
+class Streams(Ring):
+    """Many buffers, each of which is filled on a stream of its own."""
+
+    def __init__(self, tier: Any) -> None:
+        super().__init__(tier)
+        self._slots += [Slot(tier) for _ in range(STREAMS - BUFFERS)]
+        self.of = {slot: stream_of(slot) for slot in self._slots}
+
+    def send(self, slot: Slot, *given: Any) -> dict[str, int]:
+        """As of `Ring`."""
+        self._stream = self.of[slot]
+        return super().send(slot, *given)
+
+    def close(self) -> None:
+        """As of `Ring`."""
+        for stream in self.of.values():
+            stream.synchronize()
+        super().close()
+
+
+class InStreams(Limited):
+    """Segments with an active row, as many on their way as there are streams."""
+
+    @cached_property
+    def _ring(self) -> Ring:
+        return Streams(self.tier)
+
+    @staticmethod
+    def cut(whole: Cut) -> Cut:
+        """As much on the device, half of it buffers."""
+        room = whole.resident + BUFFERS * whole.segment
+        segment = max(min(whole.segment, room // (2 * STREAMS)) // BLOCK, 1) * BLOCK
+        return Cut(max(room - STREAMS * segment, 0), segment, whole.num_edges)
+
+    def _go_along(self, parts: Iterator[Part], go: Go) -> set[str]:
+        ahead: deque[tuple[Part, Slot, dict[str, int]]] = deque()
+        for part in parts:
+            self._note(part.way, self.tier.bytes_of(part.edges))
+            slot = self._ring.next()
+            ahead.append((part, slot, self._send(slot, part)))
+            if len(ahead) == STREAMS:
+                self._streamed(*ahead.popleft(), go)
+        seen = {"stream"} if ahead else set()
+        while ahead:
+            self._streamed(*ahead.popleft(), go)
+        return seen
 
 
 class Partitioned(Limited):
