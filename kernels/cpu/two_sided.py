@@ -3,8 +3,7 @@
 Encoding
 --------
 label : a vertex that has been met has one; labels are numbers from 1 in the order of meeting, and index what
-    follows. ``table`` finds the label of a vertex by hashing, 0 being none: a near target costs nothing that grows
-    with the graph.
+    follows; ``label_of`` has the label of each vertex, 0 being none. So who is met together stands together.
 side : 0 is the search from the source along out-edges, 1 the one from the target along in-edges.
 distance : of a label, from each side; the largest number of its type where that has not met it.
 weight, each : the length of edge e is ``weight[e * each]``; for hops `each` is 0.
@@ -14,29 +13,9 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 
-MIXING = np.uint64(0x9E3779B97F4A7C15)
-
-
 # What loops call has no branch in which only some of its arrays are used: Numba would count references to the others,
 # atomically, at every call. So `advance` goes over many vertices, too.
 TURN = 64  # edges of one side after which the other may have its turn
-
-
-@jit
-def place(v, table, vertex):
-    """Where the label of `v` is in the table, or where it is to be."""
-    mask = np.uint64(table.size - 1)
-    at = ((np.uint64(v) * MIXING) >> np.uint64(32)) & mask
-    while table[at] != 0 and vertex[table[at]] != v:
-        at = (at + np.uint64(1)) & mask
-    return at
-
-
-@jit
-def fill(used, table, vertex):
-    """Put the labels that are used into an empty table."""
-    for i in range(1, used):
-        table[place(vertex[i], table, vertex)] = i
 
 
 @jit
@@ -72,7 +51,7 @@ def drop(keys, labels, size):
 @jit
 def advance(
     side, farthest, least, bound, slack, offsets, neighbours, weight, each,
-    used, table, vertex, distance, size, keys, labels,
+    used, label_of, vertex, distance, size, keys, labels,
 ):  # fmt: skip
     """Settle the nearest vertices of a side, and offer their neighbours a distance by way of them.
 
@@ -104,9 +83,8 @@ def advance(
             if w > bound - key:
                 left_out = True
                 continue
-            v = np.int64(neighbours[e])
-            at = place(v, table, vertex)
-            j = np.int64(table[at])
+            v = neighbours[e]
+            j = np.int64(label_of[v])
             other = distance[j, 1 - side]
             rest = other if other < least else least
             if key > bound - rest or w > bound - rest - key:
@@ -118,8 +96,9 @@ def advance(
             if j == 0:
                 j = used
                 used += 1
-                table[at] = j
+                label_of[v] = j
                 vertex[j] = v
+                distance[j, 1 - side] = distance[0, 0]
             distance[j, side] = there
             put(keys, labels, size, there, j)
             size += 1
@@ -143,7 +122,7 @@ def between(bound, distance, size, keys, labels):
 @jit
 def search(
     unbounded, slack, each, offsets, neighbours, weight, into_offsets, into_neighbours, into_weight,
-    table, vertex, distance, keys, labels, into_keys, into_labels, bounds, progress,
+    label_of, vertex, distance, keys, labels, into_keys, into_labels, bounds, progress,
 ):  # fmt: skip
     """Distances from the source of all that a shortest path to the target can lead over.
 
@@ -183,7 +162,7 @@ def search(
         if meeting and into_size < size:
             used, into_size, bound, edges, left_out, missing = advance(
                 1, keys[0], keys[0], bound, slack, into_offsets, into_neighbours, into_weight, each,
-                used, table, vertex, distance, into_size, into_keys, into_labels,
+                used, label_of, vertex, distance, into_size, into_keys, into_labels,
             )  # fmt: skip
         else:
             farthest, least = slack - slack, bound
@@ -191,7 +170,7 @@ def search(
                 farthest = least = into_keys[0]
             used, size, bound, edges, left_out, missing = advance(
                 0, farthest, least, bound, slack, offsets, neighbours, weight, each,
-                used, table, vertex, distance, size, keys, labels,
+                used, label_of, vertex, distance, size, keys, labels,
             )  # fmt: skip
             if edges == 0 and missing == 0 and not meeting:
                 break
@@ -207,7 +186,7 @@ def search(
 @jit
 def best_before(
     i, across, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-    table, vertex, distance,
+    label_of, vertex, distance,
 ):  # fmt: skip
     """The edge by which a label was best reached from strictly nearer, or across its plateau; -1 if by none."""
     here = distance[i, 0]
@@ -217,7 +196,7 @@ def best_before(
         if w > here:
             continue  # without looking it up
         u = np.int64(neighbours[e])
-        j = np.int64(table[place(u, table, vertex)])
+        j = np.int64(label_of[neighbours[e]])
         if distance[j, 0] + w != here:
             continue
         if across:
@@ -240,7 +219,7 @@ def best_before(
 @jit
 def cross_plateau(
     start, used, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-    table, vertex, distance,
+    label_of, vertex, distance,
 ):  # fmt: skip
     """Number vertices at the distance of `start` by the edges that add nothing from them to it.
 
@@ -258,11 +237,11 @@ def cross_plateau(
             i = queue[q]
             good[i] = i == 1 or best_before(
                 i, False, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-                table, vertex, distance,
+                label_of, vertex, distance,
             ) >= 0  # fmt: skip
             found = found or good[i]
             for e in range(into_offsets[vertex[i]], into_offsets[vertex[i] + 1]):
-                j = np.int64(table[place(np.int64(neighbours[e]), table, vertex)])
+                j = np.int64(label_of[neighbours[e]])
                 if (
                     turn[j] == 0
                     and distance[j, 0] == here
@@ -278,7 +257,7 @@ def cross_plateau(
         i = queue[q]
         good[i] = best_before(
             i, True, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-            table, vertex, distance,
+            label_of, vertex, distance,
         ) >= 0  # fmt: skip
 
 
@@ -292,7 +271,7 @@ def walk(
     each,
     directed,
     rank,
-    table,
+    label_of,
     vertex,
     distance,
 ):
@@ -313,19 +292,19 @@ def walk(
     while i != 1:
         e = best_before(
             i, False, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-            table, vertex, distance,
+            label_of, vertex, distance,
         )  # fmt: skip
         if e < 0:
             if turn[i] == 0:
                 cross_plateau(
                     i, used, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-                    table, vertex, distance,
+                    label_of, vertex, distance,
                 )  # fmt: skip
             e = best_before(
                 i, True, turn, good, offsets, into_offsets, neighbours, weight, each, directed, rank,
-                table, vertex, distance,
+                label_of, vertex, distance,
             )  # fmt: skip
         edges[number], ends[number], distances[number] = e, vertex[i], distance[i, 0]
         number += 1
-        i = np.int64(table[place(np.int64(neighbours[e]), table, vertex)])
+        i = np.int64(label_of[neighbours[e]])
     return edges[:number], ends[:number], distances[:number]

@@ -8,6 +8,7 @@ References
 from __future__ import annotations
 
 import time
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.kernels.cpu import two_sided as kernels
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.rows import Rows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
 ROUNDING = 2.0**-50
 
 SOURCE, TARGET = 1, 2  # labels
-ROOM = 4096  # for labels and in heaps, to begin with
+LABEL_BYTES = 8 + 2 * 8 + 2 * 16  # of a label: its vertex, distances and places in heaps
+ROOM = 1 << 16  # for labels and in heaps, to begin with; what is not used is not touched
+
+# Of each graph, labels of its vertices that are all none: setting those back that were met takes less than making new
+# ones. As many as searches were under way at once.
+_spare: weakref.WeakKeyDictionary[Rows, list[np.ndarray]] = weakref.WeakKeyDictionary()
 
 
 def two_sided_path(
@@ -52,8 +59,9 @@ def two_sided_path(
 
     Notes
     -----
-    Time and memory go with what is near the two ends, not with the graph: on a road network half of what a search from
-    one end takes, on a social network a small part. On one thread.
+    Time goes with what is near the two ends, not with the graph: on a road network half of what a search from
+    one end takes, on a social network a small part. On one thread. So does memory, but for four bytes a vertex that are
+    kept for the next search.
     """
     if configured_direction() != "auto" or view.levels is not None:
         return None
@@ -73,7 +81,12 @@ def two_sided_path(
         limits = 1 + (view.num_vertices + 8) * ROUNDING, np.finfo(kind).max, np.inf
     slack, unbounded, never = map(kind, limits)
     each = int(len(weight) > 1)
-    search = _Search(source, target, never)
+    spare = _spare.setdefault(view.rows, [])
+    try:
+        label_of = spare.pop()
+    except IndexError:
+        label_of = np.zeros(view.num_vertices, np.uint32)
+    search = _Search(label_of, source, target, never)
     bounds = np.array([unbounded], kind)
     missing = int(source != target)
     while missing:
@@ -85,10 +98,8 @@ def two_sided_path(
         if missing:
             search.grow(missing)
     used, _, _, _, read, too_long = search.progress.tolist()
-    reached = search.labels.distance[TARGET, 0] < never
-    if too_long and not reached:
-        return None
     edges, ends, distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, kind)
+    reached = search.labels.distance[TARGET, 0] < never
     if reached:
         rank = np.empty(0, np.int64) if view.user_rank is None else view.user_rank
         found = kernels.walk(
@@ -96,10 +107,14 @@ def two_sided_path(
             rank, *search.labels,
         )  # fmt: skip
         edges, ends, distance = (column[::-1] for column in found)
+    search.forget()
+    spare.append(label_of)
+    if too_long and not reached:
+        return None
     edge_bytes = into.neighbours.itemsize + into_weight.itemsize * (len(into_weight) > 0)
     report.advance(
         "both ends", supersteps=1, frontier=2, edges=read, seconds=time.perf_counter() - start,
-        bytes=read * edge_bytes + sum(array.nbytes for array in (*search.labels, *search.heaps)),
+        bytes=read * (edge_bytes + label_of.itemsize) + used * LABEL_BYTES,
     )  # fmt: skip
     dtype = into.neighbours.dtype
     weights = None if hops else into_weight[edges]
@@ -109,7 +124,7 @@ def two_sided_path(
 class _Labels(NamedTuple):
     """What is known of the vertices that were met; see the kernels."""
 
-    table: np.ndarray
+    label_of: np.ndarray
     vertex: np.ndarray
     distance: np.ndarray
 
@@ -117,32 +132,36 @@ class _Labels(NamedTuple):
 class _Search:
     """Arrays of a search under way, which grow."""
 
-    def __init__(self, source: int, target: int, never: np.number[Any]) -> None:
+    def __init__(
+        self, label_of: np.ndarray, source: int, target: int, never: np.number[Any]
+    ) -> None:
         self.never = never  # the distance of what was not met
-        self.labels, self.heaps = self._arrays(ROOM)
+        self.labels, self.heaps = self._arrays(label_of, ROOM)
         self.progress = np.array([3, 1, 1, 1, 0, 0])
+        self.labels.distance[:3] = never
         for side, (label, v) in enumerate([(SOURCE, source), (TARGET, target)]):
+            label_of[v] = label
             self.labels.vertex[label] = v
             self.labels.distance[label, side] = self.heaps[2 * side][0] = 0
             self.heaps[2 * side + 1][0] = label
-        kernels.fill(3, *self.labels[:2])
 
-    def _arrays(self, room: int) -> tuple[_Labels, list[np.ndarray]]:
+    def _arrays(self, label_of: np.ndarray, room: int) -> tuple[_Labels, list[np.ndarray]]:
         """Room for labels; keys and labels of the source's heap, then of the target's."""
-        labels = _Labels(
-            np.zeros(2 * room, np.uint32),
-            np.empty(room, np.int64),
-            np.full((room, 2), self.never),
-        )
+        labels = _Labels(label_of, np.empty(room, np.int64), np.empty((room, 2), self.never.dtype))
         return labels, [np.empty(room, dtype) for dtype in (self.never.dtype, np.int64) * 2]
 
     def grow(self, more: int) -> None:
         """Make room for some more labels and entries of heaps."""
         used, *sizes = self.progress[:3].tolist()
-        labels, heaps = self._arrays(2 << (max(used, *sizes) + more).bit_length())
+        labels, heaps = self._arrays(
+            self.labels.label_of, 2 << (max(used, *sizes) + more).bit_length()
+        )
         for new, old in zip(labels[1:], self.labels[1:], strict=True):
             new[:used] = old[:used]
-        kernels.fill(used, *labels[:2])
         for new, old, size in zip(heaps, self.heaps, np.repeat(sizes, 2), strict=True):
             new[:size] = old[:size]
         self.labels, self.heaps = labels, heaps
+
+    def forget(self) -> None:
+        """Set the labels of what was met back to none."""
+        self.labels.label_of[self.labels.vertex[1 : self.progress[0]]] = 0
