@@ -107,4 +107,5 @@ class SSSP(ShortestPaths):
             for state in many(
                 PROGRAM, run.view, some, cutoff=self.cutoff, targets=targets, report=run.report
             ):
-                yield state["distance"], state.reached
+                assert state.reached is not None
+                yield state["distance"][None], state.reached[None]

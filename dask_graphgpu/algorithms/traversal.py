@@ -60,9 +60,10 @@ class Traversal(Algorithm):
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """What `values` gives, of one source after another."""
+        """What `values` gives, of one group of sources after another: arrays with a row a source."""
         for source in sources:
-            yield self.values(run, int(source), targets)
+            value, valid = self.values(run, int(source), targets)
+            yield value[None], valid[None]
 
     def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         several = {"source": ColumnType("vertex")} if isinstance(self.source, list) else {}
@@ -84,29 +85,32 @@ class Traversal(Algorithm):
         if ordered:  # rows go another way, by the host
             found = ((to_host(value), to_host(valid)) for value, valid in found)
         vertices = run.vertices if targets is None else run.dense(rows)
-        # Values of several sources are copied where they are joined: not here too, if they are in order.
+        # Values of several sources that are in order are copied where groups are joined, if at all.
         joined = len(sources) > 1
         as_they_are = joined and targets is None and run.ranks is None and run.ids.position is None
-        parts = []
-        for source, (value, valid) in zip(sources, found, strict=True):
+        parts: dict[str, list[Values]] = {self.value: []}
+        left = iter(sources.tolist())
+        for values, valids in found:
             if as_they_are:
-                part = {self.value: Values(value, valid)}
-            elif targets is None:
-                part = {self.value: Values(run.own(value), run.own(valid))}
-            else:
-                part = {self.value: Values(value[rows], valid[rows])}
-            parts.append(part | self.more(run, int(source), rows, value, valid))
+                parts[self.value].append(Values(values.reshape(-1), valids.reshape(-1)))
+            for value, valid, source in zip(values, valids, left, strict=False):
+                if not as_they_are and targets is None:
+                    parts[self.value].append(Values(run.own(value), run.own(valid)))
+                elif not as_they_are:
+                    parts[self.value].append(Values(value[rows], valid[rows]))
+                for name, column in self.more(run, source, rows, value, valid).items():
+                    parts.setdefault(name, []).append(column)
         if ordered:
             starts = np.arange(len(sources))[:, None] * each
             run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
         table = {
             "vertex": Values(np.concatenate([vertices] * len(sources)) if joined else vertices)
         }
-        for name in parts[0]:
-            table[name] = _joined([part[name] for part in parts])
+        table |= {name: _joined(columns) for name, columns in parts.items()}
         if isinstance(self.source, list):
             every = np.asarray(sources, dtype=vertices.dtype, like=vertices)
-            table["source"] = Values(np.repeat(every, len(vertices)))
+            shape = len(every), len(vertices)
+            table["source"] = Values(np.broadcast_to(every[:, None], shape).reshape(-1))
         return table
 
     def more(
@@ -157,17 +161,18 @@ def each_hops(
     targets: np.ndarray | None,
     view: Any = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What `hops` gives, of one source after another; many in one sweep where the engine can."""
+    """What `hops` gives, of one group of sources after another: arrays with a row a source."""
     many = getattr(run.engine, "multi_bfs", None)
     if many is None or len(sources) == 1:
         for source in sources:
-            yield hops(run, int(source), cutoff, targets, view)
+            level, reached = hops(run, int(source), cutoff, targets, view)
+            yield level[None], reached[None]
         return
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     for first in range(0, len(sources), SWEEP):
         some = sources[first : first + SWEEP]
-        for level in many(run.view, some, cutoff=most, targets=targets, report=run.report):
-            yield level, level >= 0
+        level = many(run.view, some, cutoff=most, targets=targets, report=run.report)
+        yield level, level >= 0
 
 
 def hops(

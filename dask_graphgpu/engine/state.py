@@ -40,11 +40,18 @@ class State(dict[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """A program on a graph."""
+    """A program on a graph.
+
+    Attributes
+    ----------
+    increments : dict of number to float
+        What `buckets` has found by a sample of the edges, by the value that senders were taken to have.
+    """
 
     program: VertexProgram
     view: View
     given: Mapping[str, Any] = field(default_factory=dict)
+    increments: dict[Any, float] = field(default_factory=dict)
 
     @cached_property
     def constants(self) -> dict[str, Any]:

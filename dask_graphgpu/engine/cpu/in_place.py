@@ -85,7 +85,9 @@ class InPlace(Improving):
         if not self.ordered:
             self.relax(keeper)
             return self.result()
-        delta = choose_delta(self.binding, self.arrays.state, self.arrays, self.start, self.whole)
+        delta = choose_delta(
+            self.binding, self.arrays.state, self.arrays, self.start, self.whole, threads=num_threads()
+        )  # fmt: skip
         self.begin_near_far(delta)
         until, buckets = no_limit(self.whole), 1
         if keeper is not None and not len(self.targets):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.keeping import Keeper
-    from dask_graphgpu.engine.state import State
+    from dask_graphgpu.engine.lower import Lowered
+    from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
@@ -25,6 +26,7 @@ def run(
     exact_supersteps: bool = False,
     report: Report,
     keeper: Keeper | None = None,
+    compiled: tuple[Binding, Lowered] | None = None,
 ) -> State:
     """Run a vertex program, compiled.
 
@@ -51,6 +53,8 @@ def run(
         Gets one row an advance.
     keeper : Keeper, optional
         Has the state kept, and may have one to go on from.
+    compiled : tuple, optional
+        Of several runs of the program on the view, with its own constants, what they share; see `compile_program`.
 
     Returns
     -------
@@ -87,9 +91,10 @@ def run(
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.state import Binding
 
-    binding = Binding(program, view, constants or {})
+    binding = Binding(program, view, constants or {}) if compiled is None else compiled[0]
     places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
-    arrays = Arrays(binding, lower(binding), places)
+    lowered = lower(binding) if compiled is None else compiled[1]
+    arrays = Arrays(binding, lowered, places)
     report.limit = max_supersteps if exact_supersteps else None
     in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
     in_steps = in_steps or (cutoff is None and configured_direction() in ("pull", "notify-pull"))
@@ -108,3 +113,12 @@ def run(
     return run_supersteps(
         binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
     )
+
+
+def compile_program(program: VertexProgram, view: View) -> tuple[Binding, Lowered]:
+    """What several runs of a program on a view share."""
+    from dask_graphgpu.engine.lower import lower
+    from dask_graphgpu.engine.state import Binding
+
+    binding = Binding(program, view)
+    return binding, lower(binding)

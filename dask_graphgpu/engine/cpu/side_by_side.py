@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.programs import compile_program, run
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ def run_each(
     """
     from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 
-    how = {"cutoff": cutoff, "targets": targets}
+    how: dict[str, Any] = {"cutoff": cutoff, "targets": targets}
     if num_threads() == 1 or len(sources) < num_threads():
         return [run(program, view, sources=[each], report=report, **how) for each in sources]
     reports = [Report(report.algorithm) for _ in sources]
+    how["compiled"] = compile_program(program, view)
 
     def one(lo: int, hi: int) -> State:
         with at_most(1):
