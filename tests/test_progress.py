@@ -3,6 +3,7 @@
 import io
 import threading
 import time
+from unittest import mock
 
 import dask
 import numpy as np
@@ -13,6 +14,7 @@ from strategies import partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import report as reports
+from dask_graphgpu.engine.cpu import in_step
 from dask_graphgpu.report import Report
 
 
@@ -37,7 +39,8 @@ def steps(shown):
 def test_a_run_that_knows_its_end(frame, ranks, lazy):
     graph = (partitioned(frame, 3) if lazy else frame).graph(ranks=ranks)
     out = io.StringIO()
-    with dg.ProgressBar(dt=0.005, out=out):
+    # Few iterations a call, as on a large graph.
+    with mock.patch.object(in_step, "AT_ONCE", 1 << 16), dg.ProgressBar(dt=0.005, out=out):
         result = graph.pagerank(tolerance=0, max_iterations=1500)
         if lazy:
             result.compute()

@@ -229,6 +229,15 @@ class PageRank(Algorithm):
 
     def _power(self, run: Run) -> np.ndarray:
         view, personal = run.staying, self._personal(run)
+        iterated = getattr(run.engine, "pagerank", None)
+        if iterated is not None and run.keeper is None:
+            ranks: np.ndarray | None = iterated(
+                view, personal, np.dtype(self.dtype), damping=float(self.damping),
+                tolerance=float(self.tolerance), max_iterations=int(self.max_iterations),
+                report=run.report,
+            )  # fmt: skip
+            if ranks is not None:
+                return ranks
         if personal is not None:
             view = view.with_columns({_PERSONAL: personal})
         program = power_program(

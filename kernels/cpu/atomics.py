@@ -198,3 +198,27 @@ def atomic_compare_exchange(typingctx, array, index, expected, value):
         return builder.extract_value(builder.cmpxchg(pointer, expected_word, word, _ORDER), 0)
 
     return element(array, index, expected, value), codegen
+
+
+@intrinsic
+def fence(typingctx):
+    """What this thread wrote before is seen by whoever sees what it writes after, and the other way round."""
+
+    def codegen(context, builder, signature, args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def nap(typingctx):
+    """Sleep as short as the system can, some tens of microseconds: others have this processor meanwhile (POSIX)."""
+
+    def codegen(context, builder, signature, args):
+        word = ir.IntType(32)
+        kind = ir.FunctionType(word, [word])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "usleep"), [word(1)])
+        return context.get_dummy_value()
+
+    return types.void(), codegen

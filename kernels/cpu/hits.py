@@ -3,6 +3,8 @@
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.atomics import atomic_load, atomic_store
+from dask_graphgpu.kernels.cpu.in_step import claim, finish, wait
 
 _ONE = np.uint64(1)
 
@@ -44,9 +46,103 @@ def sum_neighbours(lo, hi, offsets, neighbours, weight, values, scale, sums):
 
 
 @jit
-def change(lo, hi, before, of_before, after, of_after):
+def differences(lo, hi, before, of_before, after, of_after):
     """Sum of the differences of two vectors, each multiplied by a number."""
     total = 0.0
     for v in range(np.uint64(lo), np.uint64(hi)):
         total += abs(after[v] * of_after - before[v] * of_before)
     return total
+
+
+@jit
+def add_up(parts):
+    """Their sum, in order."""
+    total = 0.0
+    for i in range(parts.size):
+        total += parts[i]
+    return total
+
+
+@jit
+def inverse(total):
+    """What scores of a sum are scaled by: nothing where weights of both signs cancel to 0."""
+    return 1 / total if total != 0 else 1.0
+
+
+@jit
+def pass_over(step, blocks, offsets, neighbours, weight, values, scale, sums, claimed, done, parts):
+    """`sum_neighbours` of all blocks, by whoever calls. Returns the sum of what they give."""
+    number = blocks.size - 1
+    i = claim(claimed, step)
+    while i < number:
+        parts[step, i] = sum_neighbours(
+            blocks[i], blocks[i + 1], offsets, neighbours, weight, values, scale, sums
+        )
+        finish(done, step)
+        i = claim(claimed, step)
+    wait(done, step, number)
+    return add_up(parts[step, :number])
+
+
+@jit
+def iterate(
+    lo, hi, iterations, tolerance, of_hubs,
+    into_blocks, into_offsets, into_neighbours, into_weight,
+    out_blocks, out_offsets, out_neighbours, out_weight,
+    hub, other_hub, authority, claimed, done, parts, verdict,
+):  # fmt: skip
+    """Some iterations, on all threads that call with the same arrays; each thread gives the same.
+
+    Parameters
+    ----------
+    lo, hi : which thread it is; not read
+    tolerance : ends when the hub scores changed by less in sum, unless it is 0
+    of_hubs : what the scores in `hub` are to be multiplied by
+    into_blocks, out_blocks : bounds of blocks of rows
+    hub, other_hub, authority : scores; hub scores are in the other array after each iteration
+    claimed, done : three steps an iteration, see `in_step`
+    parts : float64 array, shape (steps, blocks)
+    verdict : int8 array, shape (iterations,)
+        Of an iteration whose hub scores have the sum 0: 1 if all are 0, 2 if not; 0: not known yet.
+
+    Returns
+    -------
+    tuple
+        Iterations made, what hub and authority scores are to be multiplied by, the last change (infinity without a
+        tolerance), whether it is over.
+    """
+    before, after = hub, other_hub
+    of_authorities, change = 1.0, np.inf
+    for k in range(iterations):
+        of_before = of_hubs
+        total = pass_over(
+            3 * k, into_blocks, into_offsets, into_neighbours, into_weight, before, of_before, authority,
+            claimed, done, parts,
+        )  # fmt: skip
+        of_authorities = inverse(total)
+        total = pass_over(
+            3 * k + 1, out_blocks, out_offsets, out_neighbours, out_weight, authority, of_authorities, after,
+            claimed, done, parts,
+        )  # fmt: skip
+        of_hubs = inverse(total)
+        if tolerance > 0:
+            step, number = 3 * k + 2, out_blocks.size - 1
+            i = claim(claimed, step)
+            while i < number:
+                parts[step, i] = differences(
+                    out_blocks[i], out_blocks[i + 1], before, of_before, after, of_hubs
+                )
+                finish(done, step)
+                i = claim(claimed, step)
+            wait(done, step, number)
+            change = add_up(parts[step, :number])
+        over = change < tolerance
+        if total == 0:
+            # Who comes late may find the scores of a later iteration there, and takes the word of who was here.
+            if atomic_load(verdict, k) == 0:
+                atomic_store(verdict, k, 2 if after.any() else 1)
+            over |= atomic_load(verdict, k) == 1
+        if over:
+            return k + 1, of_hubs, of_authorities, change, True
+        before, after = after, before
+    return iterations, of_hubs, of_authorities, change, False

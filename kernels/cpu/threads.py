@@ -147,6 +147,13 @@ def edge_blocks(offsets: NDArray[np.int64], *, multiple: int = 1) -> NDArray[np.
     return _bounds(first_rows(offsets, targets), n, multiple)
 
 
+def step_blocks(offsets: NDArray[np.int64], steps: int) -> NDArray[np.int64]:
+    """Bounds of blocks of so many edges and rows, which do not depend on the threads; as of `edge_blocks`."""
+    start, n = int(offsets[0]), len(offsets) - 1
+    last = int(offsets[-1]) + n
+    return _bounds(first_rows(offsets, np.arange(start + steps, last, steps)), n, 1)
+
+
 def first_rows(offsets: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.int64]:
     """First row v, for each target, with ``offsets[v] + v >= target``; the last offset's if none."""
     low = np.zeros(len(targets), dtype=np.int64)

@@ -9,6 +9,7 @@ from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
+from dask_graphgpu.engine.cpu.pagerank import pagerank
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.predecessors import path, predecessors
@@ -35,6 +36,7 @@ __all__ = [
     "louvain",
     "multi_bfs",
     "neighbour_arcs",
+    "pagerank",
     "path",
     "path_counts",
     "predecessors",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
-from dask_graphgpu.kernels.cpu.threads import even_blocks, first_rows, for_blocks
+from dask_graphgpu.engine.cpu.in_step import blocked_rows, passes_at_once, threads_for
+from dask_graphgpu.kernels.cpu.threads import for_blocks, step_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def hits(
         Ends when the hub scores changed by less than this in sum; 0: after all iterations.
     max_iterations : int
     report : Report
-        Gets a row an iteration, "pull".
+        Gets a row for each run of iterations, "pull".
 
     Returns
     -------
@@ -51,51 +52,37 @@ def hits(
     Notes
     -----
     Sums are those of blocks that do not depend on the threads: so are the scores. They are scaled to
-    sum 1 by the next sums that are made of them. Cost: two passes over the edges an iteration, and one
-    over the vertices where there is a tolerance.
+    sum 1 by the next sums that are made of them. Threads are woken once for many iterations. Cost: two passes over
+    the edges an iteration, and one over the vertices where there is a tolerance.
     """
-    to_authorities = NeighbourSums(view.into)
-    to_hubs = to_authorities if view.into is view.out else NeighbourSums(view.out)
-    return iterate(to_authorities, to_hubs, tolerance, max_iterations, report)
-
-
-def iterate(
-    to_authorities: NeighbourSums,
-    to_hubs: NeighbourSums,
-    tolerance: float,
-    max_iterations: int,
-    report: Report,
-) -> tuple[np.ndarray, np.ndarray]:
-    """As `hits`, by sums over in- and over out-neighbours."""
     from dask_graphgpu.kernels.cpu import hits as kernels
 
-    n = to_hubs.rows.num_vertices
-    hub, before, authority = np.full(n, 1 / max(n, 1)), np.empty(n), np.empty(n)
-    of_hubs, change = 1.0, np.inf  # what hub scores are to be multiplied by
-    for _ in range(max_iterations):
+    n, edges = view.num_vertices, 2 * view.num_edges
+    into = blocked_rows(view.into)
+    out = into if view.into is view.out else blocked_rows(view.out)
+    hub, spare, authority = np.full(n, 1 / max(n, 1)), np.empty(n), np.empty(n)
+    of_hubs, of_authorities, change, left = 1.0, 1.0, np.inf, max_iterations
+    blocks = max(len(into[0]), len(out[0])) - 1
+    over = False
+    while left and not over:
         start = time.perf_counter()
-        hub, before, of_before = before, hub, of_hubs
-        of_authorities = _inverse(to_authorities(before, of_before, authority))
-        total = to_hubs(authority, of_authorities, hub)
-        of_hubs = _inverse(total)
-        if tolerance:
-            blocks = even_blocks(n)
-            change = sum(for_blocks(kernels.change, blocks, before, of_before, hub, of_hubs))
-        edges = 2 * to_hubs.rows.num_edges
+        most = min(left, passes_at_once(edges + 2 * n))
+        claimed, done = np.zeros((2, 3 * most), np.int64)
+        parts = np.empty((3 * most, blocks))
+        made, of_hubs, of_authorities, change, over = for_blocks(
+            kernels.iterate, threads_for(blocks), most, tolerance, of_hubs, *into, *out,
+            hub, spare, authority, claimed, done, parts, np.zeros(most, np.int8),
+        )[0]  # fmt: skip
+        if made % 2:
+            hub, spare = spare, hub
+        left -= made
         report.advance(
-            "pull", supersteps=1, frontier=n, edges=edges, bytes=edges * 12 + n * 64,
+            "pull", supersteps=made, frontier=n, edges=made * edges, bytes=made * (edges * 12 + n * 64),
             seconds=time.perf_counter() - start,
         )  # fmt: skip
-        if change < tolerance or (not total and not hub.any()):
-            break
-    else:
+    if not over:
         ended(tolerance, max_iterations, change)
     return hub * of_hubs, authority * of_authorities
-
-
-def _inverse(total: float) -> float:
-    """What scores of a sum are scaled by: nothing where weights of both signs cancel to 0."""
-    return 1 / total if total else 1.0
 
 
 class NeighbourSums:
@@ -103,9 +90,7 @@ class NeighbourSums:
 
     def __init__(self, rows: Adjacency) -> None:
         self.rows = rows
-        steps = rows.num_edges + rows.num_vertices
-        inner = first_rows(rows.offsets, np.arange(BLOCK, steps, BLOCK))
-        self.bounds = np.unique(np.concatenate([[0], inner, [rows.num_vertices]]))
+        self.bounds = step_blocks(rows.offsets, BLOCK)
 
     def __call__(self, values: np.ndarray, scale: float, sums: np.ndarray) -> float:
         """Write the sums of ``values * scale``; gives the sum of these."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, for_blocks, num_threads, step_blocks
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Part of the labels that may differ from those of two steps ago if the neighbours of these are to be marked for the
 # next step: with more there are few others.
 MARKED = 0.5
+
+BLOCKS_PER_THREAD = 16
 
 _NONE = np.empty(0, np.uint8)
 
@@ -58,7 +60,9 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
     if view.directed:
         into, more = view.into.offsets, view.into.neighbours
         offsets = offsets + into
-    blocks = edge_blocks(offsets)
+    # Blocks that are stale here and there take unequal time.
+    steps = (int(offsets[-1]) + n) // (num_threads() * BLOCKS_PER_THREAD)
+    blocks = step_blocks(offsets, max(steps, LITTLE_WORK))
     labelling = Labelling(n, out.offsets, out.neighbours, into, more)
     rank = view.user_rank
     labels = np.arange(n, dtype=more.dtype) if rank is None else rank.astype(more.dtype)

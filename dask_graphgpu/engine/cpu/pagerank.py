@@ -1,0 +1,103 @@
+"""PageRank by power iteration, on threads that are woken once.
+
+References
+----------
+.. [1] Page, Brin, Motwani, Winograd. The PageRank citation ranking: bringing order to the web. Stanford, 1999.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.in_step import blocked_rows, passes_at_once, threads_for
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.loop import not_converged
+from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+
+def pagerank(
+    view: View,
+    personal: np.ndarray | None,
+    dtype: Any,
+    *,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    report: Report,
+) -> np.ndarray | None:
+    """What the vertex program of PageRank gives after its supersteps.
+
+    Parameters
+    ----------
+    view : View
+        Weights are used where it has some.
+    personal : float64 array of shape (num_vertices,), optional
+        Where jumps lead to, of sum 1; default: anywhere.
+    dtype : float64 or float32
+        Of ranks; sums of rows are float64.
+    damping, tolerance : float
+    max_iterations : int
+    report : Report
+        Gets a row for each run of iterations, "pull".
+
+    Returns
+    -------
+    ndarray of `dtype`, shape (num_vertices,), or None
+        None: the program is to be run, because a direction is forced, edges are looked at by layers, or one row is
+        a large part of what a thread has to do, and has to be cut.
+
+    Raises
+    ------
+    NotConverged
+        The iterations came to an end first.
+
+    Notes
+    -----
+    One pass over the edges an iteration, in which a row is added up and made a rank. Sums are those of blocks that do
+    not depend on the threads: so are the ranks.
+    """
+    from dask_graphgpu.kernels.cpu import pagerank as kernels
+
+    n, rows = view.num_vertices, view.into
+    longest = int(rows.degrees.max(initial=0))
+    if configured_direction() != "auto" or view.levels is not None or not n:
+        return None
+    if num_threads() > 1 and 4 * longest * num_threads() > rows.num_edges + n:
+        return None
+    report.limit = max_iterations if tolerance == 0 else None
+    into = blocked_rows(rows)
+    blocks = len(into[0]) - 1
+    degree = view.weighted_degrees("out")
+    rank = np.full(n, 1 / n, dtype)
+    share = np.divide(1 / n, degree, out=np.zeros(n), where=degree > 0).astype(dtype)
+    spare = np.empty_like(share)
+    lost = float((degree <= 0).sum()) / n
+    jumps = np.empty(0) if personal is None else personal
+    left, over, change = max_iterations, False, np.inf
+    while left and not over:
+        start = time.perf_counter()
+        most = min(left, passes_at_once(rows.num_edges + n))
+        claimed, done = np.zeros((2, most), np.int64)
+        made, lost, change, over = for_blocks(
+            kernels.iterate, threads_for(blocks), most, tolerance, lost, *into, degree, jumps, damping,
+            rank, share, spare, claimed, done, np.empty((most, blocks, 2)),
+        )[0]  # fmt: skip
+        if made % 2:
+            share, spare = spare, share
+        left -= made
+        each = rows.neighbours.itemsize + rank.itemsize + (into[3].itemsize if len(into[3]) else 0)
+        report.advance(
+            "pull", supersteps=made, frontier=n, edges=made * rows.num_edges,
+            bytes=made * (rows.num_edges * each + n * (16 + 3 * rank.itemsize)),
+            seconds=time.perf_counter() - start,
+        )  # fmt: skip
+    if not over and tolerance:
+        raise not_converged(max_iterations, n, {"dangling": lost, "residual": change})
+    return rank
