@@ -33,6 +33,9 @@ class GraphAccessor:
             return getattr(self(), name)
         raise AttributeError(f"no graph method {name!r}; there are {', '.join(sorted(_PASSED_ON))}")
 
+    def __repr__(self) -> str:
+        return f"<GraphAccessor of {type(self._frame).__name__}: call it with columns and options>"
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_PASSED_ON]
 

@@ -221,7 +221,7 @@ def _take_frames(
             frames |= _ends(field.name, value, schema)
             changes[field.name] = FrameColumns(())
             continue
-        ids = find_vertex_columns(meta_of(value), schema)
+        ids = find_vertex_columns(meta_of(value), schema, field.name)
         rest = [str(c) for c in value.columns if c not in ids]
         number = algorithm.frame_columns(field.name)
         if len(rest) != number:

@@ -46,6 +46,7 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
+from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
 from dask_graphgpu.inputs import Frames, Input
@@ -317,6 +318,8 @@ class Graph:
                 "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
                 "them with .to_pandas(), Dask's with .to_backend('pandas')"
             )
+        if self._input.lazy:
+            check_may_wait("save()")
         folder = saving.check_destination(path)
         made = self._input.built(_names(columns), self._on_engine(), 1)
         arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)

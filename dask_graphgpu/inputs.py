@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any, Protocol
 from uuid import uuid4
 
-from dask.base import is_dask_collection, persist
+from dask.base import is_dask_collection
 from dask.delayed import delayed
 
 from dask_graphgpu.cluster import lazy
 from dask_graphgpu.cluster.placement import choose, num_workers
 from dask_graphgpu.cluster.tasks import Spread, about
+from dask_graphgpu.cluster.waiting import begun, waited_for
 from dask_graphgpu.cluster.work import BuiltGraph
 from dask_graphgpu.errors import (
     EngineUnavailable,
@@ -160,7 +161,7 @@ class Frames:
         spread = self._spread(needs, engine)
         made = self.partition(needs) if spread is None else self._shares(needs, spread)
         limits = self.limits(needs) if spread is None else None
-        kept = persist(made)[0] if self.lazy else made
+        kept = begun(made) if self.lazy else made
         about = needs, self.npartitions, source, self.schema, self.layout
         if spread is None:
             return Built(kept, *about, limits)
@@ -241,7 +242,7 @@ class Built(_Kept):
     def plan(self, engine: str, word: Word | None = None) -> Plan:
         describe: Any = delayed(exact_plan, pure=False) if self.lazy else exact_plan
         plan = describe(self.held, self.schema, self.layout, engine, word)
-        found: Plan = plan.compute() if self.lazy else plan
+        found: Plan = waited_for(plan, "explain()") if self.lazy else plan
         return found
 
 
@@ -273,7 +274,7 @@ class BuiltOnRanks(_Kept):
     def plan(self, engine: str, word: Word | None = None) -> Plan:
         describe: Any = delayed(about, pure=False) if self.lazy else about
         found = describe(self.held)
-        built: BuiltGraph = found.compute() if self.lazy else found
+        built: BuiltGraph = waited_for(found, "explain()") if self.lazy else found
         return plan_on_ranks(
             built.rows,
             built.vertices,

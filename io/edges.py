@@ -12,7 +12,13 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.frames import to_host
-from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, require_columns, value_type
+from dask_graphgpu.io.schema import (
+    EdgeSchema,
+    arrow_id_type,
+    is_number,
+    require_columns,
+    value_type,
+)
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
 
@@ -68,9 +74,14 @@ def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
         return pa.array([], arrow_id_type(series.dtype) or pa.null())
     kind = arrow_id_type(series.dtype)
     if kind is not None and pa.types.is_integer(kind) and isinstance(series.dtype, np.dtype):
-        return pa.array(series.to_numpy())
+        return pa.array(series.to_numpy(series.dtype.newbyteorder("=")))
     try:
         values = pa.array(series, from_pandas=True)
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise InvalidEdges(
+            f"id column {name!r} has objects in {where} that are no ids ({error}); ids are integers "
+            "of up to 64 bits or text in Unicode: cast the column first, as with .astype('uint64')"
+        ) from error
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InvalidEdges(
             f"id column {name!r} mixes types in {where} ({error}); ids are all "
@@ -119,9 +130,11 @@ def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
     nulls = pa.array(series).null_count if arrow else int(series.isna().sum())
     if nulls:
         raise nulls_in_numbers(name, nulls, "nulls or NaN", where)
+    if not is_number(declared):
+        raise InvalidEdges(
+            f"column {name!r} is of type {declared}; edges carry numbers of up to 64 bits only"
+        )
     dtype: np.dtype[Any] = np.dtype(getattr(declared, "numpy_dtype", declared))
-    if dtype.kind not in "iufb":
-        raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
     if dtype == np.float16:  # Numba has none
         dtype = np.dtype(np.float32)
     values = np.ascontiguousarray(series.to_numpy(dtype=dtype))

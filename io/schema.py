@@ -126,7 +126,7 @@ def find_columns(
         if not pairs:
             raise InvalidEdges(
                 "the frame has neither columns 'src' and 'dst' nor 'source' and 'destination'; it "
-                f"has {given}; name them with .graph(source=..., destination=...)"
+                f"has {given}; name them with .graph(source=..., destination=...){_of_index(meta)}"
             )
         source, destination = pairs[0]
     sources, destinations = _names(source), _names(destination)
@@ -148,8 +148,10 @@ def find_columns(
     return EdgeSchema(sources, destinations, weight, dtypes, ids, on_device=on_device(meta))
 
 
-def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...]:
-    """The id columns of a vertices frame.
+def find_vertex_columns(
+    meta: pd.DataFrame, edges: EdgeSchema, what: str = "the vertices frame"
+) -> tuple[str, ...]:
+    """The id columns of a vertices frame, or of another with values of vertices, ``what``.
 
     The names that results have (``vertex``, or those of several source columns); for a single id
     also ``id`` or the name of the source column.
@@ -159,21 +161,33 @@ def find_vertex_columns(meta: pd.DataFrame, edges: EdgeSchema) -> tuple[str, ...
         wanted += [("id",), edges.source]
     for names in wanted:
         if set(names) <= set(meta.columns):
-            holding_vertices(edges, meta, names)
+            holding_vertices(edges, meta, names, what)
             return names
     raise InvalidVertices(
-        f"the vertices frame has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
+        f"{what} has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
         f"{[str(c) for c in meta.columns]}; rename its id column to {list(edges.vertex)}"
+        f"{_of_index(meta)}"
     )
 
 
-def holding_vertices(edges: EdgeSchema, meta: pd.DataFrame, names: Sequence[str]) -> EdgeSchema:
+def holding_vertices(
+    edges: EdgeSchema, meta: pd.DataFrame, names: Sequence[str], what: str = "the vertices frame"
+) -> EdgeSchema:
     """The schema whose ids also hold the id columns ``names`` of a vertices frame exactly."""
-    ids = tuple(
-        _common_dtype(dtype, meta[name].dtype, f"the edges' ids and vertices column {name!r}")
-        for name, dtype in zip(names, edges.ids, strict=True)
-    )
+    try:
+        ids = tuple(
+            _common_dtype(dtype, meta[name].dtype, f"the edges' ids and its column {name!r}")
+            for name, dtype in zip(names, edges.ids, strict=True)
+        )
+    except InvalidEdges as error:
+        raise InvalidVertices(f"{what}: {error}") from None
     return replace(edges, ids=ids)
+
+
+def _of_index(meta: Any) -> str:
+    """What to say of columns that a frame has as its index."""
+    names = [str(name) for name in getattr(meta.index, "names", ()) if name is not None]
+    return f"; its index {names} is no column: use .reset_index()" if names else ""
 
 
 def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
@@ -183,6 +197,7 @@ def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
         if not here:
             raise InvalidEdges(
                 f"the frame has no column {name!r}; it has {[str(c) for c in meta.columns]}"
+                f"{_of_index(meta)}"
             )
         if len(here) > 1:
             raise InvalidEdges(f"the frame has {len(here)} columns named {name!r}; rename them")
@@ -193,6 +208,15 @@ def is_integer(dtype: Any) -> bool:
     return bool(pd.api.types.is_integer_dtype(dtype))
 
 
+def is_number(dtype: Any) -> bool:
+    """Whether a NumPy, masked or Arrow dtype holds integers, floats or booleans of up to 64 bits."""
+    kind = None if hasattr(dtype, "categories") else value_type(dtype)
+    types = pa.types
+    return kind is not None and (
+        types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    )
+
+
 def arrow_id_type(dtype: Any) -> pa.DataType | None:
     """Arrow type of ids of a pandas dtype: an integer, or large_string; None: look at the values.
 
@@ -201,22 +225,22 @@ def arrow_id_type(dtype: Any) -> pa.DataType | None:
     InvalidEdges
         Neither integers nor strings.
     """
-    try:
-        kind = value_type(dtype)
-    except (TypeError, pa.ArrowNotImplementedError):  # a dtype of another library
-        kind = pa.null()
+    kind = value_type(dtype)
     if kind is None or pa.types.is_integer(kind) or pa.types.is_large_string(kind):
         return kind
     hint = (
         "; integers become floats where a column has nulls: fill or drop them, then .astype('int64')"
-        if pd.api.types.is_float_dtype(dtype)
+        if pa.types.is_floating(kind)
         else ""
     )
     raise InvalidEdges(f"ids of type {dtype} are not supported: use integers or strings{hint}")
 
 
 def value_type(dtype: Any) -> pa.DataType | None:
-    """Arrow type of the values of a pandas dtype, all kinds of strings being one; None: objects."""
+    """Arrow type of the values of a pandas dtype, all kinds of strings being one.
+
+    None: objects. Null: Arrow has no such type, as of sparse columns and of floats of 128 bits.
+    """
     if hasattr(dtype, "categories"):  # pandas' or cuDF's
         return value_type(dtype.categories.dtype)
     if isinstance(dtype, pd.StringDtype):
@@ -225,8 +249,11 @@ def value_type(dtype: Any) -> pa.DataType | None:
         kind = dtype.pyarrow_dtype
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return pa.large_string() if pa.types.is_string(kind) else kind
-    numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy)
+    try:
+        numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+        return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy.newbyteorder("="))
+    except (TypeError, pa.ArrowNotImplementedError):
+        return pa.null()
 
 
 def _names(columns: Columns) -> tuple[str, ...]:
@@ -269,8 +296,8 @@ def _decategorized(dtype: Any) -> Any:
 
 
 def _check_weight(name: str, dtype: Any) -> None:
-    number = is_integer(dtype) or pd.api.types.is_float_dtype(dtype)
-    if not number:
+    if not is_number(dtype) or pd.api.types.is_bool_dtype(dtype):
         raise InvalidEdges(
-            f"weight column {name!r} is of type {dtype}; weights are integers or floats, not negative"
+            f"weight column {name!r} is of type {dtype}; weights are integers or floats of up to 64 "
+            "bits, not negative: cast the column first"
         )

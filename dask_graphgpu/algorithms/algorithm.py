@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table
@@ -68,18 +70,33 @@ def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
         )
 
 
-def refuse_infinite_sums(run: Run, *, products: bool = False) -> None:
-    """Raise InvalidEdges where so many edges of the largest weight would be more than float64 holds.
+def refuse_extreme_weights(run: Run, of: str, dtype: str = "float64") -> None:
+    """Raise InvalidEdges where weights are so large or small that sums of them, or parts, are lost.
 
-    ``products`` : of the products of two weights. On ranks all call it.
+    Sums ``of`` the weights of each "vertex", parts of which are told apart in ``dtype``; of all weights
+    of the "graph", twice; or of "products" of two weights, for which as many of the largest are taken as
+    there are edges. The others are exact: made only where so many of the largest would be too much.
+    On ranks all call it.
     """
-    if run.view.max_weight is None:
+    if not run.view.max_weight:
         return
-    most, edges = float(run.view.max_weight), run.view.graph_edges
-    if not math.isfinite(2.0 * edges * most * (most if products else 1.0)):
+    most, edges = float(run.view.max_weight), float(run.view.graph_edges)
+    limits = np.finfo(dtype)
+    least, bound = 1 / float(limits.max), float(limits.max)
+    if of == "products":
+        least, bound = math.sqrt(run.num_vertices * float(limits.tiny / limits.eps)), bound / most
+    elif of == "vertex":  # parts of a mean rank, with all their digits
+        bound = 1 / float(limits.tiny) / run.num_vertices
+    total = 2.0 * edges * most
+    if total > bound and of != "products":
+        sums = run.view.weighted_degrees("out")
+        with np.errstate(over="ignore"):  # it is infinite then
+            total = run.most(sums) if of == "vertex" else 2.0 * run.total(sums)
+    if total > bound or most < least:
         raise InvalidEdges(
-            f"weights are up to {most:g}, too much for sums over {edges:,} edges in float64: divide all "
-            "weights by one number, which changes no answer, or use weighted=False"
+            f"weights are up to {most:g}, too {'much' if total > bound else 'little'} for sums over "
+            f"{int(edges):,} edges in {dtype}: multiply all weights by one number, which changes no answer, "
+            "or use weighted=False"
         )
 
 

@@ -178,7 +178,8 @@ class BeliefPropagation(Iterated):
         if self.coupling is None:
             return ["belief"]
         if hasattr(self.priors, "columns"):  # a frame, which is not taken yet
-            ids = find_vertex_columns(getattr(self.priors, "_meta", self.priors), schema)
+            meta = getattr(self.priors, "_meta", self.priors)
+            ids = find_vertex_columns(meta, schema, "priors")
             return [f"belief_{c}" for c in self.priors.columns if c not in ids]
         names = self.priors.names if isinstance(self.priors, FrameColumns) else self.priors
         return [f"belief_{name}" for name in vertices_columns(list(names))]

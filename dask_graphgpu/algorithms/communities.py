@@ -11,7 +11,7 @@ from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_number,
     check_seed,
-    refuse_infinite_sums,
+    refuse_extreme_weights,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
@@ -55,7 +55,7 @@ class Communities(Algorithm):
         """The smallest member of each vertex's community, and the modularity."""
 
     def run(self, run: Run) -> Table:
-        refuse_infinite_sums(run)
+        refuse_extreme_weights(run, "graph")
         community, modularity = self.found(run)
         return {
             "vertex": Values(run.vertices),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
-    refuse_infinite_sums,
+    refuse_extreme_weights,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
@@ -48,7 +48,7 @@ class HITS(Algorithm):
     NotConverged
         ``max_iterations`` came first; the message gives the last change.
     InvalidEdges
-        Weights are so large that their sum may be infinite.
+        Weights are so large or small that sums of them would be infinite, or parts of these 0.
 
     Notes
     -----
@@ -81,7 +81,7 @@ class HITS(Algorithm):
         return {"vertex": ColumnType("vertex"), "hub": score, "authority": score}
 
     def run(self, run: Run) -> Table:
-        refuse_infinite_sums(run, products=True)
+        refuse_extreme_weights(run, "products")
         hub, authority = run.engine.hits(
             run.view, float(self.tolerance), int(self.max_iterations), report=run.report
         )

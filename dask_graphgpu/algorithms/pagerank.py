@@ -31,12 +31,12 @@ from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
     check_number,
-    refuse_infinite_sums,
+    refuse_extreme_weights,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.view import View
@@ -178,7 +178,7 @@ class PageRank(Algorithm):
     InvalidArgument, UnknownVertex
         An argument is out of range; the personalization names an id that is not a vertex.
     InvalidEdges
-        Weights are so large that their sum may be infinite.
+        Weights are so large or small that sums of them would be infinite, or parts of these 0.
 
     Notes
     -----
@@ -223,8 +223,13 @@ class PageRank(Algorithm):
         return {"vertex": ColumnType("vertex"), "rank": ColumnType(self.dtype)}
 
     def run(self, run: Run) -> Table:
-        refuse_infinite_sums(run)
+        refuse_extreme_weights(run, "vertex", self.dtype)
         rank = self._power(run) if self.method == "power" else self._delta(run)
+        if run.view.is_weighted and not np.isfinite(run.total(rank)):
+            raise InvalidEdges(
+                f"the weights at some vertex are too little to be told apart in {self.dtype}: multiply "
+                "all weights by one number, which changes no answer, or use weighted=False"
+            )
         return {"vertex": Values(run.vertices), "rank": Values(run.own(rank))}
 
     def _power(self, run: Run) -> np.ndarray:

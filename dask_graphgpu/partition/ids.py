@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,9 +186,13 @@ class VertexIds:
 
 def unknown_vertex(value: Any, num_vertices: int, kinds: Sequence[str]) -> UnknownVertex:
     """The error of an id that is no vertex."""
+    several = (
+        len(kinds) == 1 and isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    )
     return UnknownVertex(
         f"{value!r} is not a vertex of this graph ({num_vertices:,} vertices, ids of type "
         f"{', '.join(kinds)}); give an id that occurs in the edges or in the vertices frame"
+        + ("; several vertices are given as a list" if several else "")
     )
 
 

@@ -467,17 +467,3 @@ def test_a_dictionary_that_holds_a_null():
 def test_arguments_that_a_method_does_not_take(call, match):
     with pytest.raises(TypeError, match=match):
         call(GOOD.graph())
-
-
-@pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("method", ["pagerank", "hits", "louvain", "leiden"])
-def test_weights_whose_sum_is_infinite(method, ranks):
-    edges = GOOD.assign(weight=GOOD["weight"] * 4e307)
-    graph = partitioned(edges, 2).graph(ranks=ranks)
-    with pytest.raises(
-        errors.InvalidEdges, match=r"^weights are up to 1.6e\+308, too much .*: divide all"
-    ):
-        getattr(graph, method)().compute()
-    assert getattr(graph, method)(weighted=False).compute().notna().all(axis=None)
-    small = partitioned(edges.assign(weight=edges["weight"] / 1e157), 2).graph(ranks=ranks)
-    assert getattr(small, method)().compute().notna().all(axis=None)
