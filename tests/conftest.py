@@ -44,6 +44,25 @@ def pytest_cmdline_main(config):
             config.option.numprocesses = min(dask.system.CPU_COUNT, 8)
         if config.option.dist == "no" and config.option.numprocesses != 0:
             config.option.dist = "loadfile"  # a file's tests share clusters, and what is compiled
+            config.option.loadscopereorder = False  # but as below
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of processes that share the suite none is to begin a long file when the others have ended.
+
+    Files with slow tests come first, then those with the most.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    files = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+
+    def late(tests):
+        slow = any(test.get_closest_marker(name) for test in tests for name in ("slow", "cluster"))
+        return not slow, -len(tests)
+
+    items[:] = [item for tests in sorted(files.values(), key=late) for item in tests]
 
 
 def pytest_configure(config):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import num_threads
-from dask_graphgpu.partition.row_sort import RowSort, each, num_blocks
+from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
             column = carried[:0] if name is None else coo.columns[name]
             row_sort.deal_edges(
                 0, *coo.ends(), both, sort.shift, sort.bits, sort.bucket, sort.first, cursor,
-                keys, column, carried,
+                keys, *to_move(column, carried),
             )  # fmt: skip
         # What is not needed any more is given back: the column, in the end all.
         if name is None:
@@ -157,7 +157,7 @@ def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
 
     def add(block: int) -> None:
         for coo in blocks[block]:
-            bits = none if name is None else _bits(coo.columns[name])
+            bits = none if name is None else as_bits(coo.columns[name])
             sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
 
     each(add, len(blocks))
@@ -204,7 +204,7 @@ def _turned(adjacency: Adjacency) -> RowSort:
         column = carried[:0] if name is None else adjacency.columns[name]
         row_sort.deal_turned(
             *bounds[block : block + 2], offsets, neighbours, sort.shift, sort.bits, sort.bucket,
-            sort.first, cursor, keys, column, carried,
+            sort.first, cursor, keys, *to_move(column, carried),
         )  # fmt: skip
 
     return RowSort.plan(adjacency.num_vertices, blocks, count, deal)
@@ -231,11 +231,6 @@ def _sorted(
     """Rows with their columns; the one that is carried is ``last``, None if there is none."""
     offsets, neighbours, column = sort.sort(dealt, dtype)
     return Adjacency(offsets, neighbours, columns | ({} if last is None else {last: column}))
-
-
-def _bits(column: np.ndarray) -> np.ndarray:
-    """A column as unsigned integers of the same width."""
-    return column.view(f"u{column.dtype.itemsize}")
 
 
 def offsets_of(lengths: np.ndarray) -> np.ndarray:

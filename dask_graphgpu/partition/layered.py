@@ -22,6 +22,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.row_sort import as_bits
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.border import Border
@@ -172,7 +173,7 @@ def order_edges(rows: Adjacency, levels: Levels) -> Layered:
     place(kernels.place_edges, rows.neighbours, sources, neighbours)
     columns = {name: np.empty_like(column) for name, column in rows.columns.items()}
     for name, column in rows.columns.items():
-        place(kernels.place_column, column, columns[name])
+        place(kernels.place_column, as_bits(column), as_bits(columns[name]))
     seconds = time.perf_counter() - began
     return Layered(places[ends], sources, neighbours, levels.level, columns, seconds)
 

@@ -119,12 +119,23 @@ class RowSort:
         else:
             neighbours = keys if keys.dtype == dtype else np.empty(self.num_edges, dtype)
         buckets = np.arange(len(self.starts), dtype=np.int64)
+        moved = as_bits(carried)
         for_blocks(
-            row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, carried,
-            offsets, neighbours, carried,
+            row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, moved,
+            offsets, neighbours, moved,
         )  # fmt: skip
         offsets[-1] = self.num_edges
         return offsets, neighbours, carried
+
+
+def as_bits(column: np.ndarray) -> np.ndarray:
+    """A column as unsigned integers of its width: what is only moved is compiled once a width."""
+    return column.view(f"u{column.dtype.itemsize}")
+
+
+def to_move(column: np.ndarray, into: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both `as_bits`, unless values are to be of another type there."""
+    return (as_bits(column), as_bits(into)) if column.dtype == into.dtype else (column, into)
 
 
 def each(function: Callable[[int], None], number: int) -> None:

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-ROWS = 10_000_000
+pytestmark = pytest.mark.slow
+
+ROWS = 5_000_000
 FEW = 20_000
 
 CHILD = """

@@ -156,3 +156,22 @@ def test_runs_with_tables_of_their_own():
     rows = csr.from_coo(5, [here, there], np.uint64)
     assert pairs(rows) == [(2, 4), (3, 3), (4, 2)]
     assert rows.neighbours.dtype == np.uint64
+
+
+def test_what_is_only_moved_is_compiled_once_a_width():
+    """Compiling takes longer than sorting any small graph."""
+    from dask_graphgpu.kernels.cpu import row_sort
+
+    ends = np.array([3, 0, 2, 0], np.uint32), np.array([0, 1, 3, 2], np.uint32)
+    values = [0, 1, 2, 2**31 - 1]
+    counts = set()
+    for dtype in ("uint32", "int32", "float32"):
+        column = np.array(values, dtype)
+        made = csr.from_edges(4, *ends, {"weight": column})
+        turned = csr.transpose(made)
+        assert made.weight.dtype == turned.weight.dtype == column.dtype
+        assert made.weight.tolist() == column[[1, 3, 2, 0]].tolist()
+        assert turned.weight.tolist() == column[[0, 1, 3, 2]].tolist()
+        kernels = row_sort.deal_edges, row_sort.deal_turned, row_sort.sort_buckets
+        counts.add(tuple(len(kernel.signatures) for kernel in kernels))
+    assert len(counts) == 1

@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.numbering import Run
-from dask_graphgpu.partition.row_sort import each, num_blocks
+from dask_graphgpu.partition.row_sort import each, num_blocks, to_move
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _Dealt:
             for run, lo, hi in self.blocks[block]:
                 shuffle.deal_column(
                     lo, hi, *self.way.ends(run), run.codes.of(self.owners), self.way.both, cursor,
-                    run.columns[name], dealt,
+                    *to_move(run.columns[name], dealt),
                 )  # fmt: skip
 
         each(deal, len(self.blocks))
