@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import dask_graphgpu
 from dask_graphgpu.cli import graph
 
 ROOT = Path(__file__).parents[1]
@@ -162,3 +163,35 @@ def test_tutorial():
         shown += len(test.examples)
     assert shown == 4
     assert runner.summarize(verbose=False).failed == 0
+
+
+def blocks_of(page):
+    """The Python of a page, a block each."""
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+
+
+def test_usage_in_the_readme(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (block,) = (each for each in blocks_of("README.md") if "edges.graph(source=" in each)
+    names = {}
+    first = blocks_of("docs/tutorial/first-graph.md")[0]  # which has such edges
+    exec(compile(first, "first-graph.md", "exec"), names)
+    exec(compile(block, "README.md", "exec"), names | {"dask_graphgpu": names["dg"]})
+    assert dask_graphgpu.load("saved/").explain().rows == 6
+
+
+def test_the_program_of_the_how_to():
+    """Its lines that are of the example, and those of its own."""
+    page = "docs/how-to/write-a-vertex-program.md"
+    text = (EXAMPLES / "custom_program.py").read_text()
+    start, end = re.search(
+        r":start-at: (.*)\n:end-before: (.*)\n", (ROOT / page).read_text()
+    ).groups()
+    names = {}
+    exec(text[text.index(start) : text.index(end)], names)
+    *lines, run = blocks_of(page)[0].splitlines()
+    exec("\n".join(lines), names)
+    found = eval(run, names)
+    assert found.set_index("vertex")["chance"].to_dict() == pytest.approx(
+        {"home": 1.0, "bridge": 0.9, "ferry": 0.6, "town": 0.45}
+    )
