@@ -15,6 +15,7 @@ import click
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from commands import call, refused, result
 
 import dask_graphgpu.job
 from dask_graphgpu.cli import ALGORITHMS, _algorithm_options, graph
@@ -33,25 +34,6 @@ def folder(tmp_path, monkeypatch):
         "names.parquet"
     )
     return tmp_path
-
-
-def call(*words, code=0):
-    """Run ``dask graph`` with these words in this process."""
-    done = CliRunner().invoke(graph, [str(w) for w in words], prog_name="dask graph")
-    assert done.exit_code == code, (done.stderr, done.exception)
-    return done
-
-
-def refused(*words, code):
-    """The one line on standard error of a call that fails."""
-    line = call(*words, code=code).stderr
-    assert line.startswith("Error: ")
-    assert line.count("\n") == 1
-    return line
-
-
-def result(path="out"):
-    return pd.read_parquet(path).reset_index(drop=True)
 
 
 def distances(path="out"):

@@ -1,7 +1,6 @@
 """Result frames to Parquet folders, and what is refused."""
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from full_disks import full_disk, short_files
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.output import write_parquet
@@ -176,22 +176,13 @@ def failing_write(path, target):
 
 
 def test_full_disk(tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(tmp_path)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("may not mount a small file system here; test_file_too_large takes its place")
-    try:
+    with full_disk(tmp_path, "400k"):
         failing_write(tmp_path / "out", "No space left on device")
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
 
 
 def test_file_too_large(tmp_path):
-    former = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, former[1]))
-    try:
+    with short_files(200_000):
         failing_write(tmp_path / "out", "File too large")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, former)
 
 
 def test_no_permission(tmp_path):

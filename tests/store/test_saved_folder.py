@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 
@@ -11,6 +10,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from full_disks import full_disk, short_files
 
 from dask_graphgpu import errors, load
 from dask_graphgpu.store import manifest
@@ -348,22 +348,13 @@ def failing_save(path, reason):
 
 
 def test_full_disk(tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("may not mount a small file system here; test_file_too_large takes its place")
-    try:
+    with full_disk(tmp_path, "200k"):
         failing_save(tmp_path / "saved", "No space left on device")
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
 
 
 def test_file_too_large(tmp_path):
-    former = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, former[1]))
-    try:
+    with short_files(100_000):
         failing_save(tmp_path / "saved", "File too large")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, former)
 
 
 # A child process per step, killed just before the n-th step of saving; the last one lives. Prints,

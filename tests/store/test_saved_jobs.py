@@ -5,10 +5,10 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from commands import call, refused, result
 
 from dask_graphgpu import load
-from dask_graphgpu.cli import ALGORITHMS, graph
+from dask_graphgpu.cli import ALGORITHMS
 
 EDGES = pd.DataFrame(
     {"src": [0, 0, 1, 2, 2], "dst": [1, 2, 3, 3, 3], "weight": [4, 1, 1, 7, 2], "km": [0.5] * 5}
@@ -21,23 +21,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     EDGES.to_parquet("edges.parquet")
     return tmp_path
-
-
-def call(*words, code=0):
-    done = CliRunner().invoke(graph, [str(w) for w in words], prog_name="dask graph")
-    assert done.exit_code == code, (done.stderr, done.exception)
-    return done
-
-
-def refused(*words, code):
-    line = call(*words, code=code).stderr
-    assert line.startswith("Error: ")
-    assert line.count("\n") == 1
-    return line
-
-
-def result(path="out"):
-    return pd.read_parquet(path).reset_index(drop=True)
 
 
 def test_build_and_every_algorithm_on_it(folder):

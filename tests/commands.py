@@ -1,0 +1,26 @@
+"""Calls of ``dask graph`` in this process, and what they leave."""
+
+import pandas as pd
+from click.testing import CliRunner
+
+from dask_graphgpu.cli import graph
+
+
+def call(*words, code=0):
+    """Run ``dask graph`` with these words."""
+    done = CliRunner().invoke(graph, [str(w) for w in words], prog_name="dask graph")
+    assert done.exit_code == code, (done.stderr, done.exception)
+    return done
+
+
+def refused(*words, code):
+    """The one line on standard error of a call that fails."""
+    line = call(*words, code=code).stderr
+    assert line.startswith("Error: ")
+    assert line.count("\n") == 1
+    return line
+
+
+def result(path="out"):
+    """What a call has written."""
+    return pd.read_parquet(path).reset_index(drop=True)
