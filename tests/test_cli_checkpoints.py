@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from commands import call
 
 import dask_graphgpu as dg
-from dask_graphgpu.cli import graph
 from dask_graphgpu.errors import NotConverged
 
 ITERATIONS = 400
@@ -44,12 +43,6 @@ def frame(tmp_path, monkeypatch):
     frame = pd.DataFrame(made.integers(0, 300, (2000, 2)), columns=["src", "dst"])
     frame.to_parquet("edges.parquet")
     return frame
-
-
-def call(*words, code=0):
-    done = CliRunner().invoke(graph, [str(w) for w in words], prog_name="dask graph")
-    assert done.exit_code == code, (done.stderr, done.exception)
-    return done.stderr
 
 
 def until_killed(*words):
@@ -104,7 +97,7 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
     words = ["pagerank", "saved", "--checkpoint", "kept", "--every", 1, "--report", "report.csv"]
     with pytest.raises(NotConverged):
         frame.graph().pagerank(max_iterations=4)
-    assert "residual" in call(*words, "--max-iterations", 4, code=1)
+    assert "residual" in call(*words, "--max-iterations", 4, code=1).stderr
     call(*words, "--resume")
     again = len(pd.read_csv("report.csv"))
     frame.graph().pagerank()
@@ -136,7 +129,7 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
 def test_refusals(frame, words, code, message):
     Path("notes").mkdir()
     Path("notes/thesis.tex").touch()
-    line = call("pagerank", "edges.parquet", "--output", "out", *words.split(), code=code)
+    line = call("pagerank", "edges.parquet", "--output", "out", *words.split(), code=code).stderr
     assert message in line
     assert line.count("\n") == 1
     assert sorted(os.listdir()) == ["edges.parquet", "notes"]
@@ -144,17 +137,17 @@ def test_refusals(frame, words, code, message):
 
 def test_methods_without_checkpoints(frame):
     words = ["bfs", "edges.parquet", "--source", 0, "--output", "out", "--checkpoint", "kept"]
-    assert "bfs has no checkpoints" in call(*words, code=2)
+    assert "bfs has no checkpoints" in call(*words, code=2).stderr
 
 
 def test_steps_have_a_checkpoint_each(frame):
     second = JOB.split("[[step]]")[2].replace('"ranks"', '"more"').replace("report.", "other.")
     Path("job.toml").write_text(JOB.replace("RANKS", "1") + "[[step]]" + second)
-    line = call("run", "job.toml", code=2)
+    line = call("run", "job.toml", code=2).stderr
     assert "the checkpoint of step 3" in line
     assert "is the checkpoint of step 2" in line
     Path("job.toml").write_text(JOB.replace("RANKS", "1").replace("[20,", "[-20,"))
-    assert "'-20'; give a number of supersteps" in call("run", "job.toml", code=2)
+    assert "'-20'; give a number of supersteps" in call("run", "job.toml", code=2).stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--ranks", "2"], ["pages"]])

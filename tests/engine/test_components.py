@@ -1,5 +1,7 @@
 """Components by linked trees against union-find over sets."""
 
+from functools import cache
+
 import dask
 import networkx as nx
 import numpy as np
@@ -31,22 +33,29 @@ def test_no_vertices():
     assert components(view, Report("wcc")).tolist() == []
 
 
-@pytest.mark.parametrize("number", [1, 2, 5])
-@pytest.mark.parametrize("into", [False, True])
-@pytest.mark.parametrize("per_vertex", [0.4, 1.0, 8.0])
-def test_large_random_graphs(number, into, per_vertex):
+@cache
+def large(per_vertex):
+    """Vertices, edges and the smallest member of each vertex's component."""
     n = 40_000
     rng = np.random.default_rng(int(10 * per_vertex))
     source, destination = rng.integers(n, size=(2, int(per_vertex * n)))
-    view = View.of(from_edges(n, source, destination))
-    if into:
-        assert view.into.num_edges == len(source)
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from(zip(source.tolist(), destination.tolist(), strict=True))
     expected = np.empty(n, np.int64)
     for members in nx.connected_components(graph):
         expected[list(members)] = min(members)
+    return n, source, destination, expected
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("into", [False, True])
+@pytest.mark.parametrize("per_vertex", [0.4, 1.0, 8.0])
+def test_large_random_graphs(number, into, per_vertex):
+    n, source, destination, expected = large(per_vertex)
+    view = View.of(from_edges(n, source, destination))
+    if into:
+        assert view.into.num_edges == len(source)
     with dask.config.set({"graphgpu.threads": number}):
         assert (components(view, Report("wcc")) == expected).all()
 

@@ -72,7 +72,7 @@ def test_any_owners(graph, size, endpoints, at_once, data):
 
 
 # A path has a level for each vertex, and an exchange for each level.
-SHORTER = SHAPES | {"path": lambda **given: path(600, **given)}
+SHORTER = SHAPES | {"path": lambda **given: path(200, **given)}
 
 
 @pytest.mark.parametrize("shape", SHORTER)

@@ -123,7 +123,7 @@ def test_pushes_and_pulls_alternate():
 
 
 def test_a_long_path_takes_few_exchanges():
-    n = 10_000
+    n = 2_000
     view = view_of(n, np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), False)
     found, directions = searched(view, 0, 4, "blocks")
     assert found.tolist() == list(range(n))

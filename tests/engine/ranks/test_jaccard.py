@@ -62,7 +62,11 @@ def test_any_owners(graph, size, few, at_once, data):
 
 
 # A star's vertices have a neighbour in common, all of them.
-SMALLER = SHAPES | {"star": lambda **given: star(1_000, **given)}
+SMALLER = SHAPES | {
+    "star": lambda **given: star(1_000, **given),
+    "skewed": lambda **given: rmat(10, **given),
+    "skewed in any order": lambda **given: rmat(10, by_degree=False, **given),
+}
 
 
 @pytest.mark.parametrize("shape", SMALLER)

@@ -8,7 +8,7 @@ import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, rmat
+from made_graphs import SHAPES, path, rmat
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -66,11 +66,15 @@ def test_every_way(graph, size, data, direction, pulled, long_rows):
     assert ways <= ({direction} if direction else {"push", "pull"})
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+# A path has a level for each vertex, and an exchange for each level.
+SHORTER = SHAPES | {"path": lambda **given: path(600, **given)}
+
+
+@pytest.mark.parametrize("shape", SHORTER)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("size", [2, 3])
 def test_shapes(shape, directed, size):
-    graph = SHAPES[shape](directed=directed)
+    graph = SHORTER[shape](directed=directed)
     view = graph.view(into=True)
     sources = np.random.default_rng(1).integers(graph.n, size=64)
     with mock.patch(LONG_ROWS, 0):
