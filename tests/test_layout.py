@@ -3,7 +3,6 @@
 import ast
 import fnmatch
 import json
-import statistics
 import subprocess
 import sys
 import tomllib
@@ -248,7 +247,7 @@ def fresh_import():
 
 
 def test_import_is_cheap():
-    # Processor time, which other work on the machine hardly moves, and the middle of five.
+    # Processor time, and the least of five: other work on the machine, which shares caches, only adds.
     runs = [fresh_import() for _ in range(5)]
     assert {heavy for _, loaded in runs for heavy in loaded} == set()
-    assert statistics.median(seconds for seconds, _ in runs) <= 0.3
+    assert min(seconds for seconds, _ in runs) <= 0.3
