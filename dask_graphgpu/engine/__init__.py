@@ -26,8 +26,8 @@ _ENGINES = {
 TIERED = (
     "bfs", "sssp", "sswp", "ssnsp", "shortest_path", "pagerank", "weakly_connected_components",
     "strongly_connected_components", "core_number", "k_core", "ego", "hits", "label_propagation",
-    "minimum_spanning_forest", "degree", "belief_propagation", "neural_network", "heat_simulation",
-    "circuit_simulation", "run",
+    "minimum_spanning_forest", "betweenness_centrality", "degree", "belief_propagation",
+    "neural_network", "heat_simulation", "circuit_simulation", "run",
 )  # fmt: skip
 
 # Methods that the GPU and the CPU can share.

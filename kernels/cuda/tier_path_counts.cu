@@ -6,16 +6,10 @@
 // of the neighbours that are of this one. `overflow` becomes 1 where one does not fit.
 // Levels of few edges: begin_level and list_level list the vertices of one, and creep_counts goes
 // on from it, level after level, reading rows where they lie, up to one of many edges or the last.
-// measure_levels: the edges of each level that are not on the device, and how many rows have any.
 
-#include "edges_of_part.cuh"
 #include "path_counts.cuh"
 #include "tier_frontier.cuh"
-
-extern "C" __global__ void find_level(const int32 *level, uint64 n, int32 depth, uint8 *active) {
-    for (uint64 v = thread_rank(); v < n; v += num_threads())
-        active[v] = level[v] == depth;
-}
+#include "tier_levels.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)
     count_part(Part part, const int32 *level, int32 depth, uint32 pulls, COUNT *count,
@@ -30,30 +24,6 @@ extern "C" __global__ void __launch_bounds__(256)
     count_read(mine, read);
     if (bad)
         *overflow = 1;
-}
-
-// `edges` and `rows`: of `depths` levels each.
-extern "C" __global__ void __launch_bounds__(256)
-    measure_levels(const OFFSET *offsets, uint64 n, uint64 resident, const int32 *level,
-                   uint64 depths, uint64 *edges, uint64 *rows) {
-    for (uint64 base = warp_rank() * WARP; base < n; base += num_warps() * WARP) {
-        uint64 v = base + lane();
-        uint64 end = v < n ? offsets[v + 1] : 0, begin = v < n ? offsets[v] : 0;
-        begin = begin < resident ? resident : begin;
-        int32 mine = begin < end ? level[v] : -1;
-        // Vertices next to each other mostly are of few levels: one atomic a warp and level.
-        for (uint32 votes; (votes = __ballot_sync(FULL_WARP, mine >= 0)) != 0;) {
-            int32 of = __shfl_sync(FULL_WARP, mine, __ffs(votes) - 1);
-            uint64 sum = warp_sum(mine == of ? end - begin : 0);
-            uint32 same = __popc(__ballot_sync(FULL_WARP, mine == of));
-            if (lane() == 0 && (uint64)of < depths) {
-                atomicAdd(edges + of, sum);
-                atomicAdd(rows + of, (uint64)same);
-            }
-            if (mine == of)
-                mine = -1;
-        }
-    }
 }
 
 // The host reads the first words: the level that is next, what `overflow` is above, edges that were

@@ -3,9 +3,10 @@
     python tests/benchmarks/tier_streams.py --scale 22 --share 0.25
 
 prints a Markdown table: for HITS and label propagation (ten iterations), the minimum spanning forest, strongly
-connected components (of directed edges) and core numbers the best seconds of some runs, host to host, with so large a
-share of the edges on the device beside what belongs to vertices; in memory, without a limit; and of the CPU engine;
-then the bytes that crossed the link, over those of the edges. Answers are compared with those in memory.
+connected components (of directed edges), core numbers and betweenness (of the eight vertices of most edges) the best
+seconds of some runs, host to host, with so large a share of the edges on the device beside what belongs to vertices;
+in memory, without a limit; and of the CPU engine; then the bytes that crossed the link, over those of the edges.
+Answers are compared with those in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ CASES: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "forest": ("weighted", "spanning_forest", ()),
     "strong components": ("directed", "strong_components", ()),
     "core numbers": ("plain", "core_numbers", ()),
+    "betweenness": ("plain", "betweenness", (np.arange(8),)),
 }
+NAMED = {"betweenness": {"weighted": False, "endpoints": False, "edges": False}}
 
 
 def directed(view: View) -> View:
@@ -67,6 +70,8 @@ def best(run: Callable[[], Any], runs: int) -> float:
 
 def same(name: str, found: Any, wanted: Any) -> bool:
     """Whether an answer is that in memory: sums up to rounding, edges in any order."""
+    if name == "betweenness":
+        return np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
     if name == "hits":
         return all(np.allclose(a, b, rtol=1e-9) for a, b in zip(found, wanted, strict=True))
     if name == "spanning_forest":
@@ -108,7 +113,7 @@ def main() -> None:
             nonlocal report
             report = Report("benchmark")
             with dask.config.set({"graphgpu.device-memory-limit": "1TB"}):
-                return getattr(tiered, name)(view, *given, report=report)
+                return getattr(tiered, name)(view, *given, **NAMED.get(name, {}), report=report)
 
         with patch.object(limits.Cut, "of", cut):
             found, seconds = beyond(), best(beyond, options.runs)
@@ -117,7 +122,8 @@ def main() -> None:
         size = view.num_edges * (4 + (0 if weight is None else weight.itemsize))
 
         def within(engine: Any, view: View = view, name: str = name, given: Any = given) -> Any:
-            return getattr(engine, name)(view, *given, report=Report("benchmark"))
+            given = (view, *given)
+            return getattr(engine, name)(*given, **NAMED.get(name, {}), report=Report("benchmark"))
 
         wanted, inside = within(gpu), best(lambda: within(gpu), options.runs)
         host = f"{best(lambda: within(cpu), 1):.4f}" if options.cpu else ""

@@ -12,7 +12,7 @@ import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small, rmat, simple, star
 
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import copies, limits, pinned, transfer
+from dask_graphgpu.engine.tiered import copies, level_rows, limits, pinned, transfer
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
@@ -174,7 +174,7 @@ def test_levels_that_cross_fast_are_read_without_a_look_at_segments(
     view, told, superstep = rmat(11).view(), [], transfer.Transfer.superstep
     for most in (1 << 22, 0):
         monkeypatch.setattr(tiered_bfs, "IN_PLACE", most)
-        monkeypatch.setattr(tiered_counts, "IN_PLACE", most)
+        monkeypatch.setattr(level_rows, "IN_PLACE", most)
         monkeypatch.setattr(transfer.Transfer, "superstep", None if most else superstep)
         with dask.config.set({"graphgpu.direction": direction}):
             level, search = limited(
@@ -264,7 +264,7 @@ def test_path_counts_of_shapes(shape, way, dtype, limited, monkeypatch):
         kind = "float64" if shape == "grid" else dtype
         expected = cpu.path_counts(view, 1, level, dtype=kind, report=Report("test"))
         for share in SHARES:
-            monkeypatch.setattr(tiered_counts, "IN_PLACE", (1 << 22) * (share > 0))
+            monkeypatch.setattr(level_rows, "IN_PLACE", (1 << 22) * (share > 0))
             found, report = limited(tiered.path_counts, view, share, way, 1, level, dtype=kind)
             assert found.dtype == kind
             np.testing.assert_allclose(found, expected, rtol=1e-12 if kind == "float64" else 0)
@@ -279,7 +279,7 @@ def test_path_counts_of_small_graphs(way, limited, monkeypatch):
         view = simple(graph.view())
         source = seed % graph.n
         level = levels(view, source)
-        monkeypatch.setattr(tiered_counts, "IN_PLACE", (1 << 22, 0)[seed % 2])
+        monkeypatch.setattr(level_rows, "IN_PLACE", (1 << 22, 0)[seed % 2])
         expected = cpu.path_counts(view, source, level, dtype="int64", report=Report("test"))
         found, _ = limited(tiered.path_counts, view, 0, way, source, level, dtype="int64")
         np.testing.assert_array_equal(found, expected)

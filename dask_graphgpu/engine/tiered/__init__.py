@@ -1,6 +1,7 @@
 """The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
 
 from dask_graphgpu.engine.cpu.predecessors import path
+from dask_graphgpu.engine.tiered.betweenness import betweenness
 from dask_graphgpu.engine.tiered.bfs import bfs
 from dask_graphgpu.engine.tiered.components import components
 from dask_graphgpu.engine.tiered.hits import hits
@@ -14,6 +15,7 @@ from dask_graphgpu.engine.tiered.spanning_forest import spanning_forest
 from dask_graphgpu.engine.tiered.strong_components import strong_components
 
 __all__ = [
+    "betweenness",
     "bfs",
     "components",
     "core_numbers",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.tiered.creeping import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
+from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows
@@ -60,6 +60,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     from dask_graphgpu.engine.cuda.wrappers import c_type
     from dask_graphgpu.engine.gpu.device import DeviceView
     from dask_graphgpu.engine.tiered.copies import to_device
+    from dask_graphgpu.engine.tiered.level_rows import LevelRows
     from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.errors import IntegerOverflow
 
@@ -71,19 +72,12 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         levels, count = to_device(level, rows.tier.kept), cupy.zeros(n, kind)
         count[source] = 1
         overflow = cupy.zeros(1, np.uint64)
-        pulls, crossing = _pulled(rows, levels, depth, may_pull=not view.directed)
+        between = LevelRows(rows, levels, depth, view)
 
         def by_parts(step: int) -> None:
-            pulled = pulls[step]
-            rows.over_vertices(
-                "find_level", levels, np.uint64(n), np.int32(step + pulled), rows.active
-            )
-            given = levels, np.int32(step), np.uint32(pulled), count, overflow, rows.read
-            go = rows.along("count_part", *given)
-            if rows.transfer.reads and crossing[step] <= IN_PLACE:
-                rows.transfer.in_place(go, crossing[step])
-            else:
-                rows.transfer.superstep(rows.active, go)
+            pulled = np.uint32(between.pulls[step])
+            given = levels, np.int32(step), pulled, count, overflow, rows.read
+            between.over(step, rows.along("count_part", *given))
 
         walked = bad = 0
         if depth > _DEEP and rows.transfer.reads:
@@ -134,21 +128,3 @@ def _crept(
     _, bad, walked, behind = walk[:4].tolist()
     rows.transfer.read(behind * tier.bytes_of_edge)
     return walked, bad
-
-
-def _pulled(
-    rows: TieredRows, levels: Any, depth: int, *, may_pull: bool
-) -> tuple[list[bool], list[int]]:
-    """Of each level, whether the next one's rows are fewer bytes over the link than its own; and the edges of those."""
-    import cupy
-
-    from dask_graphgpu.engine.tiered import link
-
-    found = cupy.zeros((2, depth + 1), np.uint64)
-    n, resident = np.uint64(rows.n), np.uint64(rows.tier.cut.resident)
-    given = rows.tier.offsets, n, resident, levels, np.uint64(depth + 1), found[0], found[1]
-    rows.over_vertices("measure_levels", *given, shared=True)
-    edges, number = cupy.asnumpy(found).astype(np.int64)
-    size = edges * rows.tier.bytes_of_edge + number * link.LINE
-    pulled = (size[1:] < size[:-1]) & may_pull
-    return pulled.tolist(), np.where(pulled, edges[1:], edges[:-1]).tolist()
