@@ -106,7 +106,7 @@ def test_a_window_is_no_larger_than_it_is_said_to_be(tmp_path):
     limits = Limits(1, tuple(directories), PAGE)
     values = np.arange(100_000, dtype=np.uint32)
     held = _Held(written(SpillFolder(directories), values))
-    held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)), AT_ONCE)
+    held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)), AT_ONCE, [])
     assert held._ring.nbytes == limits.window_bytes(1)
     held.end()
 

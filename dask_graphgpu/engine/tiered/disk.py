@@ -43,6 +43,7 @@ class DiskTier(EdgeStore):
     def _at_hand(
         self, names: Sequence[str], packing: Packing | None, bits: int | None
     ) -> dict[str, Any]:
+        self.kept.pages = self.host.folder.spare
         return {"neighbours": self.host.neighbours, **{n: self.host.columns[n] for n in names}}
 
     def _brought(self, name: str, edges: int) -> Any:

@@ -16,6 +16,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered import host, pinned
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.paged.spare import Spare
 
 _all: weakref.WeakSet[Kept] = weakref.WeakSet()
 
@@ -33,9 +34,12 @@ class Kept:
     ----------
     room : int, optional
         Bytes that may be pinned in all, whatever graph they are for, with answers that callers have.
+    pages : Spare, optional
+        Where passes over edges on disk leave memory that was made by `registered`.
     """
 
     room: int | None = None
+    pages: Spare | None = None
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -136,6 +140,7 @@ class Kept:
                 return None
             self._take_back()
             unused = sum(array.nbytes for array in (*self._spare, *self._answers))
+            unused += 0 if self.pages is None else self.pages.nbytes
             return max(self.room - host.pinned_bytes() + unused, 0)
 
     def bound(self, room: int | None) -> None:
@@ -165,6 +170,7 @@ class Kept:
             try:
                 self._take_back()
                 self._spare, self._answers = [], []
+                self._drop_pages()
                 if copies:
                     made = {id(array) for _, array in self._pinned.values()}
                     held = self._resident.items()  # these name what they were copied from
@@ -219,6 +225,11 @@ class Kept:
         """Let go of all but pinned copies; whether there was any."""
         with self._lock:
             self._take_back()
-            dropped = bool(self._resident or self._spare or self._answers)
+            dropped = bool(self._resident or self._spare or self._answers or self._drop_pages())
             self._edges, self._resident, self._spare, self._answers = 0, {}, [], []
         return dropped
+
+    def _drop_pages(self) -> int:
+        """Let go of memory for pages; how much of it was pinned."""
+        pieces = [] if self.pages is None else self.pages.take()
+        return sum(piece.memory.nbytes for piece in pieces)

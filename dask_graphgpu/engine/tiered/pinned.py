@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,12 @@ def registered(num_bytes: int, note: Noted | None = None) -> np.ndarray:
         if error.status != REFUSED:
             raise
         raise _refused(num_bytes) from None
-    held = Lent(found, partial(runtime.hostUnregister, place))
+
+    def unregister() -> None:
+        if not sys.is_finalizing():  # the driver may have gone before
+            runtime.hostUnregister(place)
+
+    held = Lent(found, unregister)
     if note is not None:
         note(held, num_bytes)
     return np.asarray(held)

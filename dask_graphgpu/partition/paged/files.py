@@ -69,10 +69,11 @@ class PagedArray:
         """Length of a page: the last may be shorter."""
         return min(self.page_bytes, self.nbytes - page * self.page_bytes)
 
-    def read(self, page: int, into: memoryview) -> None:
-        """Bring a page into memory of a whole page, past the system's cache where that can be passed.
+    def read(self, page: int, into: memoryview, begin: int) -> None:
+        """Bring a request's part of a page into memory of a whole page, past the cache where that can be passed.
 
-        ``into`` begins where a page of the system does. What comes is to be checked by `check`.
+        ``into`` begins where a page of the system does, the part at a multiple of `REQUEST` in it. A page
+        of which all parts have come is to be checked by `check`.
 
         Raises
         ------
@@ -80,16 +81,17 @@ class PagedArray:
         """
         where, slot = self.place[page].tolist()
         file = self.files[where][1]
-        length, start, done = self.bytes_of(page), slot * self.page_bytes, 0
+        length, start, done = self.bytes_of(page), slot * self.page_bytes, begin
         # Past the cache, whole blocks are read.
-        whole = into[: -(-length // mmap.PAGESIZE) * mmap.PAGESIZE]
+        end = min(begin + REQUEST, length)
+        whole = into[: -(-end // mmap.PAGESIZE) * mmap.PAGESIZE]
         try:
-            while done < length:
-                more = os.preadv(file, [whole[done : done + REQUEST]], start + done)
+            while done < end:
+                more = os.preadv(file, [whole[done:]], start + done)
                 done += more
-                if done < length and (not more or done % mmap.PAGESIZE):
+                if done < end and (not more or done % mmap.PAGESIZE):
                     raise self._damaged(page, "ends before it")
-            os.posix_fadvise(file, start, length, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(file, start + begin, end - begin, os.POSIX_FADV_DONTNEED)
         except OSError as error:
             if isinstance(error, SpillError):
                 raise

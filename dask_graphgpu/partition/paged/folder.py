@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from dask_graphgpu.errors import SpillError
 from dask_graphgpu.partition.paged.limits import pages_ahead
+from dask_graphgpu.partition.paged.spare import Spare
 
 _PREFIX, _LOCK = "graphgpu-", ".lock"
 
@@ -30,10 +31,13 @@ class SpillFolder:
     readers : list of executors
         One for each directory, of several threads that do nothing but read: a disk is at work while
         some of them wait for a processor.
+    spare : Spare
+        Memory for pages that no pass uses.
     """
 
     def __init__(self, directories: Sequence[str]) -> None:
         self.paths: list[str] = []
+        self.spare = Spare()
         locks: list[tuple[str, int]] = []
         self._end = weakref.finalize(self, _remove, os.getpid(), self.paths, locks)
         _living.add(self)
@@ -56,6 +60,7 @@ class SpillFolder:
 
     def remove(self) -> None:
         """Delete the folders now."""
+        self.spare.take()
         self._end()
 
 

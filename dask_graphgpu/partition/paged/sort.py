@@ -83,6 +83,7 @@ class RowWriter:
         folder: SpillFolder,
         limits: Limits,
     ) -> None:
+        folder.spare.take()  # memory is needed for other things now
         self._limits = limits
         self._lengths = np.zeros(num_vertices, np.int64)
         self._counts = np.zeros(num_vertices, np.int64)

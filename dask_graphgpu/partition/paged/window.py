@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
-from dask_graphgpu.partition.paged.files import PagedArray
+from dask_graphgpu.partition.paged.files import REQUEST, PagedArray
 from dask_graphgpu.partition.paged.limits import AT_ONCE, pages_ahead
+from dask_graphgpu.partition.paged.spare import Piece, fitting
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
 _HUGE = 2 << 20
@@ -34,7 +35,8 @@ class Window:
         Whether memory for pages stays for the next pass, until `release`: the system takes milliseconds
         to fill new memory with zeros, while the disk waits.
     memory : callable
-        Makes some bytes of memory for pages.
+        Pins some bytes of memory for pages, which are left to other windows over the graph's edges. Default: `aligned`,
+        whose are not.
 
     Attributes
     ----------
@@ -52,7 +54,8 @@ class Window:
         memory: Callable[[int], np.ndarray] | None = None,
     ) -> None:
         self._stays, self.waited = stays, 0.0
-        self._held = {name: _Held(array, memory or aligned) for name, array in arrays.items()}
+        self._held = {name: _Held(array, memory) for name, array in arrays.items()}
+        self._spare = next(iter(arrays.values())).folder.spare
 
     @property
     def read_bytes(self) -> int:
@@ -77,6 +80,8 @@ class Window:
         SpillError
             A page cannot be read, or is not what was written.
         """
+        if not len(spans):
+            return
         with self.passing(spans, 1):
             for i in range(len(spans)):
                 with self._brought(i) as held:
@@ -113,9 +118,11 @@ class Window:
         whole : bool
             Also where they have many pages; else there is room for one of these.
         """
+        left = [] if self._has_memory else self._spare.take()
         try:
             for held in self._held.values():
-                held.begin(spans, at_once, whole=whole)
+                held.begin(spans, at_once, left, whole=whole)
+            left.clear()
             yield
         finally:
             for held in self._held.values():
@@ -149,9 +156,13 @@ class Window:
             held.fail(error)
 
     def release(self) -> None:
-        """Give back the memory between passes."""
-        for held in self._held.values():
-            held.release()
+        """Give back the memory, between passes."""
+        if self._has_memory:
+            self._spare.leave([each for held in self._held.values() for each in held.release()])
+
+    @property
+    def _has_memory(self) -> bool:
+        return any(held.has_memory for held in self._held.values())
 
     @contextmanager
     def _brought(self, i: int) -> Iterator[dict[str, np.ndarray]]:
@@ -177,16 +188,24 @@ class _Held:
     def __init__(
         self, array: PagedArray, memory: Callable[[int], np.ndarray] | None = None
     ) -> None:
-        self._array, self._memory, self.read_bytes = array, memory or aligned, 0
+        self._array, self._memory, self.read_bytes = array, memory, 0
         self._ahead = pages_ahead(len(array.folder.paths))
         self._slot = array.page_bytes
         self._there: dict[int, _Page] = {}
         self._ring: np.ndarray | None = None
+        self._pinned = False
         self._moved = threading.Condition()
         self._array_at: tuple[int, np.ndarray] | None = None
 
-    def begin(self, spans: np.ndarray, at_once: int, *, whole: bool = False) -> None:
-        """Read the first pages of a pass; see `Window.passing`."""
+    def begin(
+        self,
+        spans: np.ndarray,
+        at_once: int,
+        left: list[Piece],
+        *,
+        whole: bool = False,
+    ) -> None:
+        """Read the first pages of a pass, see `Window.passing`; ``left`` is memory to take from."""
         item, page = self._array.itemsize, self._array.page_bytes
         first = spans[:, 0] * item // page
         last = np.where(spans[:, 1] > spans[:, 0], (spans[:, 1] * item - 1) // page, first - 1)
@@ -202,14 +221,21 @@ class _Held:
         self._first, self._stop = places.tolist(), stops.tolist()
         # Spans of more pages than one and a part are worked on one by one.
         room = at_once * longest if whole else max(at_once * min(longest, 2), longest)
-        self._slots = min(room + self._ahead, max(len(self._queue), 1))
+        self._slots = room + self._ahead
+        if self._memory is None:  # else a longer pass is likely, and memory takes long to make
+            self._slots = min(self._slots, max(len(self._queue), 1))
         self._asked = self._copied = self._lowest = 0
         self._left: set[int] = set()
         self._error: BaseException | None = None
         size = (self._slots + longest - 1) * self._slot
         if self._ring is None or len(self._ring) < size:
-            self.release()
-            self._ring = self._memory(size)
+            self.release()  # before there is new memory
+            pinned = self._memory is not None
+            found = fitting(left, size, pinned=pinned)
+            if found is None:
+                left.clear()
+                found = Piece((self._memory or aligned)(size), pinned)
+            self._ring, self._pinned = found
         self._array_at = None
         self._ask()
 
@@ -218,9 +244,7 @@ class _Held:
         with self._moved:
             if self._asked < self._stop[i] or self._error is not None:
                 return self._error is not None  # which `bring` raises
-            return all(
-                self._there[at].reading.done() for at in range(self._first[i], self._stop[i])
-            )
+            return all(self._there[at].is_read for at in range(self._first[i], self._stop[i]))
 
     def bring(self, i: int) -> np.ndarray:
         """Wait for the pages of span ``i``; the array with these pages, until `leave`."""
@@ -234,7 +258,7 @@ class _Held:
                 raise self._error
             reading = [self._there[at] for at in range(first, stop)]
         for at, page in zip(range(first, stop), reading, strict=True):
-            page.reading.result()
+            page.wait()
             with page.lock:
                 if not page.checked:
                     self._array.check(self._queue[at], self._bytes(at % self._slots))
@@ -265,13 +289,17 @@ class _Held:
 
     def end(self) -> None:
         for page in self._there.values():
-            if not page.reading.cancel():
-                page.reading.exception()  # ends; what it met was raised or is not asked for
+            page.end()
         self._there.clear()
 
-    def release(self) -> None:
+    @property
+    def has_memory(self) -> bool:
+        return self._ring is not None
+
+    def release(self) -> list[Piece]:
         """Give back the memory, between passes."""
-        self._ring = self._array_at = None
+        ring, self._ring, self._array_at = self._ring, None, None
+        return [] if ring is None else [Piece(ring, self._pinned)]
 
     def _ask(self) -> None:
         """Have pages read into the slots that are free."""
@@ -281,7 +309,10 @@ class _Held:
             page = self._queue[at]
             into = self._bytes(at % self._slots).data
             reader = array.folder.readers[int(array.place[page, 0])]
-            self._there[at] = _Page(reader.submit(array.read, page, into))
+            begins = range(0, array.bytes_of(page), REQUEST)
+            self._there[at] = _Page(
+                [reader.submit(array.read, page, into, begin) for begin in begins]
+            )
             self._there.pop(at - self._slots, None)
             self.read_bytes += array.bytes_of(page)
             self._asked = at + 1
@@ -302,12 +333,27 @@ class _Held:
 
 
 class _Page:
-    """A page on its way: read by one thread, checked by another, once."""
+    """A page on its way: read by several threads, a request each, and checked by another, once."""
 
-    __slots__ = ("checked", "lock", "reading")
+    __slots__ = ("_requests", "checked", "lock")
 
-    def __init__(self, reading: Future[None]) -> None:
-        self.reading, self.lock, self.checked = reading, threading.Lock(), False
+    def __init__(self, requests: list[Future[None]]) -> None:
+        self._requests, self.lock, self.checked = requests, threading.Lock(), False
+
+    @property
+    def is_read(self) -> bool:
+        return all(request.done() for request in self._requests)
+
+    def wait(self) -> None:
+        """Wait until all of it is there, or raise what a request met."""
+        for request in self._requests:
+            request.result()
+
+    def end(self) -> None:
+        """Have nothing more of it read; what a request met was raised or is not asked for."""
+        for request in self._requests:
+            if not request.cancel():
+                request.exception()
 
 
 class _Placed:
