@@ -1,6 +1,7 @@
 """Vertex programs that the CPU engine is tried on, graphs for them, and both ways to run them."""
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 from engines import run
@@ -31,6 +32,14 @@ LABELS = VertexProgram(
     compute=lambda source_label: source_label,
     combine="min",
     edges="both",
+)
+LABELS_BACK = replace(LABELS, edges="in")
+SUMMED = VertexProgram(
+    state={"x": Field("float64", initial=1.0)},
+    compute=lambda source_x, edge_cost: source_x * edge_cost,
+    combine="sum",
+    apply=lambda message, x: 0.5 * x + 0.001 * message,
+    stop=lambda superstep: superstep >= 4,
 )
 REACHED = VertexProgram(
     state={"seen": Field("bool", initial=None, at_source=True)},

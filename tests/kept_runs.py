@@ -1,7 +1,9 @@
 """Runs that are cut short after their state was kept, and keepers for them."""
 
 import itertools
+from contextlib import contextmanager
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 
@@ -57,6 +59,21 @@ PROGRAMS = {
 
 class Cut(Exception):
     """A run is cut short here."""
+
+
+@contextmanager
+def cutting(writes):
+    """Have runs fail once they have kept their state so often, each of its ranks if there are some."""
+    write, count = Keeper.write, []
+
+    def counted(self, *arguments):
+        write(self, *arguments)
+        count.append(1)
+        if len(count) >= writes * (1 if self.ranks is None else self.ranks.size):
+            raise Cut
+
+    with mock.patch.object(Keeper, "write", counted):
+        yield
 
 
 def view():

@@ -101,6 +101,22 @@ def random_small(seed, **given):
     return MadeGraph(n, *rng.integers(n, size=(2, size)), **given)
 
 
+WEIGHTS = ("int64", "uint8", "float64", "float32", "zeros")
+
+
+def weighted_small(seed, kind):
+    """As `random_small`, with weights of a kind of `WEIGHTS`: among them zeros, and small ones that sums absorb."""
+    rng, size = np.random.default_rng(seed), len(random_small(seed).source)
+    weight = {
+        "int64": rng.choice([0, 1, 2, 3, 2**53], size=size),
+        "uint8": rng.integers(256, size=size, dtype=np.uint8),
+        "float64": rng.choice([0.0, 0.5, 1.0, 1e-300, 2.0**53], size=size),
+        "float32": rng.random(size, np.float32),
+        "zeros": np.zeros(size, np.int64),
+    }[kind]
+    return random_small(seed, weight=weight)
+
+
 def layers(width, number):
     """Layers in which every vertex leads to all of the next: width ** number paths to the end."""
     first = np.arange(number - 1)[:, None, None] * width

@@ -9,9 +9,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from kept_runs import Cut, cutting
 
 import dask_graphgpu as dg
-from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, NotConverged, OutputError
 
 ALWAYS = {"seconds": None, "supersteps": 1}
@@ -26,38 +26,13 @@ def frame():
     ).assign(weight=made.integers(1, 100, 3000))
 
 
-class Cut(Exception):
-    """A run is cut short here."""
-
-
-@pytest.fixture
-def cut(monkeypatch):
-    """Have every run fail once it has kept its state so often."""
-
-    def after(number):
-        write, kept = Keeper.write, []
-
-        def counted(self, *args):
-            write(self, *args)
-            kept.append(1)
-            if len(kept) >= number * (1 if self.ranks is None else self.ranks.size):
-                raise Cut
-
-        monkeypatch.setattr(Keeper, "write", counted)
-
-    yield after
-    monkeypatch.undo()
-
-
 @pytest.mark.parametrize("first", [1, 3])
 @pytest.mark.parametrize("then", [1, 2])
-def test_goes_on_with_other_ranks(frame, tmp_path, cut, monkeypatch, first, then):
+def test_goes_on_with_other_ranks(frame, tmp_path, first, then):
     wanted = frame.graph().pagerank(tolerance=1e-9)
     path = tmp_path / "kept"
-    cut(5)
-    with pytest.raises(Cut):
+    with pytest.raises(Cut), cutting(5):
         frame.graph(ranks=first).pagerank(tolerance=1e-9, checkpoint=dg.Checkpoint(path, **ALWAYS))
-    monkeypatch.undo()
     assert path.exists()
     found = frame.graph(ranks=then).pagerank(tolerance=1e-9, checkpoint=path, resume=True)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
@@ -66,13 +41,11 @@ def test_goes_on_with_other_ranks(frame, tmp_path, cut, monkeypatch, first, then
 
 
 @pytest.mark.parametrize("method", ["sssp", "sswp"])
-def test_paths_on_ranks_go_on(frame, tmp_path, cut, monkeypatch, method):
+def test_paths_on_ranks_go_on(frame, tmp_path, method):
     path = tmp_path / "kept"
     wanted = getattr(frame.graph(), method)("v0")
-    cut(2)
-    with pytest.raises(Cut):
+    with pytest.raises(Cut), cutting(2):
         getattr(frame.graph(ranks=2), method)("v0", checkpoint=dg.Checkpoint(path, **ALWAYS))
-    monkeypatch.undo()
     found = getattr(frame.graph(ranks=3), method)("v0", checkpoint=path, resume=True)
     pd.testing.assert_frame_equal(found, wanted)
 
@@ -138,7 +111,7 @@ def test_killed_again_and_again(frame, tmp_path, ranks):
     assert sorted(os.listdir(tmp_path)) == ["edges.parquet", "out.parquet"]
 
 
-def test_what_is_refused(frame, tmp_path, cut, monkeypatch):
+def test_what_is_refused(frame, tmp_path):
     graph = frame.graph()
     with pytest.raises(InvalidArgument, match="bfs has no checkpoints"):
         graph.bfs("v0", checkpoint=tmp_path / "kept")
@@ -152,11 +125,9 @@ def test_what_is_refused(frame, tmp_path, cut, monkeypatch):
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"holds notes\.txt"):
         graph.pagerank(checkpoint=tmp_path / "mine")
-    cut(2)
     kept = dg.Checkpoint(tmp_path / "kept", **ALWAYS)
-    with pytest.raises(Cut):
+    with pytest.raises(Cut), cutting(2):
         graph.pagerank(checkpoint=kept)
-    monkeypatch.undo()
     with pytest.raises(InvalidCheckpoint, match="the method or its arguments differ"):
         graph.pagerank(damping=0.5, checkpoint=kept, resume=True)
     with pytest.raises(InvalidCheckpoint, match="the edges or their weights differ"):

@@ -11,9 +11,10 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from engine_programs import LABELS, LABELS_BACK, SUMMED
+from kept_runs import Cut, cutting
 
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
-from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine.hybrid import arriving, programs
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
 from dask_graphgpu.engine.hybrid.speeds import Speeds
@@ -50,13 +51,8 @@ def limited(tmp_path, monkeypatch):
     }
 
 
-SUMMED = VertexProgram(
-    state={"x": Field(dtype="float64", initial=1.0)},
-    compute=lambda source_x, edge_cost: source_x * edge_cost,
-    combine="sum",
-    apply=lambda message, x: 0.5 * x + 0.001 * message,
-    aggregates={"total": Sum(lambda x: x)},
-    stop=lambda superstep: superstep >= 6,
+TOTALLED = replace(
+    SUMMED, aggregates={"total": Sum(lambda x: x)}, stop=lambda superstep: superstep >= 6
 )
 BOTH_ENDS = VertexProgram(
     state={"x": Field(dtype="float64", initial=1.0)},
@@ -65,13 +61,6 @@ BOTH_ENDS = VertexProgram(
     apply=lambda message, x: 0.5 * x + 1e-4 * message,
     stop=lambda superstep: superstep >= 4,
 )
-BOTH = VertexProgram(
-    state={"least": Field(dtype="id", initial=lambda id: id)},  # noqa: A006
-    compute=lambda source_least: source_least,
-    combine="min",
-    edges="both",
-)
-BACKWARDS = replace(BOTH, edges="in")
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
@@ -79,10 +68,10 @@ METHODS = {
     "bfs": lambda graph: graph.bfs(source=3),
     "sssp": lambda graph: graph.sssp(source=3),
     "paths": lambda graph: graph.sssp(source=3, predecessor=True),
-    "backwards": lambda graph: graph.run(BACKWARDS),
-    "both": lambda graph: graph.run(BOTH),
+    "backwards": lambda graph: graph.run(LABELS_BACK),
+    "both": lambda graph: graph.run(LABELS),
     "both ends": lambda graph: graph.run(BOTH_ENDS),
-    "summed": lambda graph: graph.run(SUMMED),
+    "summed": lambda graph: graph.run(TOTALLED),
 }
 ROUNDED = ("pagerank", "pagerank delta", "summed", "both ends")
 
@@ -215,24 +204,13 @@ def test_rates_of_the_disk(edges, limited):
 
 
 @pytest.mark.parametrize("split", ["auto", "cpu", "alternate", "supersteps"])
-def test_it_goes_on_from_a_checkpoint(split, edges, limited, tmp_path, monkeypatch):
+def test_it_goes_on_from_a_checkpoint(split, edges, limited, tmp_path):
     limited["graphgpu.dispatch"] = split
-    wanted = edges.graph(engine="cpu").pagerank(method="delta")
-    path, write, count = tmp_path / "kept", Keeper.write, []
-
-    def cut(self, *arguments):
-        write(self, *arguments)
-        count.append(1)
-        if len(count) == 4:
-            raise KeyboardInterrupt
-
+    wanted, path = edges.graph(engine="cpu").pagerank(method="delta"), tmp_path / "kept"
     with dask.config.set(limited):
         graph = edges.graph(engine="hybrid")
-        monkeypatch.setattr(Keeper, "write", cut)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Cut), cutting(4):
             graph.pagerank(method="delta", checkpoint=Checkpoint(path, seconds=0))
-        monkeypatch.undo()
-        monkeypatch.setattr(limits, "_MOST", 8192)
         found = graph.pagerank(method="delta", checkpoint=Checkpoint(path), resume=True)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-5)
 

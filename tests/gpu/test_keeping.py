@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same
-from kept_runs import PROGRAMS, Cut, N, cut_short, kept_in, view
+from kept_runs import PROGRAMS, Cut, N, cut_short, cutting, kept_in, view
 from layered_views import layered
 from made_graphs import rmat
 
@@ -277,7 +277,7 @@ def test_nothing_is_kept_before_it_is_due(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["pagerank", "sssp"])
-def test_methods_go_on(method, tmp_path, monkeypatch):
+def test_methods_go_on(method, tmp_path):
     rng = np.random.default_rng(1)
     ends = rng.integers(0, 300, (2, 2000))
     frame = pd.DataFrame(
@@ -286,19 +286,9 @@ def test_methods_go_on(method, tmp_path, monkeypatch):
     graph = frame.graph(engine="gpu")
     given = {"pagerank": {"tolerance": 1e-9}, "sssp": {"source": "v0"}}[method]
     wanted = getattr(graph, method)(**given)
-    write, count = Keeper.write, []
-
-    def cut(self, *arguments):
-        write(self, *arguments)
-        count.append(1)
-        if len(count) == 2:
-            raise Cut
-
-    monkeypatch.setattr(Keeper, "write", cut)
     kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
-    with pytest.raises(Cut):
+    with pytest.raises(Cut), cutting(2):
         getattr(graph, method)(**given, checkpoint=kept)
-    monkeypatch.undo()
     found = getattr(graph, method)(**given, checkpoint=kept, resume=True)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
     assert not (tmp_path / "kept").exists()

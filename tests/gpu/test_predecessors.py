@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, random_small, rmat
+from made_graphs import SHAPES, WEIGHTS, MadeGraph, random_small, rmat, weighted_small
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
@@ -47,21 +47,11 @@ def test_hops_of_small_graphs(into):
 
 
 @pytest.mark.parametrize("into", [False, True])
-@pytest.mark.parametrize("weights", ["int64", "uint8", "float64", "float32", "zeros"])
+@pytest.mark.parametrize("weights", WEIGHTS)
 def test_weights_of_small_graphs(weights, into):
     """Among them zeros, and small ones that sums absorb."""
     for seed in range(12):
-        rng = np.random.default_rng(seed)
-        graph = random_small(seed)
-        size = len(graph.source)
-        weight = {
-            "int64": rng.choice([0, 1, 2, 3, 2**53], size=size),
-            "uint8": rng.integers(256, size=size, dtype=np.uint8),
-            "float64": rng.choice([0.0, 0.5, 1.0, 1e-300, 2.0**53], size=size),
-            "float32": rng.random(size, np.float32),
-            "zeros": np.zeros(size, np.int64),
-        }[weights]
-        graph = random_small(seed, weight=weight)
+        graph = weighted_small(seed, weights)
         source = seed % graph.n
         nearest = oracles.dijkstra(graph.n, graph.edges(), source, directed=graph.directed)
         dtype = np.float64 if weights.startswith("f") else np.int64

@@ -8,9 +8,10 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from engine_programs import LABELS, LABELS_BACK, SUMMED
+from kept_runs import Cut, cutting
 
-from dask_graphgpu import Checkpoint, Field, VertexProgram, last_report
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu import Checkpoint, last_report
 from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.errors import (
     EngineUnavailable,
@@ -44,29 +45,6 @@ def limited(tmp_path, monkeypatch):
     }
 
 
-def least_of(id):  # noqa: A002  as programs name it
-    return id
-
-
-SUMMED = VertexProgram(
-    state={"x": Field(dtype="float64", initial=1.0)},
-    compute=lambda source_x, edge_cost: source_x * edge_cost,
-    combine="sum",
-    apply=lambda message, x: 0.5 * x + 0.001 * message,
-    stop=lambda superstep: superstep >= 4,
-)
-BACKWARDS = VertexProgram(
-    state={"least": Field(dtype="id", initial=least_of)},
-    compute=lambda source_least: source_least,
-    combine="min",
-    edges="in",
-)
-BOTH = VertexProgram(
-    state={"least": Field(dtype="id", initial=least_of)},
-    compute=lambda source_least: source_least,
-    combine="min",
-    edges="both",
-)
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
@@ -82,8 +60,8 @@ METHODS = {
     "sssp": lambda graph: graph.sssp(source=3),
     "sswp": lambda graph: graph.sswp(source=3),
     "ssnsp": lambda graph: graph.ssnsp(source=3),
-    "backwards": lambda graph: graph.run(BACKWARDS),
-    "both": lambda graph: graph.run(BOTH),
+    "backwards": lambda graph: graph.run(LABELS_BACK),
+    "both": lambda graph: graph.run(LABELS),
     "summed": lambda graph: graph.run(SUMMED),
 }
 
@@ -143,24 +121,14 @@ def test_rounds(rounds, edges, limited):
     assert told["moved"]["stream"]["parts"] > 0
 
 
-def test_it_goes_on_from_a_checkpoint(edges, limited, tmp_path, monkeypatch):
+def test_it_goes_on_from_a_checkpoint(edges, limited, tmp_path):
     limited["graphgpu.device-memory-limit"] = 420_000
     wanted = edges.graph(engine="cpu").pagerank(max_iterations=9, tolerance=0)
-    kept, write, count = Checkpoint(tmp_path / "kept", supersteps=1), Keeper.write, []
-
-    def cut(self, *arguments):
-        write(self, *arguments)
-        count.append(1)
-        if len(count) == 4:
-            raise KeyboardInterrupt
-
+    kept = Checkpoint(tmp_path / "kept", supersteps=1)
     with dask.config.set(limited):
         graph = edges.graph(engine="gpu")
-        monkeypatch.setattr(Keeper, "write", cut)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Cut), cutting(4):
             graph.pagerank(max_iterations=9, tolerance=0, checkpoint=kept)
-        monkeypatch.undo()
-        monkeypatch.setattr(limits, "_MOST", 8192)
         found = graph.pagerank(max_iterations=9, tolerance=0, checkpoint=kept, resume=True)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-6)
     assert last_report()["supersteps"].sum() == 5

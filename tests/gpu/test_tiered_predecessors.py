@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from made_graphs import SHAPES, MadeGraph, random_small, rmat
+from made_graphs import SHAPES, WEIGHTS, MadeGraph, rmat, weighted_small
 
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import cpu, tiered
@@ -58,21 +58,12 @@ def test_hops_of_shapes(shape, directed, way, limited):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("weights", ["int64", "uint8", "float64", "float32", "zeros"])
+@pytest.mark.parametrize("weights", WEIGHTS)
 def test_weights_of_small_graphs(weights, way, limited, monkeypatch):
     """Among them zeros, and small ones that sums absorb: what is reached along these alone has one too."""
     monkeypatch.setattr(limits, "BLOCK", 32)
     for seed in range(12):
-        rng = np.random.default_rng(seed)
-        size = len(random_small(seed).source)
-        weight = {
-            "int64": rng.choice([0, 1, 2, 3, 2**53], size=size),
-            "uint8": rng.integers(256, size=size, dtype=np.uint8),
-            "float64": rng.choice([0.0, 0.5, 1.0, 1e-300, 2.0**53], size=size),
-            "float32": rng.random(size, np.float32),
-            "zeros": np.zeros(size, np.int64),
-        }[weights]
-        graph = random_small(seed, weight=weight)
+        graph = weighted_small(seed, weights)
         source = seed % graph.n
         nearest = oracles.dijkstra(graph.n, graph.edges(), source, directed=graph.directed)
         dtype = np.float64 if weights.startswith("f") else np.int64

@@ -7,12 +7,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from engine_programs import LABELS, LABELS_BACK, SUMMED
 from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_graphgpu
-from dask_graphgpu import Field, VertexProgram, last_report
+from dask_graphgpu import last_report
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument, LimitTooSmall
 
 pytestmark = on_one_cpu
@@ -61,30 +62,6 @@ def assert_swept(tmp_path):
     raise AssertionError(left)
 
 
-def _itself(id):  # noqa: A002  as programs name it
-    return id
-
-
-FLOATS = {"dtype": "float64", "initial": 1.0}
-SUMMED = VertexProgram(
-    state={"x": Field(**FLOATS)},
-    compute=lambda source_x, edge_cost: source_x * edge_cost,
-    combine="sum",
-    apply=lambda message, x: 0.5 * x + 0.001 * message,
-)
-BACKWARDS = VertexProgram(
-    state={"least": Field(dtype="id", initial=_itself)},
-    compute=lambda source_least: source_least,
-    combine="min",
-    edges="in",
-)
-BOTH = VertexProgram(
-    state={"least": Field(dtype="id", initial=_itself)},
-    compute=lambda source_least: source_least,
-    combine="min",
-    edges="both",
-)
-
 SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
 FEW = SOME.iloc[1:]
 STEPS = {"tolerance": 0, "max_iterations": 4}
@@ -123,8 +100,8 @@ METHODS = {
     "path": lambda graph: graph.shortest_path(3, 990),
     "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
     "sswp": lambda graph: graph.sswp(source=3),
-    "backwards": lambda graph: graph.run(BACKWARDS),
-    "both": lambda graph: graph.run(BOTH),
+    "backwards": lambda graph: graph.run(LABELS_BACK),
+    "both": lambda graph: graph.run(LABELS),
 }
 
 
@@ -165,7 +142,7 @@ def test_sums_are_the_same_bit_for_bit(edges, limited, tmp_path):
 
 def test_edge_columns(edges, limited, tmp_path):
     frame = edges.rename(columns={"weight": "cost"})
-    run = lambda: frame.graph(weight=None).run(SUMMED, max_supersteps=4)  # noqa: E731
+    run = lambda: frame.graph(weight=None).run(SUMMED)  # noqa: E731
     same(run, limited, tmp_path)
 
 

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
-from kept_runs import Cut
+from kept_runs import Cut, cutting
 
 from dask_graphgpu import Checkpoint, Field, VertexProgram, last_report
-from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.errors import InvalidCheckpoint, NotConverged
 
 pytestmark = on_one_cpu
@@ -92,22 +91,9 @@ def test_paths_go_on(edges, limited, tmp_path):
         pd.testing.assert_frame_equal(edges.graph().sssp(0, checkpoint=kept), wanted)
 
 
-def cut_after(monkeypatch, writes):
-    """Have runs fail once so many states were written."""
-    write, count = Keeper.write, []
-
-    def counted(self, *arguments):
-        write(self, *arguments)
-        count.append(1)
-        if len(count) == writes:
-            raise Cut
-
-    monkeypatch.setattr(Keeper, "write", counted)
-
-
 @pytest.mark.parametrize("direction", ["auto", "pull", "notify-pull"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_in_the_middle_of_a_superstep(edges, limited, tmp_path, monkeypatch, name, direction):
+def test_in_the_middle_of_a_superstep(edges, limited, tmp_path, name, direction):
     """Between any two groups of pages, and what is behind is not read again."""
     program, given = PROGRAMS[name]
     hub = edges.assign(dst=edges["dst"].where(edges.index % 12 > 0, 7))  # its row is cut
@@ -119,14 +105,13 @@ def test_in_the_middle_of_a_superstep(edges, limited, tmp_path, monkeypatch, nam
         for writes in (1, 2, 9, 14, 30, 47):
             path = tmp_path / f"kept {writes}"
             kept = Checkpoint(path, seconds=0)
-            with monkeypatch.context() as patched:
-                cut_after(patched, writes)
-                try:
+            try:
+                with cutting(writes):
                     graph.run(program, checkpoint=kept, **given)
-                except Cut:
-                    pass
-                else:
-                    continue
+            except Cut:
+                pass
+            else:
+                continue
             columns = json.loads((path / "manifest.json").read_text())["columns"]
             within += "gathered all" in columns
             rarely = Checkpoint(path)
@@ -136,13 +121,11 @@ def test_in_the_middle_of_a_superstep(edges, limited, tmp_path, monkeypatch, nam
     assert within > 1
 
 
-def test_in_the_middle_and_on_in_memory(edges, limited, tmp_path, monkeypatch):
+def test_in_the_middle_and_on_in_memory(edges, limited, tmp_path):
     """Who knows of no middle begins the superstep anew."""
     kept = Checkpoint(tmp_path / "kept", seconds=0)
-    with dask.config.set(limited), monkeypatch.context() as patched:
-        cut_after(patched, 18)
-        with pytest.raises(Cut):
-            edges.graph().run(ODD, checkpoint=kept)
+    with dask.config.set(limited), pytest.raises(Cut), cutting(18):
+        edges.graph().run(ODD, checkpoint=kept)
     assert "gathered all" in (tmp_path / "kept" / "manifest.json").read_text()
     found = edges.graph().run(ODD, checkpoint=Checkpoint(tmp_path / "kept"), resume=True)
     pd.testing.assert_frame_equal(found, edges.graph().run(ODD), rtol=1e-12)

@@ -16,7 +16,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
-from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps, Pushed
+from dask_graphgpu.engine.hybrid.sharing import Pushed
+from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.rounds import LOCAL, Asynchronous
