@@ -101,7 +101,15 @@ def methods(view: View) -> dict[str, Callable[[Any, int], Report]]:
     return {"pagerank": ranks, "components": components}
 
 
-def measure(view: View, directories: list[Path], share: float, rounds: int, passes: int) -> None:
+def measure(
+    view: View,
+    directories: list[Path],
+    share: float,
+    rounds: int,
+    passes: int,
+    names: list[str] | None,
+    engines: list[str],
+) -> None:
     """Print a line for each method and engine."""
     size = view.out.neighbours.nbytes
     limit = size // 4
@@ -113,13 +121,15 @@ def measure(view: View, directories: list[Path], share: float, rounds: int, pass
     room = bytes_of_vertices(Binding(RANKS, there, {"tolerance": 0.0})) + int(share * size)
     with dask.config.set({"graphgpu.device-memory-limit": room}):
         for name, run in methods(there).items():
-            found: dict[str, list[tuple[float, float, float]]] = {each: [] for each in ENGINES}
-            for engine in ENGINES.values():
-                run(engine, 1)  # compiles
+            if names and name not in names:
+                continue
+            found: dict[str, list[tuple[float, float, float]]] = {each: [] for each in engines}
+            for each in engines:
+                run(ENGINES[each], 1)  # compiles
             watch = Anonymous()
             for turn in range(rounds):
                 disk = disk_rate(directories[0], size)
-                for each in list(ENGINES)[:: 1 if turn % 2 else -1]:
+                for each in engines[:: 1 if turn % 2 else -1]:
                     took, read = [], []
                     for length in (1, 1 + passes):
                         began = time.perf_counter()
@@ -150,6 +160,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=4)
     parser.add_argument("--directories", type=Path, nargs="*", help="default: three on one disk")
+    parser.add_argument("--methods", nargs="*", help="default: both")
+    parser.add_argument("--engines", nargs="*", default=[*ENGINES], choices=[*ENGINES])
     given = parser.parse_args()
     view, _ = rmat(given.scale, given.edge_factor, weighted=False)
     print(f"R-MAT {given.scale}: {view.num_vertices:,} vertices, {view.num_edges:,} edges")
@@ -157,10 +169,12 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         folders = given.directories or [Path(temporary) / str(i) for i in range(3)]
-        for chosen in (folders[:1], folders):
+        for chosen in (folders[:1], folders)[: len(folders)]:
             for folder in chosen:
                 folder.mkdir(parents=True, exist_ok=True)
-            measure(view, chosen, given.share, given.rounds, given.passes)
+            measure(
+                view, chosen, given.share, given.rounds, given.passes, given.methods, given.engines
+            )
 
 
 if __name__ == "__main__":

@@ -157,9 +157,9 @@ def test_a_page_is_checked_once_by_who_works_on_it(tmp_path, monkeypatch, thread
     checked = []
     check = PagedArray.check
 
-    def noted(self, page, held):
+    def noted(self, page, block, held):
         checked.append((page, threading.current_thread().name))
-        check(self, page, held)
+        check(self, page, block, held)
 
     monkeypatch.setattr(PagedArray, "check", noted)
     window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(100_000))})
@@ -272,16 +272,38 @@ def test_an_error_of_a_reader_ends_the_pass(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("threads", "spans", "each"), [(1, 9, 1), (2, 9, 1), (3, 9, 3), (8, 9, 4), (8, 1, 8), (3, 0, 3)]
+    ("threads", "spans", "each", "then"),
+    [
+        (1, 9, 1, 1),
+        (2, 9, 1, 1),
+        (3, 9, 1, 1),
+        (8, 9, 1, 2),
+        (8, 1, 8, 8),
+        (8, 2, 1, 4),
+        (3, 0, 3, 3),
+    ],
 )
-def test_threads_are_shared_out(tmp_path, threads, spans, each):
+def test_threads_are_shared_out(tmp_path, threads, spans, each, then):
+    """One a span, and more of them once the disk was not waited for, if that is faster."""
     window = Window({"values": written(SpillFolder([str(tmp_path)]), np.arange(10_000))})
+    bounds = even_spans(np.arange(0, 1000 * spans + 1, 1000))
+
+    def passed(seconds):
+        """How many threads a span had, of which the work took so long."""
+
+        def work(i, held):
+            time.sleep(seconds)
+            return num_threads()
+
+        return window.each(bounds, work)
+
     with dask.config.set({"graphgpu.threads": threads}):
-        found = window.each(
-            even_spans(np.arange(0, 1000 * spans + 1, 1000)), lambda i, held: num_threads()
-        )
+        found = [passed(0.05)]
+        found += [passed(seconds) for seconds in (0.1, 0.05, 0.05)]
         assert num_threads() == threads
-    assert found == [each] * spans
+    assert found[0] == [each] * spans
+    assert found[1] == [then] * spans
+    assert found[2] == found[3] == found[0], "what was faster"
 
 
 def test_a_slow_span_keeps_its_memory(tmp_path):

@@ -28,7 +28,6 @@ def components(view: View, report: Report) -> np.ndarray:
     as it grows, in a bit each, and most edges are soon between two of those.
     """
     from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
-    from dask_graphgpu.engine.paged.synchronous import page_groups
     from dask_graphgpu.kernels.cpu import components as kernels
     from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
     from dask_graphgpu.partition.paged.rows import PagedView
@@ -41,7 +40,7 @@ def components(view: View, report: Report) -> np.ndarray:
     parent = np.arange(n, dtype=rows.neighbours.dtype)
     needed = 3 * parent.nbytes + rows.offsets.nbytes + rows.counts.nbytes
     rows.limits.require(needed + rows.limits.window_bytes(1), "weakly_connected_components")
-    cuts = np.append(np.arange(0, m, page_groups(rows)), m)
+    cuts = np.append(np.arange(0, m, rows.span_edges), m)
     inside = [np.zeros(-(-n // 64), np.uint64)]
 
     def link(i: int, held: Mapping[str, np.ndarray]) -> None:

@@ -59,9 +59,8 @@ class Passes:
         total = 0
         for array in arrays:
             pages = self.longest * array.itemsize // limits.page_bytes + 2
-            room = max(
-                AT_ONCE * 2, pages
-            )  # as of `Window`: a ring, and a span that goes beyond its end
+            # As of `Window`: a ring, and a span that goes beyond its end.
+            room = max(AT_ONCE + 1, pages)
             total += (room + ahead + pages - 1) * limits.page_bytes
         return total
 
@@ -108,6 +107,7 @@ class Passes:
         self,
         due: Callable[[int, int], np.ndarray],
         work: Callable[[np.ndarray, Adjacency], int],
+        most: int | None = None,
     ) -> tuple[int, int]:
         """Go along rows that are due, by which others may become so, until none is.
 
@@ -119,6 +119,8 @@ class Passes:
             Which rows from one to before another are: array of bool.
         work : callable
             Goes along some rows, ascending, which are not due any more by what was before; gives the edges read.
+        most : int, optional
+            Passes after which it is left at that.
 
         Returns
         -------
@@ -126,7 +128,7 @@ class Passes:
             Passes, and edges read.
         """
         n, ids, passes, read = self.rows.num_vertices, self.rows.neighbours.dtype, 0, 0
-        while (wanted := self.holding(due(0, n))).any():
+        while passes != most and (wanted := self.holding(due(0, n))).any():
             passes += 1
             for lo, hi, rows in self.over(wanted):
                 while len(some := (np.flatnonzero(due(lo, hi)) + lo).astype(ids)):

@@ -122,7 +122,7 @@ class PagedSynchronous(Synchronous):
             return marked
         # Neighbouring rows that begin in one page are read together.
         first, last = edges.offsets[active], edges.offsets[active + active.dtype.type(1)]
-        page = first // page_groups(edges)
+        page = first // edges.page_edges
         starts = np.flatnonzero(np.append(True, page[1:] != page[:-1]))
         stops = np.append(starts[1:], len(active))
         spans = np.stack([first[starts], last[stops - 1]], 1)
@@ -162,9 +162,9 @@ class PagedSynchronous(Synchronous):
 
     @cached_property
     def _groups(self) -> np.ndarray:
-        """Bounds of groups of parts that come to about a page."""
+        """Bounds of groups of parts that come to about what a thread works on at a time."""
         edges: Any = self.binding.gather
-        size = max(page_groups(edges) // PART, 1)
+        size = max(edges.span_edges // PART, 1)
         return np.append(np.arange(0, len(self._parts), size), len(self._parts))
 
     @cached_property
@@ -181,8 +181,3 @@ class PagedSynchronous(Synchronous):
         edges = self.binding.send
         assert isinstance(edges, PagedAdjacency)
         return Window({"neighbours": edges.arrays["neighbours"]})
-
-
-def page_groups(rows: PagedAdjacency) -> int:
-    """Edges of which no array has more than a page."""
-    return rows.page_edges

@@ -31,7 +31,10 @@ class PagedArray:
     page_bytes : int
     place : int64 array of shape (pages, 2)
         Folder of each page, and its number in the file there.
-    checksums : uint64 array of shape (pages,)
+    checksums : uint64 array of shape (pages * blocks,)
+        Of the blocks that each page is read in.
+    blocks : int
+        Of a page.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class PagedArray:
     ) -> None:
         self.folder, self.files = folder, files
         self.dtype, self.page_bytes = dtype, page_bytes
-        self.place, self.checksums = place, checksums
+        self.place, self.checksums, self.blocks = place, checksums, -(-page_bytes // REQUEST)
         self.itemsize, self.shape, self.nbytes = dtype.itemsize, (size,), size * dtype.itemsize
         self._largest = largest
         weakref.finalize(self, _close, files)
@@ -69,11 +72,10 @@ class PagedArray:
         """Length of a page: the last may be shorter."""
         return min(self.page_bytes, self.nbytes - page * self.page_bytes)
 
-    def read(self, page: int, into: memoryview, begin: int) -> None:
-        """Bring a request's part of a page into memory of a whole page, past the cache where that can be passed.
+    def read(self, page: int, block: int, into: memoryview) -> None:
+        """Bring a block of a page into memory of a whole page, past the system's cache where that can be passed.
 
-        ``into`` begins where a page of the system does, the part at a multiple of `REQUEST` in it. A page
-        of which all parts have come is to be checked by `check`.
+        ``into`` begins where a page of the system does. What comes is to be checked by `check`.
 
         Raises
         ------
@@ -81,9 +83,9 @@ class PagedArray:
         """
         where, slot = self.place[page].tolist()
         file = self.files[where][1]
-        length, start, done = self.bytes_of(page), slot * self.page_bytes, begin
-        # Past the cache, whole blocks are read.
-        end = min(begin + REQUEST, length)
+        begin, end = self._within(page, block)
+        start, done = slot * self.page_bytes, begin
+        # Past the cache, whole pages of the system are read.
         whole = into[: -(-end // mmap.PAGESIZE) * mmap.PAGESIZE]
         try:
             while done < end:
@@ -97,11 +99,17 @@ class PagedArray:
                 raise
             raise self._damaged(page, f"cannot be read: {error}") from error
 
-    def check(self, page: int, held: np.ndarray) -> None:
-        """Compare a page's memory with what was written. Raises SpillError."""
+    def _within(self, page: int, block: int) -> tuple[int, int]:
+        """Where a block of a page begins in it, and where it ends."""
+        begin = block * REQUEST
+        return begin, min(begin + REQUEST, self.bytes_of(page))
+
+    def check(self, page: int, block: int, held: np.ndarray) -> None:
+        """Compare a block in a page's memory with what was written. Raises SpillError."""
         from dask_graphgpu.kernels.cpu.checksum import checksum
 
-        if checksum(_words(held[: self.bytes_of(page)])) != self.checksums[page]:
+        words = _words(held[slice(*self._within(page, block))])
+        if checksum(words) != self.checksums[page * self.blocks + block]:
             raise self._damaged(page, "is not what was written")
 
     def _damaged(self, page: int, what: str) -> SpillError:
@@ -175,7 +183,8 @@ class Writer:
         path, file = self._files[where]
         write(path, file, block, self._slots[where] * self._page_bytes)
         self._place.append((where, self._slots[where]))
-        self._checksums.append(int(checksum(_words(block))))
+        for begin in range(0, self._page_bytes, REQUEST):
+            self._checksums.append(int(checksum(_words(block[begin : begin + REQUEST]))))
         self._slots[where] += 1
         self._filled = 0
 

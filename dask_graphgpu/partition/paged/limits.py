@@ -14,9 +14,9 @@ import dask
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 
-# Spans of edges that are worked on side by side, which saves threads from waiting for each other at
-# the end of each.
-AT_ONCE = 2
+# Spans of edges that are worked on side by side, each by a thread of its own, which waits for no other. More of
+# them than keep up with a disk are in each other's way.
+AT_ONCE = 4
 
 # Built in memory, an edge has codes of both ends, the key that it is sorted by and its place in a
 # row, 4 bytes each; what it carries stands in the chunk and in the row.
@@ -46,10 +46,10 @@ class Limits:
     def window_bytes(self, arrays: int) -> int:
         """Bytes of the pages of some arrays that are in memory at once during a pass.
 
-        Beside those ahead, two that each span of edges lies in, and one that is there twice.
+        Beside those ahead, those that the spans of edges lie in, and one that is there twice.
         """
         ahead = pages_ahead(len(self.directories))
-        return arrays * (ahead + 2 * AT_ONCE + 1) * self.page_bytes
+        return arrays * (ahead + AT_ONCE + 2) * self.page_bytes
 
     @property
     def run_length(self) -> int:

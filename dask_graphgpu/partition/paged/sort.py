@@ -12,9 +12,9 @@ import numpy as np
 
 from dask_graphgpu.errors import SpillError
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
-from dask_graphgpu.partition.paged.files import PagedArray, Writer, create, full, write
+from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
 
 # Rows, neighbours and columns of a run of edges, all of one length.
 Edges = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]
@@ -60,6 +60,15 @@ class PagedAdjacency(Adjacency):
         """Edges of which no array has more than a page."""
         widest = max(array.itemsize for array in self.arrays.values())
         return max(self.limits.page_bytes // widest, 1)
+
+    @property
+    def span_edges(self) -> int:
+        """Edges that a thread works on at a time: of a page, or of a part of one where there are several threads."""
+        from dask_graphgpu.kernels.cpu.threads import num_threads
+
+        parts = max(min(num_threads(), AT_ONCE) // 2, 1)
+        parts = max(min(parts, self.limits.page_bytes // REQUEST), 1)
+        return max(self.page_edges // parts, 1)
 
     def with_columns(self, names: tuple[str, ...]) -> PagedAdjacency:
         columns = {name: self.columns[name] for name in names}

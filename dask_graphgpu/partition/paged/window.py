@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from dask_graphgpu.partition.paged.spare import Piece, fitting
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
 _HUGE = 2 << 20
+
+# The part of the time of those that work in a pass that they wait for a disk which is not the bound.
+_LITTLE = 0.1
 
 
 class Window:
@@ -55,6 +58,8 @@ class Window:
     ) -> None:
         self._stays, self.waited = stays, 0.0
         self._held = {name: _Held(array, memory) for name, array in arrays.items()}
+        self._took: dict[int, float] = {}  # seconds of an element, by threads that work on a span
+        self._hurries = False
         self._spare = next(iter(arrays.values())).folder.spare
 
     @property
@@ -96,15 +101,28 @@ class Window:
         several threads, with a fair part of them to use.
         """
         threads = num_threads()
-        # All threads have as much to do, so that none is left over.
-        at_once = AT_ONCE if threads % AT_ONCE == 0 and len(spans) >= AT_ONCE else 1
+        at_once = max(min(threads, AT_ONCE, len(spans)), 1)
+        share = self._share(threads // at_once) if at_once > 1 else threads
 
         def one(i: int, _: int) -> Any:
-            with at_most(threads // at_once), self._brought(i) as held:
+            with at_most(share), self._brought(i) as held:
                 return work(i, held)
 
+        began, waited = time.perf_counter(), self.waited
         with self.passing(spans, at_once), at_most(at_once):
-            return for_blocks(one, np.arange(len(spans) + 1))
+            found = for_blocks(one, np.arange(len(spans) + 1))
+        took, waited = time.perf_counter() - began, self.waited - waited
+        if at_once > 1:
+            size = max(int((spans[:, 1] - spans[:, 0]).sum()), 1)
+            self._took[share] = took / size
+            self._hurries |= waited < _LITTLE * at_once * took
+        return found
+
+    def _share(self, most: int) -> int:
+        """Threads that work on a span: one, unless work was what a pass took and more of them were no slower."""
+        if not self._hurries or most not in self._took:
+            return most if self._hurries else 1
+        return min(1, most, key=lambda share: self._took.get(share, np.inf))
 
     @contextmanager
     def passing(self, spans: np.ndarray, at_once: int, *, whole: bool = False) -> Iterator[None]:
@@ -181,8 +199,8 @@ class _Held:
     goes beyond the ring's end finds its pages there: they are copied from its beginning. A slot is
     written again once all spans have been left up to the one that needs what is in it.
 
-    Threads that read do nothing else. A page is checked by who needs it first: its bytes are in the
-    cache of the processor that works on them then, and the disk does not wait for the check.
+    Threads that read do nothing else. They read a page in blocks, each of which is checked by who needs it first: its
+    bytes are in the cache of the processor that works on them then, and the disk does not wait for the check.
     """
 
     def __init__(
@@ -214,13 +232,18 @@ class _Held:
         lengths = np.maximum(last + 1 - begins, 0)
         starts = np.repeat(begins - np.append(0, np.cumsum(lengths)[:-1]), lengths)
         self._queue = (starts + np.arange(len(starts))).tolist()
+        self._bytes_of_spans = (spans * item).tolist()
         # A span's pages stand in a row in the queue, from here to there.
         places = np.searchsorted(self._queue, first)
         stops = places + np.maximum(last - first + 1, 0)
         longest = max(int((stops - places).max(initial=0)), 1)
         self._first, self._stop = places.tolist(), stops.tolist()
-        # Spans of more pages than one and a part are worked on one by one.
-        room = at_once * longest if whole else max(at_once * min(longest, 2), longest)
+        # Pages of the spans that are worked on at a time, unless these have many.
+        side_by_side = (
+            stops[min(at_once, len(stops)) - 1 :] - places[: max(len(stops) + 1 - at_once, 1)]
+        )
+        room = int(side_by_side.max(initial=1))
+        room = room if whole else max(min(room, at_once + 1), longest)
         self._slots = room + self._ahead
         if self._memory is None:  # else a longer pass is likely, and memory takes long to make
             self._slots = min(self._slots, max(len(self._queue), 1))
@@ -257,19 +280,31 @@ class _Held:
             if self._error is not None:
                 raise self._error
             reading = [self._there[at] for at in range(first, stop)]
-        for at, page in zip(range(first, stop), reading, strict=True):
-            page.wait()
-            with page.lock:
-                if not page.checked:
-                    self._array.check(self._queue[at], self._bytes(at % self._slots))
-                    page.checked = True
         end = (first // self._slots + 1) * self._slots
+        for at, page in zip(range(first, stop), reading, strict=True):
+            # Pages that are copied are needed as a whole: by others, too.
+            self._check(at, page, None if stop > end else self._bytes_of_spans[i])
         if stop > end:
             with self._moved:
                 for at in range(max(end, self._copied), stop):
                     self._bytes(at - end + self._slots)[:] = self._bytes(at % self._slots)
                     self._copied = at + 1
         return self._shown(self._queue[first], first % self._slots)
+
+    def _check(self, at: int, page: _Page, within: list[int] | None) -> None:
+        """Have a page's blocks there and right: all, or those that have some bytes of the array."""
+        number, held = self._queue[at], self._bytes(at % self._slots)
+        blocks = range(len(page.blocks))
+        if within is not None:
+            lo, hi = (each - number * self._slot for each in within)
+            blocks = blocks[max(lo, 0) // REQUEST : -(-hi // REQUEST)]
+        for i in blocks:
+            block = page.blocks[i]
+            block.reading.result()
+            with block.lock:
+                if not block.checked:
+                    self._array.check(number, i, held)
+                    block.checked = True
 
     def leave(self, i: int) -> None:
         """Span ``i`` is not needed any more: have more read where it was."""
@@ -309,9 +344,9 @@ class _Held:
             page = self._queue[at]
             into = self._bytes(at % self._slots).data
             reader = array.folder.readers[int(array.place[page, 0])]
-            begins = range(0, array.bytes_of(page), REQUEST)
+            blocks = range(-(-array.bytes_of(page) // REQUEST))
             self._there[at] = _Page(
-                [reader.submit(array.read, page, into, begin) for begin in begins]
+                [_Block(reader.submit(array.read, page, block, into)) for block in blocks]
             )
             self._there.pop(at - self._slots, None)
             self.read_bytes += array.bytes_of(page)
@@ -332,28 +367,29 @@ class _Held:
         return known[1]
 
 
-class _Page:
-    """A page on its way: read by several threads, a request each, and checked by another, once."""
+class _Block:
+    """A block on its way: read by one thread, checked by another, once."""
 
-    __slots__ = ("_requests", "checked", "lock")
+    __slots__ = ("checked", "lock", "reading")
 
-    def __init__(self, requests: list[Future[None]]) -> None:
-        self._requests, self.lock, self.checked = requests, threading.Lock(), False
+    def __init__(self, reading: Future[None]) -> None:
+        self.reading, self.lock, self.checked = reading, threading.Lock(), False
+
+
+class _Page(NamedTuple):
+    """A page on its way, in blocks."""
+
+    blocks: list[_Block]
 
     @property
     def is_read(self) -> bool:
-        return all(request.done() for request in self._requests)
-
-    def wait(self) -> None:
-        """Wait until all of it is there, or raise what a request met."""
-        for request in self._requests:
-            request.result()
+        return all(block.reading.done() for block in self.blocks)
 
     def end(self) -> None:
-        """Have nothing more of it read; what a request met was raised or is not asked for."""
-        for request in self._requests:
-            if not request.cancel():
-                request.exception()
+        """Have nothing more of it read; what a thread met was raised or is not asked for."""
+        for block in self.blocks:
+            if not block.reading.cancel():
+                block.reading.exception()
 
 
 class _Placed:
