@@ -6,6 +6,7 @@ degree : neighbours of a vertex that are not peeled yet; of a peeled vertex, its
 alive : the vertices that are not peeled, compacted from time to time.
 core : what a vertex's core number is at most, coming down to it.
 count : of a vertex whose `core` was estimated, neighbours whose own is no lower.
+place : of a vertex among those that are peeled by themselves; else `ABOVE`, in a higher core, or `BELOW`.
 """
 
 import numpy as np
@@ -13,7 +14,10 @@ import numpy as np
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add, atomic_store
 
+ABOVE, BELOW = -1, -2
+
 _ONE = np.uint64(1)
+_MOST = 2**62
 
 
 @jit
@@ -35,7 +39,7 @@ def peel(offsets, neighbours, degree, alive):
         # Compact: what was peeled has a degree of at most k - 1. Then k jumps to the smallest degree left.
         kept = 0
         top = 0
-        smallest = n
+        smallest = _MOST
         for i in range(left):
             v = alive[i]
             d = degree[v]
@@ -125,3 +129,41 @@ def tell_lower(lo, hi, some, offsets, neighbours, before, core, count, due):
             if k < its and its <= old and atomic_add(count, u, -1) <= its:
                 atomic_store(due, u, 1)
     return read
+
+
+@jit
+def count_inside(lo, hi, some, offsets, neighbours, place, inside, degree):
+    """``inside[i]`` = neighbours of ``some[i]`` that have a place, ``degree[i]`` also those `ABOVE`, for a block.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    read = 0
+    for i in range(lo, hi):
+        v = some[i]
+        start, stop = offsets[v], offsets[v + _ONE]
+        read += stop - start
+        within = 0
+        beyond = 0
+        for e in range(start, stop):
+            at = place[neighbours[e]]
+            within += at >= 0
+            beyond += at == ABOVE
+        inside[i] = within
+        degree[i] = within + beyond
+    return read
+
+
+@jit
+def list_inside(lo, hi, some, offsets, neighbours, place, begins, found):
+    """The places of these neighbours from ``found[begins[i]]`` on, for a block."""
+    for i in range(lo, hi):
+        v = some[i]
+        into = begins[i]
+        for e in range(offsets[v], offsets[v + _ONE]):
+            at = place[neighbours[e]]
+            if at >= 0:
+                found[into] = at
+                into += 1

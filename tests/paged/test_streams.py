@@ -158,6 +158,34 @@ def test_a_forest_of_many_batches(limited, monkeypatch):
     assert len(batches) > 10
 
 
+@pytest.mark.parametrize("k", [None, 40])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("room", [0, 5_000, 40_000, 10**6])
+def test_cores_from_the_top_down(room, seed, k, limited, monkeypatch):
+    """With room for no layer, for some after some passes, and for all at once."""
+    module = import_module("dask_graphgpu.engine.paged.cores")
+    rng, layers, layer = np.random.default_rng(seed), [], module.TopDown._layer
+
+    def counted(self, *given):
+        layers.append(given)
+        layer(self, *given)
+
+    begun = module.TopDown.__init__
+
+    def within(self, passes, core, count, _):
+        begun(self, passes, core, count, room)
+
+    monkeypatch.setattr(module, "_CHOOSING", 0)
+    monkeypatch.setattr(module.TopDown, "_layer", counted)
+    monkeypatch.setattr(module.TopDown, "__init__", within)
+    skewed = (VERTICES * rng.random((2, 40_000)) ** 3).astype(np.int64)
+    frame = pd.concat([sparse(seed), pd.DataFrame({"src": skewed[0], "dst": skewed[1]})])
+    graph = lambda: frame.graph(weight=None)  # noqa: E731
+    same(lambda: graph().core_number() if k is None else graph().k_core(k), limited)
+    number = {0: (0, 0), 5_000: (0, 99), 40_000: (1, 99), 10**6: (1, 1)}[room]
+    assert number[0] <= len(layers) <= number[1]
+
+
 def test_weights_of_a_subgraph_are_those_of_its_edges(limited):
     frame = sparse(1)
     found = same(lambda: frame.graph().ego(305, radius=3), limited)

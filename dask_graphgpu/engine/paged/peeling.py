@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.paged.cores import VERTEX, TopDown
 from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -74,10 +75,18 @@ def _lowered(view: View, most: int, report: Report) -> np.ndarray:
             passes.along(kernels.tell_lower, some[fell], here, before[fell], *told)
         ))  # fmt: skip
 
+    room = rows.limits.memory - needed - n * (4 * small.itemsize + 2 + VERTEX)
+    top, number, read, quiet = TopDown(passes, core, count, room), 0, 0, False
     try:
-        number, read = passes.until_quiet(lambda lo, hi: due[lo:hi].view(bool), lower)
+        while not quiet:
+            passed, more = passes.until_quiet(lambda lo, hi: due[lo:hi].view(bool), lower, 1)
+            number, read, before = number + passed, read + more, top.layers
+            quiet = not due.any() or top.run()
+            if top.layers > before:  # what neighbours have lower is counted anew
+                due[:] = top.unknown
     finally:
         passes.release()
+    number, read = number + top.layers, read + top.read
     report.advance(
         "lower", supersteps=number, frontier=n, edges=read,
         bytes=read * (rows.neighbours.itemsize + core.itemsize) + n * (16 + core.itemsize),

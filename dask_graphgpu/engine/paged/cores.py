@@ -1,0 +1,102 @@
+"""Core numbers of a graph on disk from the top down: of as many vertices at a time as their edges fit in memory.
+
+References
+----------
+.. [1] Cheng, Ke, Chu, Oezsu. Efficient core decomposition in massive networks. ICDE 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.paged.passes import Passes
+from dask_graphgpu.kernels.cpu import peeling as kernels
+from dask_graphgpu.partition.csr import offsets_of
+
+# Bytes of a vertex here: its place and flags, while a layer is chosen, before there is any; and of one that is peeled.
+VERTEX, _CHOOSING, _PEELED = 4 + 4, 44, 8 + 4 + 8 + 4 * 4
+
+
+class TopDown:
+    """Finds core numbers of vertices of which it is known how large they are at most [1]_.
+
+    Vertices that may be in the k-core, with the edges between them, have the same k-core as the graph. Those
+    in it stay where lower cores are looked for, and their edges are only counted.
+
+    Parameters
+    ----------
+    passes : Passes
+        Over the symmetric rows.
+    core, count : int arrays of shape (num_vertices,)
+        As of `kernels.cpu.peeling`; what was found is written to the first.
+    room : int
+        Bytes of memory for layers.
+
+    Attributes
+    ----------
+    unknown : array of bool, shape (num_vertices,)
+        Whose core number may be lower.
+    layers, read : int
+        Passes so far, and edges read in them.
+    """
+
+    def __init__(self, passes: Passes, core: np.ndarray, count: np.ndarray, room: int) -> None:
+        self._passes, self._rows = passes, passes.rows
+        self._room = room if room >= _CHOOSING * len(core) else 0
+        self._core, self._count = core, count
+        self.unknown = core > 0
+        self._lowered = np.zeros(len(core), bool)  # here, and not counted since
+        self.layers = self.read = 0
+
+    def run(self) -> bool:
+        """Layer by layer, as long as there is room for one; whether all are known."""
+        self._lowered[:] = False
+        while self.unknown.any():
+            least, edges = self._chosen()
+            if not least:
+                return False
+            self._layer(least, edges)
+        return True
+
+    def _chosen(self) -> tuple[int, int]:
+        """The lowest k for which those that may be in the k-core fit, and their edges at most; 0: there is none."""
+        left = np.flatnonzero(self.unknown)
+        core, degree = self._core[left], self._rows.degrees[left]
+        # An edge between two is counted by who has no higher number than the other.
+        counted = 2 * np.where(self._lowered[left], degree, np.minimum(self._count[left], degree))
+        upto = [np.cumsum(np.bincount(core, each)[::-1])[::-1] for each in (degree, counted, None)]
+        edges = np.minimum(*upto[:2])
+        size = edges * self._rows.neighbours.itemsize + upto[2] * _PEELED
+        fits = np.flatnonzero(size <= self._room)
+        least = max(int(fits[0]), 1) if len(fits) else 0
+        return (least, int(edges[least])) if least else (0, 0)
+
+    def _layer(self, least: int, edges: int) -> None:
+        """Find those that are in the k-core, for ``least``, and their numbers."""
+        core, ids = self._core, self._rows.neighbours.dtype
+        chosen = self.unknown & (core >= least)
+        some: Any = np.flatnonzero(chosen).astype(ids)
+        number = len(some)
+        place = np.full(len(core), kernels.BELOW, core.dtype)
+        place[~self.unknown & (core >= least)] = kernels.ABOVE
+        place[some] = np.arange(number, dtype=core.dtype)
+        degree, begins = np.empty(number, core.dtype), np.zeros(number + 1, np.int64)
+        found, done = np.empty(edges, ids), 0
+        for _, hi, here in self._passes.over(self._passes.holding(chosen)):
+            end = int(np.searchsorted(some, hi))
+            mine, inside = some[done:end], np.empty(end - done, np.int64)
+            self.read += sum(self._passes.along(
+                kernels.count_inside, mine, here, place, inside, degree[done:end]
+            ))  # fmt: skip
+            begins[done : end + 1] = begins[done] + offsets_of(inside)
+            self._passes.along(kernels.list_inside, mine, here, place, begins[done:end], found)
+            done = end
+        kernels.peel(begins, found[: begins[-1]], degree, np.arange(number, dtype=ids))
+        within = degree >= least
+        core[some] = np.minimum(core[some], np.where(within, degree, least - 1))
+        self._lowered[some] = True
+        self.unknown[some[within]] = False
+        self.unknown &= core > 0
+        self.layers += 1
