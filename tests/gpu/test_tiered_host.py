@@ -1,5 +1,6 @@
 """Pinned memory within the limit of host memory: less of it, or an error before the run."""
 
+import copy
 import gc
 import re
 import weakref
@@ -190,3 +191,27 @@ def test_room(graph):
         assert host.room(rows) == 10**9 - held
     with dask.config.set({"graphgpu.host-memory-limit": 1000}):
         assert host.room(rows) == 1000 - held
+
+
+def test_both_sides_of_a_hybrid_are_told_of_before(graph, pinned):
+    """The CPU's too, if it is asked for; else the run is left to the GPU."""
+    wanted, (whole, _) = ran(graph, "pagerank"), needed(graph, "pagerank")
+    both = copy.copy(graph)
+    both._engine = "hybrid"
+    gc.collect()
+    for way in ("cpu", "alternate", "supersteps"):
+        pinned["most"] = 0
+        with (
+            dask.config.set({"graphgpu.dispatch": way}),
+            pytest.raises(LimitTooSmall, match=r"on both sides, needs .* pinned") as told,
+        ):
+            ran(both, "pagerank", whole)
+        assert pinned["most"] == 0
+    more = int(re.search(r"needs ([\d,]+) bytes of pinned", str(told.value))[1].replace(",", ""))
+    left = int(re.search(r"leaves ([\d,]+) beside", str(told.value))[1].replace(",", ""))
+    with dask.config.set({"graphgpu.dispatch": "supersteps"}):
+        found = ran(both, "pagerank", whole + more - left)
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-5)
+    assert last_report().attrs["sides"]["cpu"]["supersteps"] > 0
+    pd.testing.assert_frame_equal(ran(both, "pagerank", whole), wanted, rtol=1e-5)
+    assert last_report().attrs["sides"]["cpu"]["supersteps"] == 0

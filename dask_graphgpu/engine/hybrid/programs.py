@@ -142,21 +142,23 @@ def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
     import cupy
 
-    from dask_graphgpu.engine.tiered import disk, limits, link
+    from dask_graphgpu.engine.tiered import disk, host, limits, link
     from dask_graphgpu.errors import LimitTooSmall
 
     limit = limits.configured()
     if disk.is_on_disk(binding.send):
         limit = disk.limit_of(binding.send)
-    if way != "auto" or limit is None:
+    if way != "auto":
         return False
+    if limit is None:
+        return not _has_room(binding)
     speeds, rates = speeds_of(binding), link.rates(cupy.cuda.Device().id)
 
     def judge() -> bool:
         try:
             cut = _cut(binding, way)
         except LimitTooSmall:  # what the GPU alone keeps of vertices may be less
-            if disk.is_on_disk(binding.send):
+            if disk.is_on_disk(binding.send) or host.room(binding.send) is not None:
                 return False  # also on the host
             cut = limits.Cut(0, limits.BLOCK, binding.send.num_edges)
         return may_pay(binding, cut, speeds, in_rounds=in_rounds)
@@ -279,9 +281,43 @@ def _cut(binding: Binding, way: str) -> Cut:
         cut = limits.Cut(number, 0, number)
     else:
         cut = limits.Cut.of(number, edge, vertices, limit, what)
-    if way not in ("cpu", "alternate"):
-        return cut
-    return limits.Cut(0, cut.segment or least, number)
+    if way in ("cpu", "alternate"):
+        cut = limits.Cut(0, cut.segment or least, number)
+    if not disk.is_on_disk(binding.send):
+        _require_pinned(binding, cut, edge)
+    return cut
+
+
+def _require_pinned(binding: Binding, cut: Cut, edge: int) -> None:
+    """Raise LimitTooSmall where what both sides pin of host memory does not fit beside the graph."""
+    from dask_graphgpu.engine.tiered import host
+    from dask_graphgpu.errors import LimitTooSmall
+
+    left, n, program = host.room(binding.send), binding.view.num_vertices, binding.program
+    pinned = host.SMALL + (binding.send.num_edges * edge if cut.resident < cut.num_edges else 0)
+    vertex = sum(dtype.itemsize for dtype in binding.dtypes.values()) + binding.message.itemsize
+    vertex += 1 + program.has_reached + binding.needs_received
+    if binding.source_only and binding.sent_field is None:
+        vertex += binding.message.itemsize
+    if left is not None and pinned + n * vertex > left:
+        raise LimitTooSmall(
+            f"the program on {n:,} vertices, on both sides, needs {pinned + n * vertex:,} bytes of pinned host "
+            f"memory, of which graphgpu.host-memory-limit leaves {max(left, 0):,} beside the graph: raise it, "
+            "or use engine='gpu' or engine='cpu'"
+        )
+
+
+def _has_room(binding: Binding) -> bool:
+    """Whether the CPU's side has room on the host, where all edges are on the device."""
+    from dask_graphgpu.engine.tiered.limits import Cut
+    from dask_graphgpu.errors import LimitTooSmall
+
+    number = binding.send.num_edges
+    try:
+        _require_pinned(binding, Cut(number, 0, number), 0)
+    except LimitTooSmall:
+        return False
+    return True
 
 
 def _require_on_host(binding: Binding, cut: Cut, edge: int) -> int:
