@@ -51,6 +51,7 @@ METHODS = {
     "components": lambda graph: graph.weakly_connected_components(),
     "strong components": lambda graph: graph.strongly_connected_components(),
     "hits": lambda graph: graph.hits(),
+    "labels": lambda graph: graph.label_propagation(5),
     "forest": lambda graph: graph.minimum_spanning_forest(),
     "cores": lambda graph: graph.core_number(),
     "ego": lambda graph: graph.ego(590),
@@ -150,8 +151,6 @@ def test_what_cannot_be_is_told(edges, limited):
             graph.sssp(source=3)
         with pytest.raises(EngineUnavailable, match=r"pages on disk with engine='gpu'"):
             graph.triangle_count()
-        with pytest.raises(EngineUnavailable, match=r"label_propagation .*but with engine='cpu'"):
-            graph.label_propagation()
         with (
             dask.config.set({"graphgpu.device-memory-limit": 1000}),
             pytest.raises(LimitTooSmall, match=r"device-memory-limit is 1,000"),

@@ -155,10 +155,24 @@ def cut_of(rows: Adjacency, edge: float, vertices: int, what: str) -> Cut:
         return host.cut_of(
             rows, edge, vertices, limit, what, gathers=transfer_of(rows) == "compact"
         )
-    most = max(rows.limits.memory // _SHARE, rows.limits.page_bytes)
-    cut = Cut.of(rows.num_edges, edge, vertices, limit, what, most=most)
-    rows.limits.require(_on_host(rows, cut, edge), f"{what} with its edges on disk")
+    cut = Cut.of(rows.num_edges, edge, vertices, limit, what, **most_of(rows))
+    require_on_host([rows], cut, edge, what)
     return cut
+
+
+def most_of(rows: Adjacency) -> dict[str, int]:
+    """What a buffer takes at most, for `Cut.of`: of edges on disk no more than the host has room for."""
+    if not isinstance(rows, PagedAdjacency):
+        return {}
+    return {"most": max(rows.limits.memory // _SHARE, rows.limits.page_bytes)}
+
+
+def require_on_host(sides: Sequence[Adjacency], cut: Cut, edge: float, what: str) -> None:
+    """Raise LimitTooSmall where pages of edges on disk, of all of these rows, do not fit the host."""
+    paged = [rows for rows in sides if isinstance(rows, PagedAdjacency)]
+    needed = sum(_on_host(rows, cut, edge) for rows in paged)
+    for rows in paged:
+        rows.limits.require(needed, f"{what} with its edges on disk")
 
 
 def _on_host(rows: PagedAdjacency, cut: Cut, edge: float) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dask_graphgpu.errors import EngineUnavailable, LimitTooSmall
+from dask_graphgpu.errors import LimitTooSmall
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.limits import Cut
@@ -47,10 +47,10 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
 
     Raises
     ------
-    EngineUnavailable
-        The edges lie on disk.
     LimitTooSmall
-        What belongs to vertices and the longest row need more than ``graphgpu.device-memory-limit``.
+        What belongs to vertices and the longest row need more than ``graphgpu.device-memory-limit``, or of edges on
+        disk pages, and the longest row, more than ``graphgpu.host-memory-limit``.
+    SpillError
 
     Notes
     -----
@@ -60,16 +60,9 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     import cupy
 
     from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.disk import is_on_disk
-    from dask_graphgpu.engine.tiered.limits import configured
+    from dask_graphgpu.engine.tiered.disk import is_on_disk, limit_of
     from dask_graphgpu.engine.tiered.shrinking import shrinking
-    from dask_graphgpu.partition.view import View
 
-    if is_on_disk(view.out):
-        raise EngineUnavailable(
-            "label_propagation does not run on edges in pages on disk with engine='gpu', but with "
-            "engine='cpu': use that, or raise graphgpu.host-memory-limit"
-        )
     here = DeviceView.of(view)
     n, ids, rank = here.n, here.id_dtype, here.user_rank
     if not n:
@@ -77,18 +70,18 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     views = [view]
     if view.directed:
         # A view of its own, which keeps what runs leave.
-        views.append(here.made("rows of in-edges", lambda: View.of(view.into)))
+        views.append(here.made("rows of in-edges", lambda: _backwards(view)))
     vertex = _IDS * ids.itemsize + len(views) * here.offset_dtype.itemsize + 8
-    limit = configured()
-    assert limit is not None  # else the graph would be on the device
-    cut = _cut(views, (n + 1) * vertex, limit)
+    cut = _cut(views, (n + 1) * vertex, limit_of(view.out))
+    kind = _DiskSide if is_on_disk(view.out) else _Side
 
     def attempt(cut: Cut) -> Any:
         labels = cupy.empty((2, n), ids)
         labels[0] = cupy.arange(n, dtype=ids) if rank is None else rank
         labels[1] = labels[0]
-        sides = [_Side(each, cut) for each in views]
+        sides: list[_Side] = []
         try:
+            sides += (kind(each, cut) for each in views)
             voting = _Voting(here, sides)
             for step in range(iterations):
                 start = time.perf_counter()
@@ -114,18 +107,29 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     return shrinking(cut, report, attempt)
 
 
+def _backwards(view: View) -> View:
+    """The in-edges of a view as out-edges of another."""
+    from dask_graphgpu.partition.paged.rows import PagedRows, PagedView
+    from dask_graphgpu.partition.paged.sort import PagedAdjacency
+    from dask_graphgpu.partition.view import View
+
+    rows = view.into
+    if isinstance(rows, PagedAdjacency):
+        return PagedView(PagedRows(rows.with_columns(())))
+    return View.of(rows)
+
+
 def _cut(views: list[View], vertices: int, limit: int) -> Cut:
     """What of each side is on the device, and a buffer for the longest row."""
+    from dask_graphgpu.engine.tiered.disk import most_of, require_on_host
     from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
 
     number, edge = views[0].num_edges, views[0].out.neighbours.itemsize
     what = f"the labels of {views[0].num_vertices:,} vertices"
     room = vertices + max(limit - vertices, 0) // len(views)
-    cut = Cut.of(number, edge, vertices, room, what)
+    cut = Cut.of(number, edge, vertices, room, what, **most_of(views[0].out))
     longest = max(int(view.out.degrees.max(initial=0)) for view in views)
-    if not cut.segment or longest <= cut.segment:
-        return cut
-    segment = -(-longest // BLOCK) * BLOCK
+    segment = cut.segment and max(cut.segment, -(-longest // BLOCK) * BLOCK)
     resident = cut.resident - BUFFERS * (segment - cut.segment)
     if resident < 0:
         needed = vertices + len(views) * BUFFERS * segment * edge
@@ -133,7 +137,9 @@ def _cut(views: list[View], vertices: int, limit: int) -> Cut:
             f"{what}, one of which has {longest:,} edges, need {needed:,} bytes of the GPU's memory, and "
             f"graphgpu.device-memory-limit is {limit:,}: set it to at least as much"
         )
-    return replace(cut, resident=resident, segment=segment)
+    cut = replace(cut, resident=resident, segment=segment)
+    require_on_host([view.out for view in views], cut, edge, what)
+    return cut
 
 
 class _Part(NamedTuple):
@@ -149,12 +155,14 @@ class _Side:
 
     def __init__(self, view: View, cut: Cut) -> None:
         from dask_graphgpu.engine.gpu.device import DeviceView
-        from dask_graphgpu.engine.tiered.store import HostTier, Ring
+        from dask_graphgpu.engine.tiered.disk import kinds_of
+        from dask_graphgpu.engine.tiered.store import Ring
 
         self.rows = view.out
         if cut.segment:
             cut = replace(cut, segment=max(cut.segment, int(view.out.degrees.max(initial=0))))
-        self.tier = HostTier(DeviceView.of(view), view.out, (), cut)
+        kind, _ = kinds_of(view.out)
+        self.tier = kind(DeviceView.of(view), view.out, (), cut)
         self.whole = int(np.searchsorted(view.out.offsets, cut.resident, side="right")) - 1
         self.ring = Ring(self.tier) if self.whole < view.num_vertices else None
         self.moved = self.parts = 0
@@ -166,6 +174,9 @@ class _Side:
         offsets, most = self.rows.offsets, self.tier.cut.segment
         return int(np.searchsorted(offsets, offsets[first] + most, side="right")) - 1
 
+    def begin(self, runs: list[tuple[int, int]]) -> None:
+        """Go over these runs of rows, in each of which some are sent."""
+
     def send(self, first: int, last: int) -> tuple[Slot, dict[str, int]] | None:
         """Begin to copy the edges of some rows, unless they are on the device."""
         if last <= self.whole or self.ring is None:
@@ -174,7 +185,12 @@ class _Side:
         slot = self.ring.next()
         self.moved += (hi - lo) * self.tier.bytes_of_edge
         self.parts += 1
-        return slot, self.ring.send(slot, self.tier.arrays, lo, hi)
+        return slot, self._copied(slot, lo, hi)
+
+    def _copied(self, slot: Slot, lo: int, hi: int) -> dict[str, int]:
+        """Begin to copy edges to a buffer; where there edge 0 would be."""
+        assert self.ring is not None
+        return self.ring.send(slot, self.tier.arrays, lo, hi)
 
     def close(self, report: Report) -> None:
         """Wait for copies, and tell what was moved."""
@@ -183,6 +199,39 @@ class _Side:
         if self.ring is not None:
             self.ring.close()
             tell({"stream": Moved(self.parts, 0, self.moved)}, report)
+
+
+class _DiskSide(_Side):
+    """The same of rows on disk, which are read ahead, into memory that the device copies from."""
+
+    def __init__(self, view: View, cut: Cut) -> None:
+        from dask_graphgpu.engine.tiered.disk import DiskTier
+        from dask_graphgpu.partition.paged.window import Window
+
+        super().__init__(view, cut)
+        self._window = Window(self.tier.arrays, stays=True, memory=self.tier.kept.registered)
+        self._held: Iterator[dict[str, np.ndarray]] = iter(())
+        assert isinstance(self.tier, DiskTier)
+        self._brought = self.tier.read_bytes  # which stay on the device
+
+    def begin(self, runs: list[tuple[int, int]]) -> None:
+        """As of `_Side`: read ahead."""
+        spans = self.rows.offsets[np.array([run for run in runs if run[1] > self.whole], np.int64)]
+        self._held = self._window.over(spans.reshape(-1, 2))
+
+    def _copied(self, slot: Slot, lo: int, hi: int) -> dict[str, int]:
+        assert self.ring is not None
+        begins = self.ring.send(slot, next(self._held), lo, hi)
+        slot.copied.synchronize()  # other pages are read to where it was, once more are asked for
+        return begins
+
+    def close(self, report: Report) -> None:
+        """As of `_Side`, and what was read."""
+        super().close(report)
+        self._held = iter(())
+        self._window.release()
+        report.disk_waited += self._window.waited
+        report.disk_bytes += self._window.read_bytes + self._brought
 
 
 class _Voting:
@@ -212,6 +261,8 @@ class _Voting:
         """Write the labels after those before; whether any is another."""
         self._changed.fill(0)
         after[:] = before
+        for side in self._sides:
+            side.begin(self._runs)
         ahead: _Part | None = None
         for first, last in self._runs:
             part, ahead = ahead, _Part(first, last, [s.send(first, last) for s in self._sides])
