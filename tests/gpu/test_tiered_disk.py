@@ -52,6 +52,7 @@ METHODS = {
     "strong components": lambda graph: graph.strongly_connected_components(),
     "hits": lambda graph: graph.hits(),
     "labels": lambda graph: graph.label_propagation(5),
+    "betweenness": lambda graph: graph.betweenness_centrality(10),
     "forest": lambda graph: graph.minimum_spanning_forest(),
     "cores": lambda graph: graph.core_number(),
     "ego": lambda graph: graph.ego(590),
@@ -65,6 +66,8 @@ METHODS = {
     "both": lambda graph: graph.run(LABELS),
     "summed": lambda graph: graph.run(SUMMED),
 }
+# Whose answers are sums of floats.
+SUMS = ("pagerank", "pagerank delta", "summed", "hits", "betweenness")
 
 
 def compared(method, edges, settings, *, rtol, **given):
@@ -85,7 +88,7 @@ def compared(method, edges, settings, *, rtol, **given):
 def test_methods(name, directed, room, edges, limited):
     """With few edges on the device, some, and all, where there is no limit."""
     given = edges.assign(cost=edges["weight"] / 64) if name == "summed" else edges
-    rtol = 1e-6 if name in ("pagerank", "pagerank delta", "summed", "hits") else 0
+    rtol = 1e-6 if name in SUMS else 0
     if room is not None:
         limited["graphgpu.device-memory-limit"] = 400_000 + room
     told = compared(METHODS[name], given, limited, rtol=rtol, directed=directed)

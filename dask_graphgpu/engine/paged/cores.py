@@ -18,6 +18,9 @@ from dask_graphgpu.partition.csr import offsets_of
 # Bytes of a vertex here: its place and flags, while a layer is chosen, before there is any; and of one that is peeled.
 VERTEX, _CHOOSING, _PEELED = 4 + 4, 44, 8 + 4 + 8 + 4 * 4
 
+# The part of the room that layers take: allocators keep some of what is given back between them.
+_SHARE = 3 / 4
+
 
 class TopDown:
     """Finds core numbers of vertices of which it is known how large they are at most [1]_.
@@ -44,7 +47,7 @@ class TopDown:
 
     def __init__(self, passes: Passes, core: np.ndarray, count: np.ndarray, room: int) -> None:
         self._passes, self._rows = passes, passes.rows
-        self._room = room if room >= _CHOOSING * len(core) else 0
+        self._room = int(_SHARE * room) if room >= _CHOOSING * len(core) else 0
         self._core, self._count = core, count
         self.unknown = core > 0
         self._lowered = np.zeros(len(core), bool)  # here, and not counted since
