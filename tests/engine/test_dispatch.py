@@ -22,6 +22,7 @@ def test_alpha_is_that_of_garaph():
     assert alpha(0.02, 10.0, pull=3.0, gpu=1.5) == pytest.approx(0.8)  # on disk, k = 10
     assert alpha(0.0, 1.0, pull=3.0, gpu=1.5) == 0.0
     assert alpha(0.0, 1.0, pull=3.0, gpu=1.5, beside=3.0) == 2.0
+    assert alpha(0.001, 10.0, pull=3.0, gpu=1.5, least=1.5) == 1.0  # pages of few rows on disk
 
 
 @given(

@@ -70,6 +70,7 @@ GIVEN = {
     "strong_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64", "OWN_ALONE": alone} for ids in IDS for alone in "01"],
+    "tier_betweenness": IDS,
     "tier_bfs": IDS,
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],
     "tier_forest": [

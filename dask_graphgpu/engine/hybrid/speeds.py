@@ -38,7 +38,9 @@ def work(direction: str, f: float, rho: float = 1.0) -> float:
     return min(2 * f * rho, 1.0) if direction == "notify-pull" else min(f, 1.0)
 
 
-def alpha(f: float, rho: float, pull: float, gpu: float, beside: float = 0.0) -> float:
+def alpha(
+    f: float, rho: float, pull: float, gpu: float, beside: float = 0.0, least: float = 0.0
+) -> float:
     """How many times as long as the GPU the CPU takes for a superstep: the GPU joins from 1 on [1]_.
 
     ``min(2 f rho, 1) T_pull / T_GPU``, with what the CPU takes ``beside`` its edges added above.
@@ -53,8 +55,11 @@ def alpha(f: float, rho: float, pull: float, gpu: float, beside: float = 0.0) ->
         Seconds in which the CPU pulls along all edges.
     gpu : float
         Seconds of the GPU for the superstep.
+    least : float
+        Seconds in which the disk gives the pages of active rows, which either side has to read: few rows
+        are in many pages.
     """
-    return (beside + work("notify-pull", f, rho) * pull) / gpu
+    return (beside + max(work("notify-pull", f, rho) * pull, least)) / gpu
 
 
 def streams_of_disk(rows: float, rest: int, segment: int) -> float:

@@ -132,14 +132,16 @@ class HybridSupersteps(SharingSupersteps):
             return False  # messages that were kept are on the device
         if self.dispatch != "auto":
             return self.dispatch == "supersteps" and control["completed"] % 2 == 1
-        gpu = speeds.gpu_beside + self._streams(control) / speeds.gpu
+        size = self._streams(control)
+        gpu = speeds.gpu_beside + size / speeds.gpu
         if self._on_disk and not self.binding.has_gather:
             return False  # rows are not turned over on disk for this
         if self._sides.stays_on_device(speeds.cpu_beside, gpu):
             return False  # this is between any two supersteps, however short
         share = control["active_edges"] / max(self.num_edges, 1)
         pull = self.num_edges / speeds.pull
-        cpu = alpha(share, speeds.random, pull, gpu, speeds.cpu_beside) * gpu
+        least = size / speeds.disk  # 0 in memory
+        cpu = alpha(share, speeds.random, pull, gpu, speeds.cpu_beside, least) * gpu
         return self._sides.alone(cpu, gpu, self._moving)
 
     def _streams(self, control: dict[str, int]) -> float:
