@@ -207,8 +207,8 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
         else:
             size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
         seconds = speeds.gpu_beside + size / gpu
-        pull, least = edges / speeds.pull, size / speeds.disk
-        if alpha(share, speeds.random, pull, seconds, speeds.cpu_beside, least) < 1:
+        pull, pages_read = edges / speeds.pull, size / speeds.disk
+        if alpha(share, speeds.random, pull, seconds, speeds.cpu_beside, pages_read) < 1:
             return True
         if every_sends(binding, None):
             return False
