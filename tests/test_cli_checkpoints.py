@@ -99,9 +99,9 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
         frame.graph().pagerank(max_iterations=4)
     assert "residual" in call(*words, "--max-iterations", 4, code=1).stderr
     call(*words, "--resume")
-    again = len(pd.read_csv("report.csv"))
+    again = pd.read_csv("report.csv")["supersteps"].sum()
     frame.graph().pagerank()
-    assert again == len(dg.last_report()) - 4
+    assert again == dg.last_report()["supersteps"].sum() - 4
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_every_setting_is_read():
     read = set(
         re.findall(r'config\.(?:get|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text)
     )
-    assert read - {"temporary-directory"} == set(DEFAULTS)  # that one is Dask's
+    assert read - {"temporary-directory", "scheduler"} == set(DEFAULTS)  # those two are Dask's
 
 
 def test_order():
