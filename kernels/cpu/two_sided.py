@@ -15,7 +15,7 @@ from dask_graphgpu.kernels.compile import jit
 
 # What loops call has no branch in which only some of its arrays are used: Numba would count references to the others,
 # atomically, at every call. So `advance` goes over many vertices, too.
-TURN = 64  # edges of one side after which the other may have its turn
+TURN = 256  # edges of one side after which the other may have its turn
 
 
 @jit
@@ -38,9 +38,14 @@ def drop(keys, labels, size):
     at = 0
     while 4 * at + 1 < size:
         least = 4 * at + 1
-        for below in range(least + 1, min(least + 4, size)):
-            if keys[below] < keys[least]:
-                least = below
+        if least + 4 <= size:  # without branches: which of four is least, no processor guesses
+            one = least + (keys[least + 1] < keys[least])
+            other = least + 2 + (keys[least + 3] < keys[least + 2])
+            least = other if keys[other] < keys[one] else one
+        else:
+            for below in range(least + 1, size):
+                if keys[below] < keys[least]:
+                    least = below
         if key <= keys[least]:
             break
         keys[at], labels[at] = keys[least], labels[least]
