@@ -180,8 +180,12 @@ class VertexIds:
                 return None
             if wanted is None:
                 return None
-            lo, hi = bisect(column, wanted, lo, hi, False), bisect(column, wanted, lo, hi, True)
-        return lo if lo < hi else None
+            lo = bisect(column, wanted, lo, hi, False)
+            if lo == hi or column[lo].as_py() != wanted:
+                return None
+            if column is not self.columns[-1]:
+                hi = bisect(column, wanted, lo, hi, True)
+        return lo
 
 
 def unknown_vertex(value: Any, num_vertices: int, kinds: Sequence[str]) -> UnknownVertex:

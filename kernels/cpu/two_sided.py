@@ -12,6 +12,7 @@ weight, each : the length of edge e is ``weight[e * each]``; for hops `each` is 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.prefetch import prefetch
 
 # What loops call has no branch in which only some of its arrays are used: Numba would count references to the others,
 # atomically, at every call. So `advance` goes over many vertices, too.
@@ -80,6 +81,12 @@ def advance(
             break
         size -= 1
         drop(keys, labels, size)
+        if size > 0:  # whose turn is next, and whose it may be then
+            after = offsets[vertex[labels[0]]]
+            prefetch(neighbours, np.uint64(after))
+            prefetch(weight, np.uint64(after * each))
+            for below in range(1, min(size, 5)):
+                prefetch(offsets, np.uint64(vertex[labels[below]]))
         if key > distance[i, side] or key > bound - min(distance[i, 1 - side], least):
             stop = start  # met again, and settled then; or too far
         read += stop - start
