@@ -153,17 +153,20 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
         link_time_optimization=link_time,
         device_as_default_execution_space=True,
     )
+    # Closed by the thread that made them: nvJitLink (13.0 to 13.5) crashes at the next link of a thread if another one
+    # destroyed its last. Left to whoever frees them last, that may be one that looks at the frames of all threads, as
+    # the profiler of Dask's workers does.
     try:
-        compiled = Program(whole, "c++", options).compile("ltoir" if link_time else "cubin")
+        with contextlib.closing(Program(whole, "c++", options)) as program:
+            compiled = program.compile("ltoir" if link_time else "cubin")
     except Exception as error:  # cuda.core raises RuntimeError or a class of its bindings
         raise GraphError(
             f"kernels/cuda/{source}.cu does not compile for {arch}: {error}"
         ) from error
     if link_time:
-        linker = Linker(
-            compiled, *linked, options=LinkerOptions(arch=arch, link_time_optimization=True)
-        )
-        compiled = linker.link("cubin")
+        joining = LinkerOptions(arch=arch, link_time_optimization=True)
+        with contextlib.closing(Linker(compiled, *linked, options=joining)) as linker:
+            compiled = linker.link("cubin")
     return bytes(compiled.code)
 
 

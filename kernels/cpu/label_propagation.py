@@ -3,7 +3,9 @@
 Encoding
 --------
 labels : numbers below the number of vertices, in whose order the smallest wins a tie.
-counts : of each label, the edges of all rows before (`base`) and how many of this row have it so far;
+rows : the neighbours of v are at the places ``starts[v]`` to ``ends[v]`` of `neighbours`, where each counts `times`
+    times, and ``more_starts[v]`` to ``more_ends[v]`` of `more`, where each counts once. Either may be empty.
+counts : of each label, what all rows before add up to (`base`) and how many of this row have it so far;
     what is not above `base` is of a row before, and counts as none. So nothing is ever set back.
 """
 
@@ -12,16 +14,68 @@ import numpy as np
 from dask_graphgpu.kernels.compile import jit
 
 _ONE = np.uint64(1)
+_NOBODY = np.uint64(2**64 - 1)
+
+
+@jit
+def merge_rows(
+    lo, hi, offsets, neighbours, into_offsets, into, labels, new, starts, ends, more_starts, merged
+):
+    """Bring the two rows of each vertex together, and make the first step, in which all labels differ.
+
+    Parameters
+    ----------
+    offsets, neighbours, into_offsets, into : ascending rows without repeats, of out- and in-edges
+    labels : distinct
+    new : written, the label of the most neighbours: the smallest of those with an edge each way, or of all
+    starts, ends, more_starts : written, where in `merged` are the neighbours with an edge each way, and where those
+        with one edge begin, which end where the next vertex starts
+    merged : written; with room for both rows of every vertex, of which a neighbour in both leaves a place
+
+    Returns
+    -------
+    int
+        Vertices of the block whose label is another than before.
+    """
+    changed = 0
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        a, a_end = np.uint64(offsets[v]), np.uint64(offsets[v + _ONE])
+        b, b_end = np.uint64(into_offsets[v]), np.uint64(into_offsets[v + _ONE])
+        up, down = a + b, a_end + b_end
+        starts[v] = up
+        of_twice = of_once = _NOBODY
+        while a < a_end or b < b_end:
+            x = np.uint64(neighbours[a]) if a < a_end else _NOBODY
+            y = np.uint64(into[b]) if b < b_end else _NOBODY
+            u = min(x, y)
+            a += np.uint64(x <= y)
+            b += np.uint64(y <= x)
+            label = np.uint64(labels[u]) if u != v else _NOBODY
+            if x == y:
+                merged[up] = u
+                up += _ONE
+                of_twice = min(of_twice, label)
+            else:
+                down -= _ONE
+                merged[down] = u
+                of_once = min(of_once, label)
+        ends[v], more_starts[v] = up, down
+        best = of_twice if of_twice != _NOBODY else of_once
+        if best == _NOBODY:
+            best = np.uint64(labels[v])
+        new[v] = best
+        changed += best != labels[v]
+    return changed
 
 
 @jit(inline="always")
-def _count(v, start, stop, neighbours, labels, counts, base, best, most):
+def _count(v, start, stop, neighbours, times, labels, counts, base, best, most):
     """Count the labels of a row; the best of them and of what came before."""
     for e in range(start, stop):
         u = np.uint64(neighbours[e])
         if u != v:
             label = labels[u]
-            count = max(counts[label], base) + _ONE
+            count = max(counts[label], base) + times
             counts[label] = count
             # Without branches: which it will be is anybody's guess.
             better = (count > most) | ((count == most) & (label < best))
@@ -31,32 +85,29 @@ def _count(v, start, stop, neighbours, labels, counts, base, best, most):
 
 
 @jit
-def most_frequent(lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base):
-    """``new[v]`` = the label of most neighbours of v in two adjacencies; its own where there is none.
-
-    An edge counts once for each adjacency that it is in, a self-loop not at all. The second may be
-    empty.
-
-    Returns
-    -------
-    tuple
-        Vertices of the block whose label is another than before; `base` for the next block.
-    """
-    none = np.empty(0, np.uint8)
-    changed, _, base = most_frequent_of_stale(
-        lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base, none, none
-    )
-    return changed, base
-
-
-@jit
-def most_frequent_of_stale(
-    lo, hi, offsets, neighbours, more_offsets, more, labels, new, counts, base, stale, mark
+def most_frequent(
+    lo,
+    hi,
+    starts,
+    ends,
+    neighbours,
+    times,
+    more_starts,
+    more_ends,
+    more,
+    labels,
+    new,
+    counts,
+    base,
+    stale,
+    mark,
 ):
-    """As `most_frequent`, where ``new[v]`` is the label of v before its present one.
+    """``new[v]`` = the label of most neighbours of v; its own where there is none. Self-loops do not count.
 
     Parameters
     ----------
+    starts, ends, neighbours, times, more_starts, more_ends, more : rows, as above; their places uint64
+    new : written; before, the label of v before its present one
     stale : uint8 array, shape (num_vertices,) or (0,)
         Whether a neighbour has another label than two steps ago; else the vertex takes its own of then, which `new`
         has. Set back for the block. Empty: all are stale.
@@ -68,23 +119,23 @@ def most_frequent_of_stale(
     tuple
         Vertices whose label is another than before, and than two steps ago; `base` for the next block.
     """
-    two = more_offsets.size > 0
+    two = more_starts.size > 0
     changed = 0
     differ = 0
+    begin = end = np.uint64(0)
     for v in range(np.uint64(lo), np.uint64(hi)):
         if stale.size:
             if not stale[v]:
                 changed += new[v] != labels[v]
                 continue
             stale[v] = 0
-        start, stop = offsets[v], offsets[v + _ONE]
-        best, most = _count(v, start, stop, neighbours, labels, counts, base, labels[v], base)
-        edges = stop - start
+        start, stop = starts[v], ends[v]
+        best, most = np.uint64(labels[v]), base
+        best, most = _count(v, start, stop, neighbours, times, labels, counts, base, best, most)
         if two:
-            begin, end = more_offsets[v], more_offsets[v + _ONE]
-            best, most = _count(v, begin, end, more, labels, counts, base, best, most)
-            edges += end - begin
-        base += np.uint64(edges)
+            begin, end = more_starts[v], more_ends[v]
+            best, most = _count(v, begin, end, more, _ONE, labels, counts, base, best, most)
+        base += (stop - start) * times + end - begin
         other = best != new[v]
         new[v] = best
         changed += best != labels[v]
@@ -92,7 +143,6 @@ def most_frequent_of_stale(
         if other and mark.size:
             for e in range(start, stop):
                 mark[np.uint64(neighbours[e])] = 1
-            if two:
-                for e in range(begin, end):
-                    mark[np.uint64(more[e])] = 1
+            for e in range(begin, end):
+                mark[np.uint64(more[e])] = 1
     return changed, differ, base

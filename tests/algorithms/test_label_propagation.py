@@ -15,7 +15,7 @@ from strategies import KINDS, edge_lists, partitioned
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import label_propagation
-from dask_graphgpu.engine.cpu.label_propagation import Labelling
+from dask_graphgpu.engine.cpu.label_propagation import Labelling, side_by_side
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -101,14 +101,14 @@ def test_counters_that_are_full_begin_anew(narrow, monkeypatch):
     src, dst = np.random.default_rng(1).integers(0, 40, (2, 300))
     rows = from_edges(40, src, dst)
     labels, expected, found = np.arange(40, dtype=np.uint32), np.empty(40, "u4"), np.empty(40, "u4")
-    given = 40, rows.offsets, rows.neighbours, np.empty(0, np.int64), rows.neighbours[:0]
-    Labelling(*given)(0, 40, labels, expected)
+    given = side_by_side(rows.offsets, rows.neighbours)
+    Labelling(40, 300)(0, 40, given, labels, expected)
     if not narrow:
         monkeypatch.setattr(Labelling, "narrow", 300)
-    labelling = Labelling(*given)
+    labelling = Labelling(40, 300)
     full = np.iinfo(np.uint32).max
     labelling._free.append((np.full(40, full, np.uint32 if narrow else np.uint64), full))
-    labelling(0, 40, labels, found)
+    labelling(0, 40, given, labels, found)
     assert found.tolist() == expected.tolist()
     assert labelling._free[0][1] == (300 if narrow else full + 300)
 

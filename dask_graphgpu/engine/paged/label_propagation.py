@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.label_propagation import Labelling
+from dask_graphgpu.engine.cpu.label_propagation import Labelling, side_by_side
 from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.paged.rowwise import cuts_of
@@ -43,9 +43,8 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
     # A page of both together is at most one of each.
     cuts = cuts_of(offsets, out.page_edges)
     passes = [Passes(rows, report, cuts) for rows in sides]
-    none = () if view.directed else (np.empty(0, np.int64), np.empty(0, ids))
-    arrays = [array for rows in sides for array in (rows.offsets, rows.neighbours)]
-    labelling, edges = Labelling(n, *arrays, *none), int(offsets[-1])
+    edges = int(offsets[-1])
+    labelling = Labelling(n, edges)
     count = 4 if edges < labelling.narrow else 8
     needed = sum(
         each.nbytes + each.rows.offsets.nbytes + each.rows.counts.nbytes for each in passes
@@ -62,7 +61,7 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
                 lo, hi, _ = runs[0]
                 here = [array for *_, rows in runs for array in (rows.offsets, rows.neighbours)]
                 blocks = edge_blocks(offsets[lo : hi + 1]) + lo
-                changed += sum(for_blocks(labelling.over(*here, *none), blocks, labels, new))
+                changed += sum(for_blocks(labelling, blocks, side_by_side(*here), labels, new))
             labels, new = new, labels
             report.advance(
                 "pull", supersteps=1, frontier=n, edges=edges,

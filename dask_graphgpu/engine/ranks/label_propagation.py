@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.label_propagation import Labelling
+from dask_graphgpu.engine.cpu.label_propagation import Labelling, side_by_side
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -35,26 +35,26 @@ def label_propagation(view: RankView, iterations: int, report: Report) -> np.nda
     they have among those that are here, so that no array is as long as the graph has vertices.
     """
     own, out, labels = view.num_owned, view.out, view.numbers.copy()
-    offsets = out.offsets
-    into, more = np.empty(0, np.int64), out.neighbours[:0]
+    offsets, rows = out.offsets, side_by_side(out.offsets, out.neighbours)
     if view.directed:
-        into, more = view.into.offsets, view.into.neighbours
-        offsets = offsets + into
+        into = view.into
+        offsets = offsets + into.offsets
+        rows = side_by_side(out.offsets, out.neighbours, into.offsets, into.neighbours)
     blocks = edge_blocks(offsets[: own + 1])
     edges = int(offsets[own])
-    labelling = Labelling(len(labels), out.offsets, out.neighbours, into, more)
+    labelling, ids = Labelling(len(labels), int(offsets[-1])), out.neighbours.dtype
     for _ in range(iterations):
         start = time.perf_counter()
         here, places = np.unique(labels, return_inverse=True)
-        places = places.astype(out.neighbours.dtype)
+        places = places.astype(ids)
         new = places.copy()
-        for_blocks(labelling, blocks, places, new)
+        for_blocks(labelling, blocks, rows, places, new)
         changed = new[:own] != places[:own]
         labels[:own] = here[new[:own]]
         _, every = view.border.refresh([labels], changed, np.array([changed.sum()]))
         report.advance(
             "pull", supersteps=1, frontier=own, edges=edges,
-            bytes=edges * 2 * (labels.itemsize + more.itemsize) + own * (16 + 4 * labels.itemsize),
+            bytes=edges * 2 * (labels.itemsize + ids.itemsize) + own * (16 + 4 * labels.itemsize),
             seconds=time.perf_counter() - start,
         )  # fmt: skip
         if not every.any():
