@@ -1,5 +1,7 @@
 """The kernels of vertex programs in supersteps compile for every architecture; no GPU is needed."""
 
+import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -139,6 +141,50 @@ def test_compiles_for_all_widths(architecture, widths):
 def compiles(architecture, program, weight, ids, offsets):
     given = lowered(program, weight, ids, offsets).sources("program")
     assert cuda_cubin("program", architecture, **given)[:4] == b"\x7fELF"
+
+
+# Holds the frames of all threads, as the profiler of Dask's workers does; a number of programs are compiled meanwhile.
+LOOKED_AT = """
+import sys, threading, time
+from types import SimpleNamespace
+
+import numpy as np
+import numba.cuda.dispatcher
+
+from cuda_cases import lowered
+from dask_graphgpu.algorithms.sssp import PROGRAM
+from dask_graphgpu.kernels.compile import cuda_cubin
+
+architecture = sys.argv[1]
+device = SimpleNamespace(compute_capability=(int(architecture[3:-1]), int(architecture[-1])))
+numba.cuda.dispatcher.get_current_device = lambda: device
+
+
+def look():
+    while True:
+        frames = sys._current_frames()
+        time.sleep(0.02)
+        del frames
+
+
+threading.Thread(target=look, daemon=True).start()
+given = lowered(PROGRAM, np.int32, np.uint32, np.uint32).sources("program_fused")
+defines = given.pop("defines")
+for turn in range(4):
+    cuda_cubin("program_fused", architecture, defines={**defines, "TURN": str(turn)}, **given)
+"""
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
+def test_who_looks_at_frames_destroys_no_linker(architecture, tmp_path):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "XDG_CACHE_HOME": str(tmp_path),
+    }
+    command = [sys.executable, "-c", LOOKED_AT, architecture]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 def test_ranks_that_are_threads_get_the_same_text():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # next step: with more there are few others.
 MARKED = 0.5
 
-BLOCKS_PER_THREAD = 16
+BLOCKS_PER_THREAD = 8
 
 _NONE = np.empty(0, np.uint8)
 

@@ -19,7 +19,7 @@ from dask_graphgpu.partition.csr import offsets_of
 VERTEX, _CHOOSING, _PEELED = 4 + 4, 44, 8 + 4 + 8 + 4 * 4
 
 # The part of the room that layers take: allocators keep some of what is given back between them.
-_SHARE = 3 / 4
+_SHARE = 2 / 3
 
 
 class TopDown:
