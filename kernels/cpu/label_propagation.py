@@ -136,7 +136,9 @@ def most_frequent(
         alone = begin == end and start < stop and stop - start <= 2
         if alone and neighbours[start] != v and neighbours[stop - _ONE] != v:
             # Of one label, or two, there is nothing to count: on roads that is most vertices.
-            best = min(np.uint64(labels[neighbours[start]]), np.uint64(labels[neighbours[stop - _ONE]]))
+            best = min(
+                np.uint64(labels[neighbours[start]]), np.uint64(labels[neighbours[stop - _ONE]])
+            )
         else:
             best, most = _count(v, start, stop, neighbours, times, labels, counts, base, best, most)
             best, most = _count(v, begin, end, more, _ONE, labels, counts, base, best, most)

@@ -143,6 +143,8 @@ def edge_blocks(offsets: NDArray[np.int64], *, multiple: int = 1) -> NDArray[np.
     start = int(offsets[0])
     work = int(offsets[-1]) - start + n
     blocks = _num_blocks(work)
+    if blocks == 1:
+        return np.array([0, n], np.int64)
     targets = start + np.arange(1, blocks) * work // blocks
     return _bounds(first_rows(offsets, targets), n, multiple)
 
@@ -167,8 +169,10 @@ def first_rows(offsets: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArra
 
 
 def _num_blocks(work: int) -> int:
+    if work < 2 * LITTLE_WORK:
+        return 1
     threads = num_threads()
-    if threads == 1 or work < 2 * LITTLE_WORK:
+    if threads == 1:
         return 1
     return min(threads * BLOCKS_PER_THREAD, work // LITTLE_WORK)
 
