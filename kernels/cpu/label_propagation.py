@@ -86,22 +86,9 @@ def _count(v, start, stop, neighbours, times, labels, counts, base, best, most):
 
 @jit
 def most_frequent(
-    lo,
-    hi,
-    starts,
-    ends,
-    neighbours,
-    times,
-    more_starts,
-    more_ends,
-    more,
-    labels,
-    new,
-    counts,
-    base,
-    stale,
-    mark,
-):
+    lo, hi, starts, ends, neighbours, times, more_starts, more_ends, more, labels, new, counts, base,
+    stale, mark,
+):  # fmt: skip
     """``new[v]`` = the label of most neighbours of v; its own where there is none. Self-loops do not count.
 
     Parameters
@@ -136,9 +123,7 @@ def most_frequent(
         alone = begin == end and start < stop and stop - start <= 2
         if alone and neighbours[start] != v and neighbours[stop - _ONE] != v:
             # Of one label, or two, there is nothing to count: on roads that is most vertices.
-            best = min(
-                np.uint64(labels[neighbours[start]]), np.uint64(labels[neighbours[stop - _ONE]])
-            )
+            best = np.uint64(min(labels[neighbours[start]], labels[neighbours[stop - _ONE]]))
         else:
             best, most = _count(v, start, stop, neighbours, times, labels, counts, base, best, most)
             best, most = _count(v, begin, end, more, _ONE, labels, counts, base, best, most)
