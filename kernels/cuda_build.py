@@ -153,7 +153,7 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
         link_time_optimization=link_time,
         device_as_default_execution_space=True,
     )
-    # Closed by the thread that made them: nvJitLink (13.0 to 13.5) crashes at the next link of a thread if another one
+    # Closed by the thread that made them: nvJitLink (13.0 and 13.5) crashes at the next link of a thread if another one
     # destroyed its last. Left to whoever frees them last, that may be one that looks at the frames of all threads, as
     # the profiler of Dask's workers does.
     try:

@@ -100,10 +100,9 @@ def test_values_of_all_vertices(kind, linked, size, of, n):
         {i: frame for frames in of_ranks for i, frame in frames.items()}
         for of_ranks in zip(*run_local(size, on_rank), strict=True)
     )
-    assert sorted(made) == list(range(of))
-    for i in range(
-        of
-    ):  # not by the ranks: pandas mutes warnings of its own meanwhile, for all threads
+    assert sorted(first) == sorted(made) == list(range(of))
+    # Not by the ranks: pandas mutes warnings of its own meanwhile, for all threads.
+    for i in range(of):
         pd.testing.assert_frame_equal(first[i], made[i])
     whole = one.build([read_edges(frame, schema, (), "a frame")], [], Layout())
     for i in range(of):
