@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(256)
     search->depth = crept.depth;
     search->crept += crept.depth - first;
     search->passed += crept.vertices;
-    search->found = crept.depth < last ? fresh(&search->steps[crept.depth % 3].size) : 0;
+    search->found = crept.depth < last ? crept.size : 0;
     if (search->surveyed != crept.depth + 1)
         search->front = search->left = Rows{};
 }

@@ -62,11 +62,15 @@ __device__ __forceinline__ void add_block(uint64 *sum, uint64 mine) {
         atomicAdd(sum, mine);
 }
 
-// What a kernel has gone along: the level where it stopped, and of this thread edges, and those of
-// them on the host; of all vertices that sent.
+// What a kernel has gone along: the level where it stopped, and the vertices of that; of this
+// thread edges, and those of them on the host; of all vertices that sent.
 struct Crept {
-    uint64 depth, edges, behind, vertices;
+    uint64 depth, size, edges, behind, vertices;
 };
+
+// Lanes that a row has where rows have half as many edges on average, so that a warp takes several:
+// warps ask for places in a list one by one, and those that ask at once wait for each other.
+constexpr uint32 SHARED = 8;
 
 // Goes on from a level to the next, up to `last`, as long as there are vertices and these have
 // fewer than `few` edges. row(u, depth) gives what is called with each neighbour of u, and says
@@ -75,45 +79,63 @@ template <typename Row>
 __device__ __forceinline__ Crept creep_on(const Edges &edges, Frontier *steps, GridBarrier *barrier,
                                           const Lists &lists, uint64 first, uint64 last, uint64 few,
                                           Row row) {
-    Crept crept = {first, 0, 0, 0};
+    Crept crept = {first, fresh(&steps[first % 3].size), 0, 0, 0};
     for (;; ++crept.depth) {
         const uint64 depth = crept.depth;
         Frontier *step = steps + depth % 3, *next = steps + (depth + 1) % 3;
-        uint64 size = fresh(&step->size);
         uint64 num_few = fresh(&step->few), num_many = fresh(&step->many);
-        if (size == 0 || num_few > lists.most || num_many > MOST_MANY ||
-            fresh(&step->edges) >= few || depth >= last || depth - first >= MOST_CREPT)
+        uint64 num_edges = fresh(&step->edges);
+        if (depth > first)
+            crept.size = num_few + num_many;
+        if (crept.size == 0 || num_few > lists.most || num_many > MOST_MANY || num_edges >= few ||
+            depth >= last || depth - first >= MOST_CREPT)
             return crept;
         if (thread_rank() == 0)
             steps[(depth + 2) % 3] = Frontier{};
         const ID *rows = lists.few(depth), *long_rows = lists.many(depth);
-        crept.vertices += size;
-        uint64 found = 0, sent = 0;
-        auto along = [&](ID u, uint64 at, uint64 of) { // a warp, of so many
-            OFFSET begin = edges.offsets[u], end = edges.offsets[u + 1];
+        crept.vertices += crept.size;
+        uint64 sent = 0;
+        auto visit = [&](bool is_edge, uint64 e, auto &take) { // a warp
+            bool taken = false;
+            ID v = 0;
+            if (is_edge) {
+                v = edges.neighbours[e];
+                crept.edges += 1;
+                crept.behind += edges.neighbours.is_far(e);
+                taken = take(v);
+            }
+            uint64 degree = taken ? edges.offsets[v + 1] - edges.offsets[v] : 0;
+            sent += degree;
+            append_row(taken, v, degree, next, lists, depth + 1);
+        };
+        // A row but for its first edges: a warp, of so many.
+        auto along = [&](ID u, OFFSET skipped, uint64 at, uint64 of) {
+            OFFSET begin = edges.offsets[u] + skipped, end = edges.offsets[u + 1];
             auto take = row(u, depth);
             // Whole lines of the link.
-            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP) {
-                uint64 e = base + lane();
-                bool taken = false;
-                ID v = 0;
-                if (e >= begin && e < end) {
-                    v = edges.neighbours[e];
-                    crept.edges += 1;
-                    crept.behind += edges.neighbours.is_far(e);
-                    taken = take(v);
-                }
-                uint64 degree = taken ? edges.offsets[v + 1] - edges.offsets[v] : 0;
-                found += taken;
-                sent += degree;
-                append_row(taken, v, degree, next, lists, depth + 1);
-            }
+            for (uint64 base = begin - begin % WARP + at * WARP; base < end; base += of * WARP)
+                visit(base + lane() >= begin && base + lane() < end, base + lane(), take);
         };
-        for (uint64 i = warp_rank(); i < num_few; i += num_warps())
-            along(rows[i], 0, 1);
+        if (num_edges <= num_few * (SHARED / 2)) {
+            constexpr uint32 ROWS = WARP / SHARED;
+            const uint32 mine = lane() / SHARED, at = lane() % SHARED;
+            for (uint64 i = warp_rank() * ROWS; i < num_few; i += num_warps() * ROWS) {
+                bool is_row = i + mine < num_few;
+                ID u = is_row ? rows[i + mine] : 0;
+                OFFSET begin = is_row ? edges.offsets[u] : 0;
+                OFFSET end = is_row ? edges.offsets[u + 1] : 0;
+                auto take = row(u, depth);
+                visit(begin + at < end, begin + at, take);
+                bool longer = at == 0 && begin + SHARED < end;
+                for (uint32 votes = __ballot_sync(FULL_WARP, longer); votes; votes &= votes - 1)
+                    along(__shfl_sync(FULL_WARP, u, __ffs(votes) - 1), SHARED, 0, 1);
+            }
+        } else {
+            for (uint64 i = warp_rank(); i < num_few; i += num_warps())
+                along(rows[i], 0, 0, 1);
+        }
         for (uint64 i = 0; i < num_many; ++i)
-            along(long_rows[i], warp_rank(), num_warps());
-        add_block(&next->size, found);
+            along(long_rows[i], 0, warp_rank(), num_warps());
         add_block(&next->edges, sent);
         grid_sync(barrier);
     }

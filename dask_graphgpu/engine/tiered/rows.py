@@ -150,8 +150,9 @@ class TieredRows:
             launch.flat(kernel, self.n, given)
 
     def together(self, name: str, *given: Any) -> None:
-        """Launch a kernel whose blocks wait for each other."""
-        launch.cooperative(self._module.kernel(name), given, threads=_THREADS)
+        """Launch a kernel whose blocks wait for each other: one on a multiprocessor, as more wait longer."""
+        kernel = self._module.kernel(name)
+        launch.cooperative(kernel, given, threads=_THREADS, blocks_per_sm=1)
 
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays, as of `DeviceView`."""

@@ -13,6 +13,7 @@ import dask
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
+from dask_graphgpu.kernels.cpu.threads import num_threads
 
 # Spans of edges that are worked on side by side, each by a thread of its own, which waits for no other. More of
 # them than keep up with a disk are in each other's way.
@@ -67,12 +68,21 @@ class Limits:
 
 
 def pages_ahead(directories: int) -> int:
-    """Pages that are read or waiting beside those that are worked on: one a thread that reads.
+    """Pages that are read or waiting beside those that are worked on.
 
-    A thread that reads may wait for a processor while all of them compute, and the disk is to have
-    work meanwhile. What is read goes round in all this memory: less of it is faster.
+    What is read goes round in all this memory: less of it is faster.
     """
     return max(4, 2 * directories)
+
+
+def readers(directories: int) -> int:
+    """Threads that read in one of some directories: as many requests as the disk there gets at a time.
+
+    It is fastest with eight, or some for each of its files. Who reads needs a processor in between, and is
+    in the way of those who compute where these are few.
+    """
+    most = max(pages_ahead(directories), 2 * num_threads())
+    return min(max(8 // directories, 4), most // directories)
 
 
 def configured() -> Limits | None:
