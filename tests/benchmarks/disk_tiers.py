@@ -25,6 +25,7 @@ import numpy as np
 from pages import disk_rate
 from tier_graphs import rmat
 
+from dask_graphgpu import config
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import paged, tiered
 from dask_graphgpu.engine.state import Binding
@@ -113,7 +114,7 @@ def measure(
     """Print a line for each method and engine."""
     size = view.out.neighbours.nbytes
     limit = size // 4
-    page = 1 << (limit // 24).bit_length() - 1
+    page = min(config.num_bytes("page-bytes"), 1 << (limit // 24).bit_length() - 1)
     limits = Limits(limit, tuple(map(str, directories)), page)
     began = time.perf_counter()
     there = on_disk(view, limits)

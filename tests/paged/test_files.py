@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.kernels.cpu.threads import num_threads
-from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer
+from dask_graphgpu.partition.paged.files import PagedArray, Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
+from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
 from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
 
 PAGE = 4096
@@ -357,7 +357,7 @@ def test_folder_that_cannot_be_written(tmp_path):
 CHILD = """
 import sys, time
 import numpy as np
-from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer
+from dask_graphgpu.partition.paged.files import PagedArray, Writer
 from dask_graphgpu.partition.paged.folder import SpillFolder
 
 writer = Writer(SpillFolder([sys.argv[1]]), "values", "int64", 4096)

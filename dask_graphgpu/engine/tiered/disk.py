@@ -23,8 +23,9 @@ from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
 
 # Of the memory that a graph may take on the host, what a segment takes at most: it is there about three
-# times, with what is read ahead.
-_SHARE = 16
+# times, with what is read ahead. And its bytes at most: the less memory they go round in, the more of it
+# is in the processor's cache.
+_SHARE, _MOST = 16, 4 << 20
 
 # Of the device's free memory, what is taken where there is no limit.
 _FREE = 0.8
@@ -164,7 +165,7 @@ def most_of(rows: Adjacency) -> dict[str, int]:
     """What a buffer takes at most, for `Cut.of`: of edges on disk no more than the host has room for."""
     if not isinstance(rows, PagedAdjacency):
         return {}
-    return {"most": max(rows.limits.memory // _SHARE, rows.limits.page_bytes)}
+    return {"most": max(min(rows.limits.memory // _SHARE, _MOST), rows.limits.page_bytes)}
 
 
 def require_on_host(sides: Sequence[Adjacency], cut: Cut, edge: float, what: str) -> None:
@@ -184,5 +185,5 @@ def _on_host(rows: PagedAdjacency, cut: Cut, edge: float) -> int:
 
 def bytes_ahead(rows: PagedAdjacency) -> int:
     """Bytes of pages that are read ahead of a pass over segments, and of those that these begin and end in."""
-    ahead = pages_ahead(len(rows.limits.directories))
+    ahead = pages_ahead(len(rows.limits.directories), rows.limits.page_bytes)
     return len(rows.arrays) * (ahead + 4) * rows.limits.page_bytes

@@ -13,11 +13,9 @@ import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.partition.paged.folder import SpillFolder
+from dask_graphgpu.partition.paged.limits import REQUEST
 
 _DIRECT = getattr(os, "O_DIRECT", 0)  # of Linux
-
-# Bytes that are asked for at a time: a disk with a few such requests is faster than with large ones.
-REQUEST = 1 << 20
 
 _HASH = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: neighbours land far apart
 

@@ -13,11 +13,13 @@ import dask
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
-from dask_graphgpu.kernels.cpu.threads import num_threads
 
 # Spans of edges that are worked on side by side, each by a thread of its own, which waits for no other. More of
 # them than keep up with a disk are in each other's way.
 AT_ONCE = 4
+
+# Bytes that are asked for at a time: a disk with a few such requests is faster than with large ones.
+REQUEST = 1 << 20
 
 # Built in memory, an edge has codes of both ends, the key that it is sorted by and its place in a
 # row, 4 bytes each; what it carries stands in the chunk and in the row.
@@ -49,7 +51,7 @@ class Limits:
 
         Beside those ahead, those that the spans of edges lie in, and one that is there twice.
         """
-        ahead = pages_ahead(len(self.directories))
+        ahead = pages_ahead(len(self.directories), self.page_bytes)
         return arrays * (ahead + AT_ONCE + 2) * self.page_bytes
 
     @property
@@ -67,22 +69,20 @@ class Limits:
             )
 
 
-def pages_ahead(directories: int) -> int:
-    """Pages that are read or waiting beside those that are worked on.
+def requests(directories: int) -> int:
+    """Requests that are with the disks at a time, one a thread that reads.
 
-    What is read goes round in all this memory: less of it is faster.
+    Such a thread may wait for a processor while all of them compute, and the disk is to have work meanwhile.
     """
     return max(4, 2 * directories)
 
 
-def readers(directories: int) -> int:
-    """Threads that read in one of some directories: as many requests as the disk there gets at a time.
+def pages_ahead(directories: int, page_bytes: int) -> int:
+    """Pages that are read or waiting beside those that are worked on: those of the requests.
 
-    It is fastest with eight, or some for each of its files. Who reads needs a processor in between, and is
-    in the way of those who compute where these are few.
+    What is read goes round in all this memory: less of it is faster.
     """
-    most = max(pages_ahead(directories), 2 * num_threads())
-    return min(max(8 // directories, 4), most // directories)
+    return -(-requests(directories) // -(-page_bytes // REQUEST))
 
 
 def configured() -> Limits | None:

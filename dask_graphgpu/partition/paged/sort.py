@@ -12,9 +12,9 @@ import numpy as np
 
 from dask_graphgpu.errors import SpillError
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
-from dask_graphgpu.partition.paged.files import REQUEST, PagedArray, Writer, create, full, write
+from dask_graphgpu.partition.paged.files import PagedArray, Writer, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import AT_ONCE, Limits
+from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
 
 # Rows, neighbours and columns of a run of edges, all of one length.
 Edges = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]

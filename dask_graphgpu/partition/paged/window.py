@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
-from dask_graphgpu.partition.paged.files import REQUEST, PagedArray
-from dask_graphgpu.partition.paged.limits import AT_ONCE, pages_ahead
+from dask_graphgpu.partition.paged.files import PagedArray
+from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, pages_ahead
 from dask_graphgpu.partition.paged.spare import Piece, fitting
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
@@ -207,7 +207,7 @@ class _Held:
         self, array: PagedArray, memory: Callable[[int], np.ndarray] | None = None
     ) -> None:
         self._array, self._memory, self.read_bytes = array, memory, 0
-        self._ahead = pages_ahead(len(array.folder.paths))
+        self._ahead = pages_ahead(len(array.folder.paths), array.page_bytes)
         self._slot = array.page_bytes
         self._there: dict[int, _Page] = {}
         self._ring: np.ndarray | None = None
