@@ -55,7 +55,7 @@ class Passes:
     @property
     def nbytes(self) -> int:
         limits, arrays = self.rows.limits, self.rows.arrays.values()
-        ahead = pages_ahead(len(limits.directories), limits.page_bytes)
+        ahead = pages_ahead(len(limits.directories))
         total = 0
         for array in arrays:
             pages = self.longest * array.itemsize // limits.page_bytes + 2

@@ -17,7 +17,7 @@ from dask_graphgpu.engine.tiered.store import EdgeStore, HostTier, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.paged.limits import pages_ahead
+from dask_graphgpu.partition.paged.limits import pages_asked
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
@@ -185,5 +185,5 @@ def _on_host(rows: PagedAdjacency, cut: Cut, edge: float) -> int:
 
 def bytes_ahead(rows: PagedAdjacency) -> int:
     """Bytes of pages that are read ahead of a pass over segments, and of those that these begin and end in."""
-    ahead = pages_ahead(len(rows.limits.directories), rows.limits.page_bytes)
+    ahead = pages_asked(len(rows.limits.directories), rows.limits.page_bytes)
     return len(rows.arrays) * (ahead + 4) * rows.limits.page_bytes

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from dask_graphgpu.errors import SpillError
-from dask_graphgpu.partition.paged.limits import requests
+from dask_graphgpu.partition.paged.limits import pages_ahead
 from dask_graphgpu.partition.paged.spare import Spare
 
 _PREFIX, _LOCK = "graphgpu-", ".lock"
@@ -55,7 +55,7 @@ class SpillFolder:
                     f"cannot keep pages in {directory}: {error.strerror}; name folders that can be "
                     "written in graphgpu.spill-directories"
                 ) from error
-        threads = requests(len(self.paths)) // len(self.paths)
+        threads = pages_ahead(len(self.paths)) // len(self.paths)
         self.readers = [ThreadPoolExecutor(threads, "graphgpu-pages") for _ in self.paths]
 
     def remove(self) -> None:

@@ -51,7 +51,7 @@ class Limits:
 
         Beside those ahead, those that the spans of edges lie in, and one that is there twice.
         """
-        ahead = pages_ahead(len(self.directories), self.page_bytes)
+        ahead = pages_ahead(len(self.directories))
         return arrays * (ahead + AT_ONCE + 2) * self.page_bytes
 
     @property
@@ -69,20 +69,18 @@ class Limits:
             )
 
 
-def requests(directories: int) -> int:
-    """Requests that are with the disks at a time, one a thread that reads.
+def pages_ahead(directories: int) -> int:
+    """Pages that are read or waiting beside those that are worked on: one a thread that reads.
 
-    Such a thread may wait for a processor while all of them compute, and the disk is to have work meanwhile.
+    A thread that reads may wait for a processor while all of them compute, and the disk is to have
+    work meanwhile. What is read goes round in all this memory: less of it is faster.
     """
     return max(4, 2 * directories)
 
 
-def pages_ahead(directories: int, page_bytes: int) -> int:
-    """Pages that are read or waiting beside those that are worked on: those of the requests.
-
-    What is read goes round in all this memory: less of it is faster.
-    """
-    return -(-requests(directories) // -(-page_bytes // REQUEST))
+def pages_asked(directories: int, page_bytes: int) -> int:
+    """As `pages_ahead`, where processors compute nothing: of as many requests."""
+    return -(-pages_ahead(directories) // -(-page_bytes // REQUEST))
 
 
 def configured() -> Limits | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 from dask_graphgpu.partition.paged.files import PagedArray
-from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, pages_ahead
+from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, pages_ahead, pages_asked
 from dask_graphgpu.partition.paged.spare import Piece, fitting
 
 # A page of the processor's on Linux that one entry of its table stands for, when memory is so aligned.
@@ -38,8 +38,8 @@ class Window:
         Whether memory for pages stays for the next pass, until `release`: the system takes milliseconds
         to fill new memory with zeros, while the disk waits.
     memory : callable
-        Pins some bytes of memory for pages, which are left to other windows over the graph's edges. Default: `aligned`,
-        whose are not.
+        Pins some bytes of memory for pages, from which a device copies them, and which are left to other windows over
+        the graph's edges. Default: `aligned`, whose are not.
 
     Attributes
     ----------
@@ -207,7 +207,10 @@ class _Held:
         self, array: PagedArray, memory: Callable[[int], np.ndarray] | None = None
     ) -> None:
         self._array, self._memory, self.read_bytes = array, memory, 0
-        self._ahead = pages_ahead(len(array.folder.paths), array.page_bytes)
+        folders = len(array.folder.paths)
+        self._ahead = (
+            pages_ahead(folders) if memory is None else pages_asked(folders, array.page_bytes)
+        )
         self._slot = array.page_bytes
         self._there: dict[int, _Page] = {}
         self._ring: np.ndarray | None = None
