@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -153,12 +154,12 @@ def sorted_rows(
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
     _sort(edges, bounds, most, made, _Kinds(np.dtype(dtype), dict(kinds)), folder, limits)
     rows = made.close()
-    _give_back()
+    give_back()
     return rows
 
 
-def _give_back() -> None:
-    """Have the C library hand to the system what sorting has freed: a third of the limit, else."""
+def give_back() -> None:
+    """Have the C library hand to the system what was freed: after sorting it is a third of the limit."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
     if trim is not None:
         trim(0)
@@ -171,9 +172,24 @@ class _Kinds:
     ends: np.dtype[Any]
     columns: dict[str, np.dtype[Any]]
 
-    @property
-    def edge_bytes(self) -> int:
-        return 2 * self.ends.itemsize + sum(kind.itemsize for kind in self.columns.values())
+    @cached_property
+    def record(self) -> np.dtype[Any]:
+        """An edge as it lies in the file of a bucket, nothing between its fields."""
+        return np.dtype([("", kind) for kind in (self.ends, self.ends, *self.columns.values())])
+
+    def packed(self, edges: Edges, order: np.ndarray | slice) -> np.ndarray:
+        """Edges as records, in some order."""
+        rows, neighbours, columns = edges
+        arrays = [rows, neighbours, *(columns[name] for name in self.columns)]
+        made = np.empty(len(rows), self.record)
+        for field_name, array in zip(self.record.names or (), arrays, strict=True):
+            made[field_name] = array[order]
+        return made
+
+    def split(self, records: np.ndarray) -> Edges:
+        """Records as edges, which are views."""
+        rows, neighbours, *columns = (records[name] for name in self.record.names or ())
+        return rows, neighbours, dict(zip(self.columns, columns, strict=True))
 
 
 def _sort(
@@ -192,11 +208,12 @@ def _sort(
     ]
     try:
         for rows, neighbours, columns in edges:
-            _deal(rows, neighbours, columns, bounds, buckets)
+            _deal((rows, neighbours, columns), bounds, buckets, kinds)
         for bucket in buckets:
             if len(bucket) > most:
                 within = bucket.bounds(most, limits)
-                _sort(bucket.edges(most), within, most, made, kinds, folder, limits)
+                runs = bucket.runs(min(most, limits.run_length))
+                _sort(runs, within, most, made, kinds, folder, limits)
             elif len(bucket):
                 made.append(bucket.first, bucket.sorted())
             bucket.close()
@@ -205,74 +222,60 @@ def _sort(
             bucket.close()
 
 
-def _deal(
-    rows: np.ndarray,
-    neighbours: np.ndarray,
-    columns: dict[str, np.ndarray],
-    bounds: np.ndarray,
-    buckets: list[_Bucket],
-) -> None:
+def _deal(edges: Edges, bounds: np.ndarray, buckets: list[_Bucket], kinds: _Kinds) -> None:
+    rows = edges[0]
     if len(buckets) == 1:
-        buckets[0].append(rows, neighbours, columns)
+        buckets[0].append(kinds.packed(edges, slice(None)))
         return
     which = (np.searchsorted(bounds, rows, side="right") - 1).astype(np.uint16)
     order = np.argsort(which, kind="stable")
-    cuts = np.append(0, np.cumsum(np.bincount(which, minlength=len(buckets))))
+    cuts = np.append(0, np.cumsum(np.bincount(which, minlength=len(buckets)))).tolist()
+    # All at once: runs are short where memory is, and of most a bucket gets a few edges.
+    dealt = kinds.packed(edges, order)
     for bucket, lo, hi in zip(buckets, cuts[:-1], cuts[1:], strict=True):
         if hi > lo:
-            chosen = order[lo:hi]
-            carried = {name: column[chosen] for name, column in columns.items()}
-            bucket.append(rows[chosen], neighbours[chosen], carried)
+            bucket.append(dealt[lo:hi])
 
 
 class _Bucket:
-    """The edges of rows ``first`` to ``last``, in a file, run after run."""
+    """The edges of rows ``first`` to ``last``, in a file, one after the other."""
 
     def __init__(self, folder: str, kinds: _Kinds, first: int, last: int) -> None:
         self.first, self.last, self._kinds = first, last, kinds
         self._path, self._file = create(folder, "bucket")
-        self._runs: list[int] = []
+        self._number = 0
         self._open = True
 
     def __len__(self) -> int:
-        return sum(self._runs)
+        return self._number
 
-    def append(
-        self, rows: np.ndarray, neighbours: np.ndarray, columns: dict[str, np.ndarray]
-    ) -> None:
-        start = len(self) * self._kinds.edge_bytes
-        ends = self._kinds.ends
-        arrays = [rows.astype(ends), neighbours.astype(ends)]
-        arrays += [columns[name].astype(kind) for name, kind in self._kinds.columns.items()]
-        run = np.concatenate([array.view(np.uint8) for array in arrays])
-        write(self._path, self._file, run, start)
-        self._runs.append(len(rows))
+    def append(self, records: np.ndarray) -> None:
+        start = self._number * records.itemsize
+        write(self._path, self._file, records.view(np.uint8), start)
+        self._number += len(records)
 
-    def runs(self) -> Iterator[Edges]:
-        start = 0
-        for length in self._runs:
-            size = length * self._kinds.edge_bytes
+    def _read(self, first: int, number: int) -> np.ndarray:
+        records = np.empty(number, self._kinds.record)
+        left, start = records.view(np.uint8).data, first * records.itemsize
+        while len(left):
             try:
-                raw = os.pread(self._file, size, start)
+                done = os.preadv(self._file, [left], start)
             except OSError as error:
                 raise SpillError(f"cannot read {self._path}: {error}; run again") from error
-            if len(raw) < size:
+            if not done:
                 raise SpillError(f"{self._path} ends early: another process cut it; run again")
-            yield self._split(np.frombuffer(raw, np.uint8), length)
-            start += size
+            left, start = left[done:], start + done
+        return records
 
-    def edges(self, most: int) -> Iterator[Edges]:
+    def runs(self, most: int) -> Iterator[Edges]:
         """Runs of at most some length."""
-        for rows, neighbours, columns in self.runs():
-            for lo in range(0, len(rows), most):
-                part = slice(lo, lo + most)
-                carried = {name: column[part] for name, column in columns.items()}
-                yield rows[part], neighbours[part], carried
+        for first in range(0, self._number, most):
+            yield self._kinds.split(self._read(first, min(most, self._number - first)))
 
     def bounds(self, most: int, limits: Limits) -> np.ndarray:
         """Bounds of rows between which there are at most so many edges."""
         lengths = np.zeros(self.last - self.first, np.int64)
-        for rows, _, _ in self.runs():
+        for rows, _, _ in self.runs(limits.run_length):
             own = (rows - self._kinds.ends.type(self.first)).astype(np.int64)
             lengths += np.bincount(own, minlength=len(lengths))
         longest = int(lengths.max())
@@ -294,28 +297,17 @@ class _Bucket:
 
     def sorted(self) -> Adjacency:
         """All edges, sorted into rows from ``first`` on."""
-        runs = list(self.runs())
+        rows, neighbours, columns = self._kinds.split(self._read(0, self._number))
         ends = self._kinds.ends
         # Both ends are codes of one table: rows are looked up by what they are less ``first``.
-        rows = np.concatenate([run[0] for run in runs]) - ends.type(self.first)
-        neighbours = np.concatenate([run[1] for run in runs])
-        columns = {
-            name: np.concatenate([run[2][name] for run in runs]) for name in self._kinds.columns
-        }
-        del runs
+        rows = rows - ends.type(self.first)
+        neighbours = neighbours.copy()
+        columns = {name: column.copy() for name, column in columns.items()}
         size = max(int(neighbours.max()) + 1, self.last - self.first)
         itself = np.arange(size, dtype=ends)
         found = from_coo(size, [Coo(rows, neighbours, itself, columns)], ends)
         last = self.last - self.first
         return Adjacency(found.offsets[: last + 1], found.neighbours, found.columns)
-
-    def _split(self, raw: np.ndarray, length: int) -> Edges:
-        ends = self._kinds.ends
-        arrays, place = [], 0
-        for kind in (ends, ends, *self._kinds.columns.values()):
-            arrays.append(raw[place : place + length * kind.itemsize].view(kind))
-            place += length * kind.itemsize
-        return arrays[0], arrays[1], dict(zip(self._kinds.columns, arrays[2:], strict=True))
 
     def close(self) -> None:
         """Delete the file."""
