@@ -14,6 +14,7 @@ import numpy as np
 from dask_graphgpu.engine.paged.passes import Passes
 from dask_graphgpu.kernels.cpu import peeling as kernels
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.paged.sort import give_back
 
 # Bytes of a vertex here: its place and flags, while a layer is chosen, before there is any; and of one that is peeled.
 VERTEX, _CHOOSING, _PEELED = 4 + 4, 44, 8 + 4 + 8 + 4 * 4
@@ -61,6 +62,7 @@ class TopDown:
             if not least:
                 return False
             self._layer(least, edges)
+            give_back()  # else the next one's arrays come on top of what the allocator kept of these
         return True
 
     def _chosen(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.spanning_forest import edges_of, forest
 from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu.threads import edge_blocks
-from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.sort import PagedAdjacency, give_back
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -89,6 +89,8 @@ class _Batch:
             for array, left in zip(self._arrays, self.reduced(), strict=True):
                 array[: len(left)] = left
             self._size = len(left)
+            del array, left
+            give_back()  # else the next forest's arrays come on top of what the allocator kept of these
         end = self._size + len(edges[0])
         for array, more in zip(self._arrays, edges, strict=True):
             array[self._size : end] = more
