@@ -129,7 +129,8 @@ def child(files, tmp_path_factory):
 
 
 def assert_within_the_limit(told, child):
-    assert told and int(told) >= 0, child.errors.read_text()
+    assert told, child.errors.read_text()
+    assert int(told) >= 0, child.errors.read_text()
     assert 0 < int(told) <= LIMIT
 
 
