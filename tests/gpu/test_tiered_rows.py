@@ -165,6 +165,23 @@ def test_levels_of_few_edges_are_left_to_the_device(limited):
     assert report.moved["zero-copy"]["bytes"] <= view.num_edges * 4
 
 
+@pytest.mark.parametrize("share", [0, 0.4])
+def test_long_rows_among_short_ones_of_a_level(share, limited, monkeypatch):
+    """Several rows share a warp where they have few edges on average, which these have."""
+    monkeypatch.setattr(tiered_counts, "_DEEP", 0)
+    lengths = np.ones(401, np.int64)
+    lengths[0], lengths[[7, 8, 9, 100, 399]] = 400, [8, 9, 33, 100, 800]
+    source = np.repeat(np.arange(401), lengths)
+    destination = np.r_[np.arange(1, 401), 401 + np.arange(lengths[1:].sum()) % 900]
+    view = MadeGraph(1301, source, destination, directed=True).view()
+    level, report = limited(tiered.bfs, view, share, "auto", 0, cutoff=None, targets=None)
+    np.testing.assert_array_equal(level, np.repeat([0, 1, 2], [1, 400, 900]))
+    assert [each.supersteps for each in report.advances] == [3]
+    count, _ = limited(tiered.path_counts, view, share, "auto", 0, level, dtype="int64")
+    expected = np.bincount(destination, minlength=1301)
+    np.testing.assert_array_equal(count, np.r_[1, expected[1:]])
+
+
 @pytest.mark.parametrize("direction", ["auto", "push"])
 def test_levels_that_cross_fast_are_read_without_a_look_at_segments(
     direction, limited, monkeypatch
