@@ -18,25 +18,6 @@ pytestmark = pytest.mark.gpu
 WAYS = ["auto", "stream", "zero-copy", "compact"]
 
 
-@pytest.fixture
-def limited(monkeypatch):
-    """Predecessors with room for this share of the edges beside the vertices, or for the least buffers."""
-    cut_of = limits.Cut.of
-
-    def run(view, share, way, *given, hops):
-        def cut(num_edges, edge, vertices, limit, what):
-            room = max(int(share * num_edges * edge), limits.BUFFERS * limits.BLOCK * edge)
-            return cut_of(num_edges, edge, vertices, vertices + room, what)
-
-        report = Report("test")
-        monkeypatch.setattr(limits.Cut, "of", cut)
-        with dask.config.set({"graphgpu.device-memory-limit": "1TB", "graphgpu.transfer": way}):
-            found = tiered.predecessors(view, *given, hops=hops, report=report)
-        return found, report
-
-    return run
-
-
 def by_cpu(view, *given, hops):
     report = Report("test")
     return cpu.predecessors(view, *given, hops=hops, report=report), report
@@ -52,7 +33,9 @@ def test_hops_of_shapes(shape, directed, way, limited):
         level = cpu.bfs(view, 1, cutoff=None, targets=None, report=Report("test"))
         expected, _ = by_cpu(view, 1, level, level >= 0, hops=True)
         for share in (0, 0.4, 1):
-            found, _ = limited(view, share, way, 1, level, level >= 0, hops=True)
+            found, _ = limited(
+                tiered.predecessors, view, share, way, 1, level, level >= 0, hops=True
+            )
             assert found.dtype == expected.dtype
             np.testing.assert_array_equal(found, expected)
 
@@ -73,7 +56,9 @@ def test_weights_of_small_graphs(weights, way, limited, monkeypatch):
         assert expected.tolist() == oracles.predecessors(
             graph.n, graph.edges(), source, nearest, directed=graph.directed, rank=graph.rank
         )
-        found, report = limited(graph.view(), 0, way, source, distance, reached, hops=False)
+        found, report = limited(
+            tiered.predecessors, graph.view(), 0, way, source, distance, reached, hops=False
+        )
         np.testing.assert_array_equal(found, expected)
         assert len(report.advances) == len(told.advances)
 
@@ -85,10 +70,10 @@ def test_what_is_moved(limited):
     reached, size = level >= 0, view.out.degrees[level >= 0].sum()
     for hops, edge in ((True, 4), (False, 8)):
         given = 0, level.astype(np.float64), reached
-        _, report = limited(view, 0, "zero-copy", *given, hops=hops)
+        _, report = limited(tiered.predecessors, view, 0, "zero-copy", *given, hops=hops)
         assert report.moved["zero-copy"]["bytes"] == size * edge
         assert [each.edges for each in report.advances] == [size]
-        assert limited(view, 1, "auto", *given, hops=hops)[1].moved == {}
+        assert limited(tiered.predecessors, view, 1, "auto", *given, hops=hops)[1].moved == {}
 
 
 @pytest.mark.parametrize("limit", ["device", "host"])

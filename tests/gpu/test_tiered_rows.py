@@ -29,24 +29,6 @@ WAYS = ["auto", "stream", "zero-copy", "compact"]
 SHARES = [0, 0.4, 1]
 
 
-@pytest.fixture
-def limited(monkeypatch):
-    """Runs with room for this share of the edges beside the vertices, or for the least buffers."""
-    cut_of = limits.Cut.of
-
-    def run(function, view, share, way, *given, **named):
-        def cut(num_edges, edge, vertices, limit, what):
-            room = max(int(share * num_edges * edge), limits.BUFFERS * limits.BLOCK * edge)
-            return cut_of(num_edges, edge, vertices, vertices + room, what)
-
-        report = Report("test")
-        monkeypatch.setattr(limits.Cut, "of", cut)
-        with dask.config.set({"graphgpu.device-memory-limit": "1TB", "graphgpu.transfer": way}):
-            return function(view, *given, report=report, **named), report
-
-    return run
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)

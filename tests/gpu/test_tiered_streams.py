@@ -19,25 +19,6 @@ pytestmark = pytest.mark.gpu
 SHARES = [0, 0.4, 1]
 
 
-@pytest.fixture
-def limited(monkeypatch):
-    """Runs with room for this share of the edges beside the vertices, or for the least buffers."""
-    cut_of = limits.Cut.of
-
-    def run(function, view, share, way="auto", *given, row=0, **named):
-        def cut(num_edges, edge, vertices, limit, what, **most):
-            least = max(limits.BLOCK, -(-row // limits.BLOCK) * limits.BLOCK)
-            room = max(int(share * num_edges * edge), limits.BUFFERS * least * edge)
-            return cut_of(num_edges, edge, vertices, vertices + room, what, **most)
-
-        report = Report("test")
-        monkeypatch.setattr(limits.Cut, "of", cut)
-        with dask.config.set({"graphgpu.device-memory-limit": "1TB", "graphgpu.transfer": way}):
-            return function(view, *given, report=report, **named), report
-
-    return run
-
-
 def weighted(graph, kind):
     """With random weights, or without: small whole numbers, or of float64 any."""
     if kind is None:
