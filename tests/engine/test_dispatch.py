@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.engine.hybrid import dispatch
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides
-from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, streams, work
+from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, read_alone, streams, work
 from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 from dask_graphgpu.errors import InvalidArgument
 
@@ -23,6 +23,14 @@ def test_alpha_is_that_of_garaph():
     assert alpha(0.0, 1.0, pull=3.0, gpu=1.5) == 0.0
     assert alpha(0.0, 1.0, pull=3.0, gpu=1.5, beside=3.0) == 2.0
     assert alpha(0.001, 10.0, pull=3.0, gpu=1.5, least=1.5) == 1.0  # pages of few rows on disk
+
+
+def test_alone_the_cpu_reads_all_or_the_pages_of_both_ends():
+    assert read_alone(1.0, 4.0, 1000, 80_000, 10) == 80_000
+    assert read_alone(0.2, 4.0, 1000, 80_000, 10) == 80_000  # it pulls
+    assert read_alone(0.01, 4.0, 3, 80_000, 10) == 30 + 8_000  # of 800 edges, at most as many rows
+    assert read_alone(0.1, 4.0, 3, 80_000, 100) == 300 + 80_000  # more than in a pull
+    assert read_alone(0.0, 4.0, 0, 80_000, 10) == 0
 
 
 @given(

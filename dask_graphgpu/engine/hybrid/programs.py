@@ -182,7 +182,7 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
 
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
-    from dask_graphgpu.engine.hybrid.speeds import alpha, streams, streams_of_disk
+    from dask_graphgpu.engine.hybrid.speeds import alpha, read_alone, streams, streams_of_disk
     from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
     from dask_graphgpu.engine.tiered.rounds import FEW
@@ -201,14 +201,15 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
     edge, arrays = bytes_of_edge(binding), num_arrays(binding)
     share, least = 1.0, FEW if in_rounds else 1
     while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
-        rows = share * binding.view.num_vertices * rest / edges
+        active = share * binding.view.num_vertices
+        rows = active * rest / edges
         if on_disk:
             size = streams_of_disk(rows, rest, cut.segment)
         else:
             size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
         seconds = speeds.gpu_beside + size / gpu
-        pull, pages_read = edges / speeds.pull, size / speeds.disk
-        if alpha(share, speeds.random, pull, seconds, speeds.cpu_beside, pages_read) < 1:
+        read = read_alone(share, speeds.random, active, edges, cut.segment) / speeds.disk
+        if alpha(share, speeds.random, edges / speeds.pull, seconds, speeds.cpu_beside, read) < 1:
             return True
         if every_sends(binding, None):
             return False

@@ -56,8 +56,7 @@ def alpha(
     gpu : float
         Seconds of the GPU for the superstep.
     least : float
-        Seconds in which the disk gives the pages of active rows, which either side has to read: few rows
-        are in many pages.
+        Seconds in which the disk gives what the CPU has to read: few rows are in many pages.
     """
     return (beside + max(work("notify-pull", f, rho) * pull, least)) / gpu
 
@@ -65,6 +64,28 @@ def alpha(
 def streams_of_disk(rows: float, rest: int, segment: int) -> float:
     """Edges of the segments, of so many each, that have rows in them, if these lie anywhere."""
     return float(min(rest, rows * segment))
+
+
+def read_alone(f: float, rho: float, rows: float, edges: int, segment: int) -> float:
+    """Edges that the CPU reads from disk for a superstep of its own, if rows lie anywhere.
+
+    All in a pull; in a notify-pull the segments of active rows, and those of all rows that these notify.
+    The GPU, which pushes, reads the former only.
+
+    Parameters
+    ----------
+    f, rho : float
+        As of `alpha`.
+    rows : float
+        Active ones.
+    edges : int
+        All there are.
+    segment : int
+        Edges of one.
+    """
+    if work("notify-pull", f, rho) == 1.0:
+        return float(edges)
+    return streams_of_disk(rows, edges, segment) + streams_of_disk(f * edges, edges, segment)
 
 
 def streams(

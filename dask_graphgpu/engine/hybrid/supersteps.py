@@ -21,7 +21,7 @@ from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.dispatch import Sides
 from dask_graphgpu.engine.hybrid.sharing import SharingSupersteps
-from dask_graphgpu.engine.hybrid.speeds import alpha, streams, streams_of_disk
+from dask_graphgpu.engine.hybrid.speeds import alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.keeping import PENDING
 from dask_graphgpu.engine.loop import run_superstep
 from dask_graphgpu.engine.tiered import link
@@ -139,8 +139,9 @@ class HybridSupersteps(SharingSupersteps):
         if self._sides.stays_on_device(speeds.cpu_beside, gpu):
             return False  # this is between any two supersteps, however short
         share = control["active_edges"] / max(self.num_edges, 1)
-        pull = self.num_edges / speeds.pull
-        least = size / speeds.disk  # 0 in memory
+        pull, segment = self.num_edges / speeds.pull, self.transfer.tier.cut.segment
+        read = read_alone(share, speeds.random, control["num_active"], self.num_edges, segment)
+        least = read / speeds.disk  # 0 in memory
         cpu = alpha(share, speeds.random, pull, gpu, speeds.cpu_beside, least) * gpu
         return self._sides.alone(cpu, gpu, self._moving)
 
