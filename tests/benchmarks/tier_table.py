@@ -161,9 +161,10 @@ class Table:
         try:
             seconds = once()
             if self._repeats and seconds < COMPILED:
+                seconds = once()  # the one before has loaded code
                 repeats = self._repeats if seconds < LONG and way != "CPU" else 1
                 repeats *= OFTEN if seconds < SHORT else 1
-                seconds = min(once() for _ in range(repeats))
+                seconds = min([seconds, *(once() for _ in range(repeats - 1))])
             watch = Limited.watch = Watch()
             if (
                 self._repeats
