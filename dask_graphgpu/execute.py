@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import importlib
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
@@ -107,10 +106,6 @@ def execute(
         if run.keeper is not None:
             run.keeper.end()
     report.bare().publish()
-    if partition.paged:
-        # Objects of a run refer to each other: without this their pages would stay on disk a while.
-        del run, view
-        gc.collect()
     return table, partition.ids
 
 

@@ -3,9 +3,9 @@
 import gc
 import re
 import threading
-import time
 from concurrent.futures import Future, wait
 from dataclasses import replace
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from engine_programs import LABELS, LABELS_BACK, SUMMED
 from kept_runs import Cut, cutting
+from spilled import assert_swept, no_collector
 
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
 from dask_graphgpu.engine.hybrid import arriving, programs
@@ -80,8 +81,9 @@ def compared(name, edges, settings, **given):
     edges = edges.assign(cost=edges["weight"] / 64) if name == "summed" else edges
     method, rounded = METHODS[name], name in ROUNDED
     wanted = method(edges.graph(engine="cpu", **given))
-    with dask.config.set(settings):
+    with dask.config.set(settings), no_collector():
         found = method(edges.graph(engine="hybrid", **given))
+        assert_swept(Path(settings["graphgpu.spill-directories"][0]).parent)
     pd.testing.assert_frame_equal(
         found, wanted, rtol=1e-6 if rounded else 1e-12, check_exact=not rounded
     )
@@ -278,9 +280,4 @@ def test_a_damaged_page_is_told_and_nothing_is_left(split, edges, limited, tmp_p
     assert len(wanted)
     assert not [t for t in threading.enumerate() if t.name.startswith("graphgpu-hybrid")]
     gc.collect()
-    for _ in range(100):
-        left = [each for folder in tmp_path.iterdir() for each in folder.iterdir()]
-        if not left:
-            return
-        time.sleep(0.02)
-    raise AssertionError(left)
+    assert_swept(tmp_path)

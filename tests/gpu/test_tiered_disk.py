@@ -1,8 +1,8 @@
 """Graphs whose edges lie in pages on disk, on the GPU: the answers of the CPU in memory."""
 
 import gc
-import time
 from dataclasses import replace
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from engine_programs import LABELS, LABELS_BACK, SUMMED
 from kept_runs import Cut, cutting
+from spilled import assert_swept, no_collector
 
 from dask_graphgpu import Checkpoint, last_report
 from dask_graphgpu.engine.tiered import limits
@@ -72,8 +73,9 @@ SUMS = ("pagerank", "pagerank delta", "summed", "hits", "betweenness")
 
 def compared(method, edges, settings, *, rtol, **given):
     wanted = method(edges.graph(engine="cpu", **given))
-    with dask.config.set(settings):
+    with dask.config.set(settings), no_collector():
         found = method(edges.graph(engine="gpu", **given))
+        assert_swept(Path(settings["graphgpu.spill-directories"][0]).parent)
     if "dst" in found:  # repeated edges of undirected graphs are in no order
         wanted, found = (
             each.sort_values([*each]).reset_index(drop=True) for each in (wanted, found)
@@ -189,9 +191,4 @@ def test_a_damaged_page_is_told_and_nothing_is_left(edges, limited, tmp_path):
         del array, rows, shown, graph
     assert len(wanted)
     gc.collect()
-    for _ in range(100):
-        left = [each for folder in tmp_path.iterdir() for each in folder.iterdir()]
-        if not left:
-            return
-        time.sleep(0.02)
-    raise AssertionError(left)
+    assert_swept(tmp_path)

@@ -1,7 +1,5 @@
 """Methods on graphs that a limit of memory forces to disk: the answers are those of memory."""
 
-import time
-
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -11,6 +9,7 @@ from engine_programs import LABELS, LABELS_BACK, SUMMED
 from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spilled import assert_swept, no_collector
 
 import dask_graphgpu
 from dask_graphgpu import last_report
@@ -43,23 +42,13 @@ def edges():
 def same(method, limited, tmp_path, *, rtol=1e-12):
     """The answer on disk, which is that in memory; and how many bytes were read for it."""
     wanted = method()
-    with dask.config.set(limited):
+    with dask.config.set(limited), no_collector():
         found = method()
+        assert_swept(tmp_path)
     read = last_report().attrs["disk_bytes"]
     pd.testing.assert_frame_equal(found, wanted, rtol=rtol, check_exact=rtol == 0)
     assert read > 0
-    assert_swept(tmp_path)
     return read
-
-
-def assert_swept(tmp_path):
-    """Nothing is left. A thread that has read the last page may let go of it a moment later."""
-    for _ in range(100):
-        left = [each for folder in tmp_path.iterdir() for each in folder.iterdir()]
-        if not left:
-            return
-        time.sleep(0.02)
-    raise AssertionError(left)
 
 
 SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})

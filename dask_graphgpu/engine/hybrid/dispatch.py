@@ -8,7 +8,6 @@ References
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -32,10 +31,6 @@ _FIRST = 1 << 18
 
 # Pages on disk that are brought at a time: one of either side.
 AT_ONCE = 2
-
-# The part of a superstep's time that has to be gained where the disk is what both sides wait for: rates
-# are not known any better.
-_GAIN = 0.1
 
 # How much longer than expected a page of the CPU's may take and still end in time.
 _LATE = 1.25
@@ -195,7 +190,7 @@ class Pages:
             together = (of_cpu + beside) * of_gpu / (of_cpu + of_gpu)
             together = max(together, self._rest / self._speeds.disk)
             alone = self._rest / self._speeds.gpu
-            least = _GAIN * alone if self._speeds.disk < math.inf else 0.0
+            least = self._speeds.least_gain * alone
             return alone - together if alone - together > least else 0.0
 
     @property

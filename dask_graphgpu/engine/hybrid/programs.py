@@ -197,7 +197,7 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
             return True
     if on_disk and not binding.has_gather:
         return False
-    rates, gpu = link.rates(cupy.cuda.Device().id), speeds.gpu
+    rates, gpu, bound = link.rates(cupy.cuda.Device().id), speeds.gpu, 1 - speeds.least_gain
     edge, arrays = bytes_of_edge(binding), num_arrays(binding)
     share, least = 1.0, FEW if in_rounds else 1
     while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
@@ -209,7 +209,8 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
             size = streams(share * rest, rows, rest, edge, arrays, rates, gpu)
         seconds = speeds.gpu_beside + size / gpu
         read = read_alone(share, speeds.random, active, edges, cut.segment) / speeds.disk
-        if alpha(share, speeds.random, edges / speeds.pull, seconds, speeds.cpu_beside, read) < 1:
+        pull, beside = edges / speeds.pull, speeds.cpu_beside
+        if alpha(share, speeds.random, pull, seconds, beside, read) < bound:
             return True
         if every_sends(binding, None):
             return False

@@ -18,6 +18,10 @@ from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
 # Edges below which a time says nothing.
 _LEAST = 1 << 16
 
+# The part of a superstep's time that has to be gained where the disk is what both sides wait for: rates
+# are not known any better.
+_GAIN = 0.1
+
 # Shared supersteps that took longer, less those that did not, after which no more are shared.
 _SPOILED = 3
 
@@ -218,6 +222,11 @@ class Speeds:
     def spoiled(self) -> bool:
         """Whether supersteps that were shared took longer than the GPU alone took for such."""
         return self._worse >= _SPOILED
+
+    @property
+    def least_gain(self) -> float:
+        """The part of a superstep's time that the CPU has to save before it takes part."""
+        return _GAIN if self.disk < math.inf else 0.0
 
     def _is_loaded(self, code: str) -> bool:
         """Whether code of this name has run before; it has then."""

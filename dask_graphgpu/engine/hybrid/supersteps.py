@@ -143,7 +143,7 @@ class HybridSupersteps(SharingSupersteps):
         read = read_alone(share, speeds.random, control["num_active"], self.num_edges, segment)
         least = read / speeds.disk  # 0 in memory
         cpu = alpha(share, speeds.random, pull, gpu, speeds.cpu_beside, least) * gpu
-        return self._sides.alone(cpu, gpu, self._moving)
+        return self._sides.alone(cpu / (1 - speeds.least_gain), gpu, self._moving)
 
     def _streams(self, control: dict[str, int]) -> float:
         """Streamed edges that take as long as what a superstep has to get over the link."""

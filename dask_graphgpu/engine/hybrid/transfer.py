@@ -54,8 +54,16 @@ class SharedTransfer(Transfer):
         super().__init__(tier, way, defines)
         self._speeds, self._dispatch = speeds, dispatch
         self._beside = starting, ending
+        self._ask_nobody()
+
+    def _ask_nobody(self) -> None:
         self.lend: Callable[[Pages], bool] = lambda pages: False
         self.between: Callable[[], object] = lambda: None
+
+    def close(self) -> None:
+        """As of `Transfer`; who is called refers to this, and neither keeps the other any more."""
+        super().close()
+        self._ask_nobody()
 
     def rest(self) -> None:
         """The CPU runs whole supersteps, until the next `superstep`."""
