@@ -89,6 +89,20 @@ def test_rates_follow_what_is_measured():
     assert found.gpu_beside == pytest.approx(2e-4)
 
 
+def test_a_disk_that_varies_is_not_what_the_cpu_could_save():
+    """The GPU waits for nine tenths of its time, for a disk that is now slow and now fast."""
+    found = Speeds(9e8, 1e9, 9e8, 1e-4, 1e-4, disk=1e9)
+    for rate in (2e8, 4e8, 1.5e8, 3e8, 1e8):
+        found.step_of_gpu(1e8 / rate + 1e-4, 1e8, 0.95e8 / rate)
+        assert found.gpu / found.disk == pytest.approx(0.95)
+        assert Pages([Page(0, 10**8, 10**8)], found, "auto").worth == 0
+    for rate in (2e8, 4e8):
+        found.step_of_gpu(1e8 / rate + 1e-4, 1e8, 0.5e8 / rate)
+    assert Pages([Page(0, 10**8, 10**8)], found, "auto").worth > 0
+    found.step_of_gpu(0.2 + 1e-4, 1e8, 1e-9)
+    assert found.disk < 1e9  # of which reading alone is capable
+
+
 def test_speeds_are_judged_once_until_they_change():
     found, asked = speeds(), []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -365,14 +366,12 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     copies, n = link.rates(cupy.cuda.Device().id).copies, binding.view.num_vertices
     threads = num_threads()
     beside = 1e-4 + n * (_VERTEX / threads + 1e-9)
-    made = Speeds(threads * _PULL, threads * _PUSH, copies / edge, beside, 1.5e-4)
-    rows = binding.send
+    disk, random, rows = math.inf, 1.0, binding.send
     if isinstance(rows, PagedAdjacency):
         seen = rates_of(rows)
-        made.disk, made.random = seen.bytes / edge, seen.random
-        made.gpu = made.gpu_shared = min(made.gpu, made.disk)
-        made.pull = min(made.pull, made.disk)
-    return made
+        disk, random = seen.bytes / edge, seen.random
+    pull, gpu = min(threads * _PULL, disk), min(copies / edge, disk)
+    return Speeds(pull, threads * _PUSH, gpu, beside, 1.5e-4, disk=disk, random=random)
 
 
 def _beside(binding: Binding) -> tuple[float, float]:

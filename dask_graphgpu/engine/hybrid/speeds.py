@@ -159,6 +159,7 @@ class Speeds:
 
     def __post_init__(self) -> None:
         self.gpu_shared = self.gpu_shared or self.gpu
+        self._read = self.disk  # with nobody at work
 
     def judged(self, beside: tuple[Any, ...], judge: Callable[[], bool]) -> bool:
         """What ``judge`` says of these speeds and of ``beside``; it is asked once as long as both stay."""
@@ -200,13 +201,16 @@ class Speeds:
         """A superstep of the GPU alone, with as much to transfer as so many streamed edges.
 
         Of the disk the rate is not known before, but seen. While it was ``waited`` for, so many seconds, it
-        gave no more than all of these edges; nor would it give more to the CPU.
+        gave no more than all of these edges; nor would it give more to the CPU. Both rates follow the same
+        supersteps: what varies with the disk is not taken for what the CPU could save.
         """
         if self.disk < math.inf and seconds > self.gpu_beside and edges > _LEAST:
             seen = edges / (seconds - self.gpu_beside)
-            self.gpu = 0.5 * (self.gpu + seen) if self._is_loaded("disk") else seen
-            if waited > 0:
-                self.disk = min(self.disk, edges / waited)
+            given = min(edges / waited, self._read) if waited > 0 else self._read
+            if self._is_loaded("disk"):
+                self.gpu, self.disk = 0.5 * (self.gpu + seen), 0.5 * (self.disk + given)
+            else:
+                self.gpu, self.disk = seen, given
             self.disk = max(self.disk, self.gpu)
             self.pull = min(self.pull, self.disk)
             return
