@@ -95,7 +95,7 @@ def execute(
 
         require_current(partition.given.neighbours, "the graph")
     report = Report(name, watch=watch.telling())
-    compiled = _times_compiled() if partition.paged else 0
+    compiled = engines.times_compiled() if partition.paged else 0
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
@@ -108,16 +108,10 @@ def execute(
         if run.keeper is not None:
             run.keeper.end()
     report.bare().publish()
-    if partition.paged and _times_compiled() > compiled:
+    if partition.paged and engines.times_compiled() > compiled:
         del run, view  # frames of this run are kept, and by them its pages on disk
         gc.collect()
     return table, partition.ids
-
-
-def _times_compiled() -> int:
-    from dask_graphgpu.kernels.compile import times_compiled  # no compiler before a run
-
-    return times_compiled()
 
 
 def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str) -> ModuleType:

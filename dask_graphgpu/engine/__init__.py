@@ -209,3 +209,10 @@ def load_tiered(functions: Sequence[str]) -> ModuleType:
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))
+
+
+def times_compiled() -> int:
+    """As of `kernels.compile.times_compiled`."""
+    from dask_graphgpu.kernels import compile as compiler  # no compiler before a run
+
+    return compiler.times_compiled()
