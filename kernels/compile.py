@@ -34,17 +34,10 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 from dask_graphgpu.kernels import cache_folder, cuda_build
+from dask_graphgpu.kernels.compiled import note_compiled
 from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
 
-__all__ = [
-    "DeviceFunction",
-    "cuda",
-    "cuda_cubin",
-    "inner",
-    "jit",
-    "sources_stamp",
-    "times_compiled",
-]
+__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "jit", "sources_stamp"]
 
 
 class _NoCollection(event.Listener):
@@ -55,7 +48,7 @@ class _NoCollection(event.Listener):
     """
 
     def __init__(self) -> None:
-        self.times, self._depth = 0, 0
+        self._depth = 0
         self._collecting = False
 
     def on_start(self, event: Any) -> None:
@@ -66,22 +59,12 @@ class _NoCollection(event.Listener):
 
     def on_end(self, event: Any) -> None:
         self._depth -= 1
-        self.times += 1
+        note_compiled()
         if self._depth == 0 and self._collecting:
             gc.enable()
 
 
-_compiling = _NoCollection()
-event.register("numba:compile", _compiling)
-
-
-def times_compiled() -> int:
-    """Functions that Numba has compiled in this process.
-
-    Errors that it meets on its way, and keeps, refer to the frames of whoever called a kernel, until
-    Python's collector has found them.
-    """
-    return _compiling.times
+event.register("numba:compile", _NoCollection())
 
 
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:

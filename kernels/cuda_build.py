@@ -21,6 +21,7 @@ from typing import Any
 
 from dask_graphgpu.errors import EngineUnavailable, GraphError
 from dask_graphgpu.kernels import cache_folder
+from dask_graphgpu.kernels.compiled import note_compiled
 
 FOLDER = Path(__file__).parent / "cuda"
 _INCLUDE = re.compile(r'#include "([\w.]+)"')
@@ -173,6 +174,7 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
 def _ltoir(function: DeviceFunction, arch: str) -> bytes:
     from numba import cuda
 
+    note_compiled()
     digits = arch.removeprefix("sm_").rstrip("af")
     code, _ = cuda.compile(
         function.function,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+from dask_graphgpu.kernels.compiled import times_compiled as times_compiled
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.limits import Tiers
@@ -209,10 +210,3 @@ def load_tiered(functions: Sequence[str]) -> ModuleType:
 def load(name: str) -> ModuleType:
     """The module of an engine; "auto" is the fastest that can run here."""
     return importlib.import_module(_ENGINES.get(name, _ENGINES["cpu"]))
-
-
-def times_compiled() -> int:
-    """As of `kernels.compile.times_compiled`."""
-    from dask_graphgpu.kernels import compile as compiler  # no compiler before a run
-
-    return compiler.times_compiled()
