@@ -60,6 +60,18 @@ def test_find_follows_the_position():
             ids.find([wrong])
 
 
+@given(st.data(), st.sampled_from([np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]))
+def test_find_among_integers_of_any_type(data, dtype):
+    bounds = np.iinfo(dtype)
+    ends = st.sampled_from([int(bounds.min), int(bounds.max)])
+    whole = st.integers(int(bounds.min), int(bounds.max)) | ends
+    there = sorted(data.draw(st.sets(whole, min_size=1)))
+    ids = VertexIds([pa.array(np.array(there, dtype))], None)
+    assert [ids.find_row(each) for each in there] == list(range(len(there)))
+    for other in data.draw(st.lists(st.integers(-(2**64), 2**65))):
+        assert ids.find_row(other) == (there.index(other) if other in there else None)
+
+
 @pytest.mark.parametrize("position", [None, [2, 0, 1]])
 def test_ids_in_their_order_are_not_looked_up(position):
     """Integers are those of the columns; strings, of which a part would hold all, are taken."""
