@@ -187,9 +187,8 @@ class Window:
         try:
             yield self.bring(i)
             self.leave(i)
-        except (
-            GeneratorExit
-        ):  # it would refer, by its frames, to who keeps it here, and to all pages
+        except GeneratorExit:
+            # It would refer, by its frames, to who keeps it here, and so to all pages.
             self.fail(RuntimeError("the pass has ended"))
             raise
         except BaseException as error:  # others may wait for what is not read any more
