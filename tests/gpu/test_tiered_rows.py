@@ -228,6 +228,19 @@ def test_answers_of_other_types_take_the_same_memory():
         before = places
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["small first", "large first"])
+def test_a_small_answer_leaves_the_memory_of_large_ones(order):
+    """Levels, then numbers of paths, again and again: nothing new is pinned, in whichever order they go."""
+    kept, arrays = Kept(), (cupy.zeros(1000, np.int32), cupy.zeros(1000, np.float64))
+    answers = [copies.to_host(array, kept) for array in arrays]
+    places = [answer.ctypes.data for answer in answers]
+    for _ in range(3):
+        for i in order:
+            answers[i] = None
+        answers = [copies.to_host(array, kept) for array in arrays]
+        assert [answer.ctypes.data for answer in answers] == places
+
+
 def test_an_answer_that_cannot_be_pinned_whole(monkeypatch):
     empty = pinned.empty
 

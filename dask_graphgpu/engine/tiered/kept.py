@@ -191,8 +191,9 @@ class Kept:
             self._take_back()
             if not size or self._lent == _MOST_LENT:
                 return None
-            fits = (i for i, each in enumerate(self._answers) if len(each) >= num_bytes)
-            place = next(fits, None)
+            # The smallest, so that what is large is there for a large one: a new one of those is long.
+            fits = [i for i, each in enumerate(self._answers) if len(each) >= num_bytes]
+            place = min(fits, key=lambda i: len(self._answers[i]), default=None)
             whole = None if place is None else self._answers.pop(place)
             self._lent += 1
             # Those that are too small make way for a new one.
