@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number
-from dask_graphgpu.algorithms.induced import edge_columns, edges_among
+from dask_graphgpu.algorithms.induced import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table
@@ -76,6 +76,12 @@ class Ego(Algorithm):
     def run(self, run: Run) -> Table:
         (center,) = run.ids.find([self.center])
         most = min(int(self.radius), run.num_vertices)
-        level = run.engine.bfs(run.view, int(center), cutoff=most, targets=None, report=run.report)
-        near = level >= 0
-        return edges_among(run, near if run.ranks is None else run.view.at_ghosts(near))
+        small = getattr(run.engine, "small_ego", None)
+        edges = None if small is None else small(run.view, int(center), most, run.report)
+        if edges is None:
+            level = run.engine.bfs(
+                run.view, int(center), cutoff=most, targets=None, report=run.report
+            )
+            near = level >= 0 if run.ranks is None else run.view.at_ghosts(level >= 0)
+            edges = run.engine.edges_among(run.view, near)
+        return edge_table(run, edges)

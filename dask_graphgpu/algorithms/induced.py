@@ -19,12 +19,12 @@ def edge_columns(schema: EdgeSchema) -> dict[str, ColumnType]:
     return {**ends, schema.weight: ColumnType(schema.weight_kind or "int64")}
 
 
-def edges_among(run: Run, inside: Any) -> Table:
-    """The edges of which both ends are ``inside``, a bool a vertex, right for copies too on ranks.
+def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
+    """The result, of what the engine's `edges_among` gives: sources, destinations and weights, or None.
 
     Ordered by source and destination; of an undirected graph every edge once, the smaller id first.
     """
-    source, destination, weight = run.engine.edges_among(run.view, inside)
+    source, destination, weight = edges
     if run.ranks is not None:  # where numbers are in the order of the user's ids
         run.order(source, run.num_vertices, destination)
     table = {"edge source": Values(source), "edge destination": Values(destination)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, check_number
-from dask_graphgpu.algorithms.induced import edge_columns, edges_among
+from dask_graphgpu.algorithms.induced import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
@@ -58,4 +58,5 @@ class KCore(Algorithm):
         return edge_columns(schema)
 
     def run(self, run: Run) -> Table:
-        return edges_among(run, run.engine.k_core(run.view, self.k, report=run.report))
+        inside = run.engine.k_core(run.view, self.k, report=run.report)
+        return edge_table(run, run.engine.edges_among(run.view, inside))

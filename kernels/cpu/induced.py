@@ -15,7 +15,7 @@ _ONE = np.uint64(1)
 
 
 @jit(inline="always")
-def _first(v, offsets, neighbours, rank, once):
+def first_of_row(v, offsets, neighbours, rank, once):
     """Where to begin in the row of v: neighbours are ascending, so smaller ones are passed over at once."""
     low = offsets[v]
     if once and not rank.size:
@@ -31,7 +31,7 @@ def _first(v, offsets, neighbours, rank, once):
 
 @jit(inline="always")
 def _chosen(v, u, inside, rank, once):
-    """Of a neighbour u of v that `_first` has not passed over."""
+    """Of a neighbour u of v that `first_of_row` has not passed over."""
     return inside[u] and (not once or not rank.size or rank[v] <= rank[u])
 
 
@@ -42,7 +42,7 @@ def count_chosen(lo, hi, bounds, some, offsets, neighbours, inside, rank, once, 
         count = 0
         for i in range(bounds[block], bounds[block + 1]):
             v = np.uint64(some[i])
-            first = _first(v, offsets, neighbours, rank, once)
+            first = first_of_row(v, offsets, neighbours, rank, once)
             for e in range(first, offsets[v + _ONE]):
                 count += _chosen(v, np.uint64(neighbours[e]), inside, rank, once)
         counts[block] = count
@@ -58,7 +58,7 @@ def list_chosen(
         place = np.uint64(starts[block])
         for i in range(bounds[block], bounds[block + 1]):
             v = np.uint64(some[i])
-            first = _first(v, offsets, neighbours, rank, once)
+            first = first_of_row(v, offsets, neighbours, rank, once)
             for e in range(first, offsets[v + _ONE]):
                 u = neighbours[e]
                 if _chosen(v, np.uint64(u), inside, rank, once):

@@ -4,6 +4,7 @@ from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.communities import leiden, louvain
 from dask_graphgpu.engine.cpu.components import components
+from dask_graphgpu.engine.cpu.ego import small_ego
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
@@ -42,6 +43,7 @@ __all__ = [
     "predecessors",
     "run",
     "run_each",
+    "small_ego",
     "spanning_forest",
     "strong_components",
     "triangles",
