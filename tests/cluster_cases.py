@@ -35,6 +35,12 @@ def started(workers, **options):
         yield client
 
 
+def addresses(client):
+    """Of the workers, ascending."""
+    # What `Client.scheduler_info` returns may be from a look without workers, which it takes every two seconds.
+    return tuple(sorted(client.sync(client.scheduler.identity, n_workers=-1)["workers"]))
+
+
 def lock_state(dask_scheduler):
     """Who holds workers, or waits for them."""
     locks = dask_scheduler.extensions["multi_locks"]

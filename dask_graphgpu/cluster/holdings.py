@@ -29,6 +29,8 @@ Name = tuple[str, ...]  # of what is held; its kind comes first
 _EVERY = 1.0  # seconds between two looks at the tasks
 _LOOKS = 2  # that have to agree that a task is over: one may fall into the moment of a change
 
+_EXTENSION = "dask-graphgpu holdings"  # of a worker
+
 
 @dataclass
 class _Item:
@@ -97,7 +99,18 @@ class Holdings:
     def __len__(self) -> int:
         return len(self._items)
 
+    def close(self) -> None:
+        """Let go of all: a worker that is closed asks its extensions to, and its loop may stand still after that."""
+        self._looking.stop()
+        with self._lock:
+            gone, self._items = list(self._items.values()), {}
+        _told(gone)
+
     def _start(self) -> None:
+        """On the worker's loop, which goes through its extensions now and then."""
+        worker = self._worker()
+        if worker is not None and worker.status in (Status.running, Status.paused):
+            worker.extensions[_EXTENSION] = self
         if not self._looking.is_running() and self._items:
             self._looking.start()
 
@@ -105,10 +118,7 @@ class Holdings:
         """Let go of what is held for tasks that are over, and of all when the worker is closed."""
         worker = self._worker()
         if worker is None or worker.status in (Status.closed, Status.failed):
-            self._looking.stop()
-            with self._lock:
-                gone, self._items = list(self._items.values()), {}
-            _told(gone)
+            self.close()
             return
         with self._lock:
             owners = {item.owner for item in self._items.values()}

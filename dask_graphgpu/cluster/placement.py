@@ -108,7 +108,10 @@ def _workers() -> list[dict[str, Any]]:
         return []
     if client.status != "running" or client.asynchronous:
         return []
-    return list(client.scheduler_info(n_workers=-1)["workers"].values())
+    assert client.scheduler is not None  # of one that runs
+    # Not by `Client.scheduler_info`: what that returns may be from a look without workers, which the client takes
+    # every two seconds.
+    return list(client.sync(client.scheduler.identity, n_workers=-1)["workers"].values())
 
 
 def _row_bytes(meta: pd.DataFrame) -> int:

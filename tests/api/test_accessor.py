@@ -7,6 +7,7 @@ import dask
 import dask.dataframe as dd
 import pytest
 from accessor_calls import CALLS, EDGES, NULL, rows, same
+from cluster_cases import addresses
 from engines import of_one_rank
 from strategies import partitioned
 
@@ -135,6 +136,6 @@ def test_a_kept_graph_may_move_between_workers(client):
     """A partition is sent when a worker other than its own runs a method on it."""
     kept = partitioned(EDGES, 3).graph().persist()
     wanted = EDGES.graph.core_number()["core_number"].tolist()
-    for address in client.scheduler_info()["workers"]:
+    for address in addresses(client):
         found = client.compute(kept.core_number(), workers=[address], allow_other_workers=False)
         assert found.result()["core_number"].tolist() == wanted

@@ -37,7 +37,7 @@ def spread(client: Any, scale: int, edge_factor: int, partitions: int) -> tuple[
     from distributed import wait
     from gpu_graphs import busiest, rmat_part
 
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = sorted(client.sync(client.scheduler.identity, n_workers=-1)["workers"])
     parts = [
         client.submit(
             rmat_part, i, partitions, scale, edge_factor, workers=[workers[i % len(workers)]]

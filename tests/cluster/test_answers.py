@@ -7,7 +7,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from cluster_cases import started
+from cluster_cases import addresses, started
 from strategies import partitioned
 
 import dask_graphgpu as dg
@@ -159,7 +159,7 @@ def test_workers_in_one_process():
         graph = partitioned(edges(), 4).graph(ranks=3).persist()
         for name in ("sssp", "pagerank", "components"):
             assert_same(CALLS[name](graph).compute(), CALLS[name](edges().graph(ranks=1)))
-        assert len(graph.explain().shares) == len(client.scheduler_info(n_workers=-1)["workers"])
+        assert len(graph.explain().shares) == len(addresses(client))
         workers = [ref(worker) for worker in client.cluster.workers.values()]
         shares = [ref(holdings(worker())) for worker in workers]
     # With the workers of a cluster goes what they held, also where the process goes on.

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from cluster_cases import started
+from cluster_cases import addresses, started
 from distributed import wait
 from strategies import partitioned
 
@@ -50,10 +50,6 @@ def settle(client):
             return
         time.sleep(0.1)
     raise AssertionError((left, busy))
-
-
-def addresses(client):
-    return tuple(sorted(client.scheduler_info(n_workers=-1)["workers"]))
 
 
 def lead(client, worker, *arguments):
@@ -244,7 +240,7 @@ import cluster_cases as cases
 
 if __name__ == "__main__":
     client = Client(sys.argv[1])
-    workers = tuple(sorted(client.scheduler_info(n_workers=-1)["workers"]))
+    workers = cases.addresses(client)
     future = client.submit(cases.led, workers, cases.steps, (10**6, 0.001), pure=False)
     print("started", flush=True)
     future.result()

@@ -16,7 +16,7 @@ WORKERS = 3
 
 @pytest.fixture
 def workers(client):
-    return tuple(sorted(client.scheduler_info(n_workers=-1)["workers"]))
+    return cases.addresses(client)
 
 
 @pytest.fixture(autouse=True)

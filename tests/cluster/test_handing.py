@@ -6,6 +6,7 @@ import time
 
 import pandas as pd
 import pytest
+from cluster_cases import addresses
 from distributed import Scheduler, Worker, wait
 from distributed.batched import BatchedSend
 from strategies import partitioned
@@ -45,7 +46,7 @@ def test_what_is_handed_in_is_not_run(client, partitions, ranks):
     """Fails where Dask has changed so that partitions take a way through the worker again."""
     graph = partitioned(frame(), partitions).graph(ranks=ranks).persist()
     wait(graph._input.held)
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = addresses(client)
     if ranks == 1:
         (home,) = client.who_has(graph._input.held)[graph._input.held.key]
         homes = dict.fromkeys(range(partitions), home)

@@ -52,7 +52,7 @@ def wait_until_nothing_is_held(client):
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 7])
 def test_partitions_lie_where_ranks_made_them(client, partitions):
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = cases.addresses(client)
     result = partitioned(edges(), partitions).graph(ranks=3).pagerank().persist()
     wait(result)
     where = client.who_has(result)
@@ -74,7 +74,7 @@ def test_some_partitions_only(client):
 
 
 def test_partitions_can_be_taken_elsewhere(client):
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = cases.addresses(client)
     result = partitioned(edges(), 3).graph(ranks=3).degree()
     future = client.compute(result, workers=[workers[1]], allow_other_workers=False)
     pd.testing.assert_frame_equal(future.result(30), result.compute())
@@ -293,6 +293,18 @@ def test_a_graph_that_was_never_computed_leaves_nothing(client):
 
 
 # How many ranks
+
+
+def test_workers_are_counted_while_the_client_looks_at_the_cluster(client, monkeypatch):
+    """Its own looks, every two seconds, are without workers, and overwrite what it had found."""
+    update = client._update_scheduler_info
+
+    async def looked_again(n_workers=0):
+        await update(n_workers)
+        await update()
+
+    monkeypatch.setattr(client, "_update_scheduler_info", looked_again)
+    assert placement.num_workers() == 3
 
 
 def test_auto_is_one_rank_for_what_fits_a_worker(client, folder, monkeypatch):

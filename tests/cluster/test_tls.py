@@ -17,7 +17,7 @@ def security(certificate):
 
 def test_ranks_talk_through_tls(security):
     with cases.started(2, security=security, protocol="tls") as client:
-        workers = tuple(sorted(client.scheduler_info(n_workers=-1)["workers"]))
+        workers = cases.addresses(client)
         assert all(worker.startswith("tls://") for worker in workers)
         future = client.submit(cases.led, workers, cases.channels, pure=False)
         assert future.result(30) == [{"TlsChannel"}, {"TlsChannel"}]

@@ -444,13 +444,14 @@ def test_bad_values_are_refused_on_ranks():
 
 @several
 def test_partitions_lie_on_the_workers_that_computed_them():
+    from cluster_cases import addresses
     from dask_cuda import LocalCUDACluster
     from distributed import Client, wait
 
     frame = edges("skewed", n=3000, m=20_000)
     cluster = LocalCUDACluster(n_workers=2, dashboard_address=":0")
     with cluster, Client(cluster) as client:
-        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        workers = addresses(client)
         given = dd.from_pandas(frame, npartitions=4).to_backend("cudf").persist()
         result = given.graph(ranks=2, directed=False).pagerank().persist()
         wait(result)
