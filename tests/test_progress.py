@@ -64,7 +64,8 @@ def test_a_run_that_knows_its_end(frame, ranks, lazy):
 def test_a_run_whose_end_nobody_knows(frame):
     out = io.StringIO()
     path = pd.DataFrame({"src": range(20_000), "dst": range(1, 20_001)})  # ranks go along it slowly
-    with dg.ProgressBar(dt=0.005, out=out):
+    # Few iterations a call, so that the bar hears of the first run before it ends.
+    with mock.patch.object(in_step, "AT_ONCE", 1 << 16), dg.ProgressBar(dt=0.005, out=out):
         path.graph(ranks=1).pagerank(damping=0.995, tolerance=1e-12, max_iterations=9999)
         frame.graph(ranks=1).bfs(0)
     first, second, rest = lines(out)

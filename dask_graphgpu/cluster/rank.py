@@ -108,11 +108,19 @@ def open_rank(run: str, leader: str, needs: Name | None, *, dask_worker: Worker)
     held = holdings(dask_worker)
 
     def over() -> None:
-        opened.aborted.set("the run was cancelled")
-        _free_locks(dask_worker)
+        _unwanted(dask_worker, opened.aborted)
 
     held.put(("rank", run), opened, leader, frozenset({"processing"}), over)
     return opened.listener.address
+
+
+def _unwanted(worker: Worker, aborted: AbortEvent) -> None:
+    """End a rank that nobody wants any more; one whose worker closes is lost, and others may go on without it."""
+    if worker.status in (Status.running, Status.paused):
+        aborted.set("the run was cancelled")
+    else:
+        aborted.set("it is closing", lost=True)
+    _free_locks(worker)
 
 
 def _free_locks(worker: Worker) -> None:
@@ -287,8 +295,7 @@ def _watched(worker: Worker, aborted: AbortEvent) -> Iterator[None]:
         while missed < _LOOKS:
             await asyncio.sleep(_EVERY)
             missed = 0 if wanted(worker, key) else missed + 1
-        aborted.set("the run was cancelled")
-        _free_locks(worker)
+        _unwanted(worker, aborted)
 
     watching: list[asyncio.Task[None]] = []
     worker.loop.add_callback(lambda: watching.append(asyncio.ensure_future(watch())))

@@ -14,19 +14,22 @@ class AbortEvent(threading.Event):
     ----------
     reason : str
         Why; the first one given.
+    lost : bool
+        The rank here goes while the others might go on without it, as its process closes.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.reason = "the run was cancelled"
+        self.lost = False
         self._guard = threading.Lock()
         self._wakers: set[socket.socket] = set()
 
-    def set(self, reason: str | None = None) -> None:
-        """End the run: its rank here raises `RanksAborted`, at once if it is in a step."""
+    def set(self, reason: str | None = None, *, lost: bool = False) -> None:
+        """End the run: its ranks raise `RanksAborted`, or `RankLost` of the one here; at once if they are in a step."""
         with self._guard:
             if reason is not None and not self.is_set():
-                self.reason = reason
+                self.reason, self.lost = reason, lost
             super().set()
             for waker in self._wakers:
                 with contextlib.suppress(OSError):  # it has been woken by so much already

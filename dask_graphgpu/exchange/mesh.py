@@ -97,7 +97,7 @@ class Mesh(Ranks):
             )
         self.rank, self.size = rank, len(table)
         self.steps = 0
-        self._aborted = aborted
+        self._aborted, self._address = aborted, text(table[rank])
         self._failure: bytes | None = None  # as peers have been told of it
         self._closed = threading.Event()
         self._busy = threading.Lock()  # held by who uses the channels
@@ -328,6 +328,8 @@ class Mesh(Ranks):
     def _look_at_event(self) -> None:
         if self._aborted is not None and self._aborted.is_set():
             reason = getattr(self._aborted, "reason", "its event is set")
+            if getattr(self._aborted, "lost", False):
+                raise RankLost(reason, self.rank, self._address)
             raise RanksAborted(f"the run was aborted on rank {self.rank}: {reason}")
 
     def _tear(self, error: BaseException) -> None:

@@ -285,6 +285,22 @@ def test_an_event_that_is_set_before_a_step():
         assert str(error) == "the run was aborted on rank 0: the run was cancelled"
 
 
+def test_a_rank_that_the_event_takes_away_is_lost_to_all():
+    events = [AbortEvent(), AbortEvent()]
+
+    def work(ranks):
+        ranks.barrier()
+        if ranks.rank == 1:
+            events[1].set("it is closing", lost=True)
+            events[1].set("the run was cancelled")  # too late
+        barriers(ranks)
+
+    for error in Threads(2, work, aborted=events).join():
+        assert type(error) is RankLost
+        assert error.rank == 1
+        assert str(error) == "it is closing"
+
+
 def test_the_event_ends_ranks_that_still_wait_for_others_to_come():
     """Rank 2 listens and does not come; rank 0 is told to stop, and rank 1 hears of it from that."""
     event, token, errors = AbortEvent(), secrets.token_bytes(32), [None] * 2
