@@ -211,9 +211,15 @@ def check_dtype(frame: Any, name: str, declared: Any, where: str) -> None:
     given, wanted = value_type(frame[name].dtype), value_type(declared)
     if given is not None and wanted is not None and given != wanted:
         raise InvalidEdges(
-            f"column {name!r} is {frame[name].dtype} in {where} but the frame declares "
-            f"{declared}; cast every partition to one type first, with .astype({{{name!r}: ...}})"
+            f"column {name!r} is {_in_words(frame[name].dtype)} in {where} but the frame declares "
+            f"{_in_words(declared)}; cast every partition to one type first, with "
+            f".astype({{{name!r}: ...}})"
         )
+
+
+def _in_words(dtype: Any) -> str:
+    """A dtype, with that of its categories: of those that Dask has not read it declares text."""
+    return f"{dtype} of {dtype.categories.dtype}" if hasattr(dtype, "categories") else str(dtype)
 
 
 def refuse_weights(weight: Any, name: str, where: str) -> None:

@@ -34,12 +34,8 @@ def pieces(frame: Any) -> list[Piece] | None:
     None unless the frame is nothing but ``read_parquet`` and a choice of columns: what filters,
     renames or computes goes through the frame's own partitions, as does what cuDF reads.
     """
-    from dask.dataframe.dask_expr.io.parquet import ReadParquet
-
-    if on_device(frame):
-        return None
-    expr = frame.expr.simplify()
-    if not isinstance(expr, ReadParquet) or expr.filters or expr.operand("_series"):
+    expr = None if on_device(frame) else _reading(frame)
+    if expr is None or expr.filters or expr.operand("_series"):
         return None
     chosen = expr.operand("_partitions")
     if hasattr(expr, "fragments"):
@@ -67,6 +63,22 @@ def pieces(frame: Any) -> list[Piece] | None:
     if chosen is not None or not set(frame.columns) <= stored:
         return None  # some partitions only, or columns that stand in folder names
     return [Piece(p.path, p.row_groups, _remote(p.filesystem)) for p in found]
+
+
+def given_path(frame: Any) -> Any:
+    """What ``read_parquet`` was given, of a frame that has `pieces`."""
+    return _reading(frame).operand("path")
+
+
+def _reading(frame: Any) -> Any:
+    """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
+    from dask.dataframe.dask_expr._expr import Projection
+    from dask.dataframe.dask_expr.io.parquet import ReadParquet
+
+    expr = frame.expr.simplify()
+    if isinstance(expr, Projection):  # columns in another order than in the files
+        expr = expr.frame
+    return expr if isinstance(expr, ReadParquet) else None
 
 
 def split(found: Sequence[Piece], enough: int) -> list[Piece]:

@@ -28,7 +28,7 @@ def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
         for piece in found:
             path = Path(piece.path).resolve()
             files[str(path)] = _state(path) or [0, 0]
-        given = frame.expr.simplify().operand("path")
+        given = parquet.given_path(frame)
         if isinstance(given, (str, Path)):
             path_or_pattern = os.path.abspath(given)
             listed[path_or_pattern] = _listed(path_or_pattern)

@@ -7,6 +7,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 
+import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.io.read import read_parquet
 
@@ -83,3 +84,16 @@ def test_a_file_that_may_not_be_read_is_not_called_incomplete(here):
     with pytest.raises(errors.UnreadableParquet, match="Permission denied") as caught:
         read_parquet("a1.parquet")
     assert "complete" not in str(caught.value)
+
+
+def test_columns_may_stand_in_another_order_in_the_files(tmp_path):
+    """Footers tell the rows then too, and a saved graph the files that it was built from."""
+    path = tmp_path / "edges.parquet"
+    EDGES[["dst", "src"]].to_parquet(path)
+    graph = dd.read_parquet(path).graph()
+    assert graph.explain().rows == 2
+    assert graph.bfs(0).compute()["distance"].tolist() == [0, 1, 2]
+    graph.save(tmp_path / "saved")
+    EDGES[["dst", "src"]].head(1).to_parquet(path)
+    with pytest.raises(errors.InvalidSavedGraph, match="written again"):
+        dg.load(tmp_path / "saved")
