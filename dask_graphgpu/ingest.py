@@ -13,7 +13,7 @@ from dask.delayed import delayed
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.edges import read_edges
+from dask_graphgpu.io.edges import no_edges, read_edges
 from dask_graphgpu.io.frames import on_device
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
@@ -234,7 +234,10 @@ def read_parquet_edges(
     schema: EdgeSchema,
     carried: tuple[str, ...],
 ) -> list[EdgeChunk]:
-    """Edges of Parquet files, read on the threads; ``columns`` are those of the frame."""
+    """Edges of Parquet files, read on the threads; ``columns`` are those of the frame.
+
+    Of files without rows one chunk without edges, which says what they would carry.
+    """
     strings = _strings(schema)
     pieces = parquet.split(found, 2 * num_threads())
 
@@ -247,4 +250,4 @@ def read_parquet_edges(
         return united(chunks)
 
     blocks = for_blocks(read, np.arange(len(pieces) + 1))
-    return [chunk for block in blocks for chunk in block]
+    return [chunk for block in blocks for chunk in block] or [no_edges(schema, carried)]

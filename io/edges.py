@@ -45,7 +45,7 @@ def read_edges(
     require_columns(frame, names)
     declared = dict(schema.dtypes)
     if not len(frame):  # readers give empty partitions any dtype
-        return _empty(schema, columns, declared)
+        return no_edges(schema, columns)
     for name in names:
         check_dtype(frame, name, declared[name], where)
     source = [id_array(frame[name], name, where) for name in schema.source]
@@ -248,7 +248,8 @@ def _narrowed(weight: np.ndarray) -> np.ndarray:
     return weight.astype(np.uint32 if weight.max() < 2**32 else np.int64)
 
 
-def _empty(schema: EdgeSchema, columns: Sequence[str], declared: dict[str, Any]) -> EdgeChunk:
+def no_edges(schema: EdgeSchema, columns: Sequence[str]) -> EdgeChunk:
+    """A chunk without edges, which would carry these columns."""
     none = np.empty(0, np.uint32)
     types = tuple(arrow_id_type(dtype) or pa.large_string() for dtype in schema.ids)
     table = tuple(pa.array([], t) for t in types)

@@ -214,3 +214,16 @@ def test_empty_partitions_of_another_type():
         lambda i: [empty, REPEATED][i], [0, 1], meta=REPEATED.iloc[:0], enforce_metadata=False
     )
     assert frame.graph.sssp(0).compute()["distance"].tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_parquet_without_rows(tmp_path, ranks):
+    """What edges would carry is known: weights are of the type that the files have."""
+    import dask.dataframe as dd
+
+    edges = REPEATED.astype({"weight": "float64"})
+    edges.iloc[:0].to_parquet(tmp_path / "edges.parquet")
+    vertices = pd.DataFrame({"vertex": [0, 1]})
+    graph = dd.read_parquet(tmp_path / "edges.parquet").graph(vertices=vertices, ranks=ranks)
+    assert graph.sswp(0).compute()["width"].isna().tolist() == [False, True]
+    assert len(graph.shortest_path(0, 0).compute()) == 0
