@@ -18,15 +18,15 @@ from dask_graphgpu import errors
     data=st.data(),
     weighted=st.booleans(),
     order=st.sampled_from(["input", "degree"]),
+    duplicates=st.sampled_from(["auto", "keep"]),
     ranks=st.sampled_from([1, *RANKS]),
 )
-def test_path_is_one_and_the_shortest(graph, data, weighted, order, ranks):
+def test_path_is_one_and_the_shortest(graph, data, weighted, order, duplicates, ranks):
     weighted = weighted and graph.weight is not None
     source, target = (data.draw(st.integers(0, graph.n - 1)) for _ in range(2))
     ends = graph.ids[source], graph.ids[target]
-    call = graph.graph(order=order, ranks=ranks).shortest_path(
-        *ends, weighted=None if weighted else False
-    )
+    built = graph.graph(order=order, duplicates=duplicates, ranks=ranks)
+    call = built.shortest_path(*ends, weighted=None if weighted else False)
     edges = graph.edges if weighted else [edge[:2] for edge in graph.edges]
     wanted = oracles.dijkstra(graph.n, edges, source, directed=graph.directed)
     if target not in wanted:
@@ -47,6 +47,16 @@ def test_path_is_one_and_the_shortest(graph, data, weighted, order, ranks):
     else:
         assert list(found.columns) == ["src", "dst", "distance"]
         assert all(pair in least for pair in zip(came, went, strict=True))
+
+
+@pytest.mark.parametrize("ranks", [1, *RANKS])
+def test_of_edges_that_are_kept_it_has_the_lightest(ranks):
+    edges = pd.DataFrame({"src": [0, 0, 0, 1], "dst": [1, 1, 1, 2], "weight": [5, 1, 3, 2]})
+    graph = edges.graph(duplicates="keep", ranks=ranks).persist()
+    for _ in range(2):  # the second is searched for from both ends
+        found = graph.shortest_path(0, 2)
+        assert found["weight"].tolist() == [1, 2]
+        assert found["distance"].tolist() == [1, 3]
 
 
 def test_predecessors_are_those_of_sssp():

@@ -185,6 +185,12 @@ def test_a_path_reads_the_pages_that_it_needs(limited, tmp_path):
     assert read < supersteps * 16 * 4096
 
 
+def test_a_path_has_the_lightest_of_edges_that_are_kept(edges, limited, tmp_path):
+    limits = limited | {"graphgpu.host-memory-limit": "3MB"}
+    twice = pd.concat([edges.assign(weight=edges["weight"] + 1), edges])
+    same(lambda: twice.graph(duplicates="keep").shortest_path(3, 990), limits, tmp_path, rtol=0)
+
+
 def test_parquet_and_persist(edges, limited, tmp_path):
     folder = tmp_path.parent / f"{tmp_path.name}-edges"
     dd.from_pandas(edges, npartitions=5).to_parquet(folder)

@@ -15,7 +15,7 @@ from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_row
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rows import Rows
-from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.view import View, lightest
 
 
 class PagedRows(Rows):
@@ -101,8 +101,8 @@ class PagedView(View):
         weights = np.empty(len(sources), rows.arrays["column weight"].dtype)
         ends = zip(order.tolist(), spans.tolist(), strict=True)
         for (i, (lo, hi)), held in zip(ends, Window(rows.arrays).over(spans), strict=True):
-            at = lo + np.searchsorted(held["neighbours"][lo:hi], destinations[i])
-            weights[i] = held["column weight"][at]
+            is_it = held["neighbours"][lo:hi] == destinations[i]
+            weights[i] = held["column weight"][lo + lightest(is_it, held["column weight"][lo:hi])]
         return weights
 
     def simple(self) -> View:
