@@ -185,6 +185,12 @@ def test_a_path_reads_the_pages_that_it_needs(limited, tmp_path):
     assert read < supersteps * 16 * 4096
 
 
+def test_ids_that_span_their_type(edges, limited, tmp_path):
+    limits = limited | {"graphgpu.host-memory-limit": "950kB"}
+    narrow = (edges[["src", "dst"]] % 256 - 128).astype("int8")
+    same(lambda: narrow.graph().bfs(5), limits, tmp_path, rtol=0)
+
+
 def test_a_path_has_the_lightest_of_edges_that_are_kept(edges, limited, tmp_path):
     limits = limited | {"graphgpu.host-memory-limit": "3MB"}
     twice = pd.concat([edges.assign(weight=edges["weight"] + 1), edges])
