@@ -233,7 +233,8 @@ class _Finder:
 def _offsets(values: np.ndarray, first: int) -> np.ndarray:
     """Distances of ascending integers from the first, without a look at the sign."""
     away = values - values.dtype.type(first)  # which may wrap
-    return away.view(f"u{away.itemsize}").astype(np.uint64)
+    unsigned: np.ndarray = away.view(f"u{away.itemsize}")
+    return unsigned.astype(np.uint64)
 
 
 def _cast(names: Names, types: tuple[pa.DataType, ...]) -> Names:
