@@ -1,5 +1,4 @@
-// Stretches of edges along which all vertices send: without lists, and without a look at who is
-// active.
+// Stretches of edges that are read as they lie, without lists: where all vertices send, or most.
 //
 // Macros  WORD_BITS: of an edge's word, where these stand one after the other; else 0. Then there
 //         is room up to a multiple of TAKEN edges.
@@ -123,24 +122,50 @@ __device__ __forceinline__ bool for_piece(const Stretch &stretch, uint64 n, uint
     return good;
 }
 
-// All vertices send along the edges of two stretches, of which one lies elsewhere and is slower:
-// their pieces take turns, so that the link is at work all the time.
-extern "C" __global__ void __launch_bounds__(256)
-    push_all(Run here, Stretch resident, Run there, Stretch brought, const MESSAGE *emitted,
-             MESSAGE *messages, uint8 *received, int64 size) {
-    RunControl *control = here.control;
+// Two stretches, of which one lies elsewhere and is slower: their pieces take turns, so that the
+// link is at work all the time. Calls `held` and `brought` for their edges.
+template <typename Held, typename Brought>
+__device__ __forceinline__ void for_stretches(const Run &run, const Stretch &resident,
+                                              const Stretch &others, uint64 size, Held held,
+                                              Brought brought) {
+    RunControl *control = run.control;
     if (control->done)
         return;
-    uint64 n = here.num_vertices, held = resident.pieces(size), all = held + brought.pieces(size);
+    uint64 n = run.num_vertices, kept = resident.pieces(size), all = kept + others.pieces(size);
     bool good = true;
     for (uint64 i = warp_rank(); i < all; i += num_warps()) {
-        uint64 before = i * (all - held) / all; // of those brought
-        if ((i + 1) * (all - held) / all > before)
-            good &= for_piece(brought, n, size, before, Send{there, emitted, messages, received});
+        uint64 before = i * (all - kept) / all; // of the others
+        if ((i + 1) * (all - kept) / all > before)
+            good &= for_piece(others, n, size, before, brought);
         else
-            good &=
-                for_piece(resident, n, size, i - before, Send{here, emitted, messages, received});
+            good &= for_piece(resident, n, size, i - before, held);
     }
     if (!good)
         control->bad = BAD_COMPUTE;
+}
+
+// All vertices send.
+extern "C" __global__ void __launch_bounds__(256)
+    push_all(Run here, Stretch resident, Run there, Stretch brought, const MESSAGE *emitted,
+             MESSAGE *messages, uint8 *received, int64 size) {
+    for_stretches(here, resident, brought, size, Send{here, emitted, messages, received},
+                  Send{there, emitted, messages, received});
+}
+
+struct SendActive {
+    Send send;
+    const uint8 *active;
+
+    __device__ __forceinline__ bool operator()(ID u, ID v, EDGE e) const {
+        return !active[u] || send(u, v, e);
+    }
+};
+
+// The active vertices do. Edges of the others are read as well.
+extern "C" __global__ void __launch_bounds__(256)
+    push_in_order(Run here, Stretch resident, Run there, Stretch brought, const MESSAGE *emitted,
+                  MESSAGE *messages, uint8 *received, int64 size, const uint8 *active) {
+    for_stretches(here, resident, brought, size,
+                  SendActive{{here, emitted, messages, received}, active},
+                  SendActive{{there, emitted, messages, received}, active});
 }

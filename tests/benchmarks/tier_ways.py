@@ -112,15 +112,35 @@ class Limited(Transfer):
             subgraph.bring_rows = watch.on_host(subgraph.bring_rows)  # type: ignore[method-assign]
             subgraph.gather = watch.on_host(subgraph.gather)  # type: ignore[method-assign]
 
-    def superstep(self, active: Any, go: Any, **named: Any) -> None:
+    def superstep(self, active: Any, go: Go, **named: Any) -> None:
         """As of `Transfer`."""
+        super().superstep(active, self._passing(go), **named)
+
+    def from_host(self, go: Go, edges: int) -> None:
+        """As of `Transfer`."""
+        super().from_host(self._passing(go), edges)
+
+    def pays_in_order(self, active: int, rows: int) -> bool:
+        """As of `Transfer`."""
+        self._active = active
+        return super().pays_in_order(active, rows)
+
+    def in_order(self, go: Go) -> None:
+        """As of `Transfer`."""
+        watch = Limited.watch
+        if watch is not None:
+            watch.over += self._active > link.MOST_GATHERED * self.tier.num_edges
+        super().in_order(self._passing(go))
+
+    def _passing(self, go: Go) -> Go:
+        """Count a superstep, or give it up; what is called in it, watched."""
         Limited.passed += 1
         if Limited.passed == 2:
             Limited._until = time.perf_counter() + Limited.limit
         if Limited.passed > 2 and time.perf_counter() > Limited._until:
             raise TooLong
         watch = Limited.watch
-        super().superstep(active, go if watch is None else watch.timed("compute", go), **named)
+        return go if watch is None else watch.timed("compute", go)
 
     def whole(self, go: Go, *, ahead: bool) -> None:
         """As of `Transfer`: a superstep in which all edges are gone along."""

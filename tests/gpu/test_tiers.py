@@ -1,5 +1,7 @@
 """Programs over edges of which only some fit the limit of device memory: as the CPU engine."""
 
+from unittest import mock
+
 import dask
 import numpy as np
 import pandas as pd
@@ -12,9 +14,10 @@ from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, tiered
 from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits, link
+from dask_graphgpu.engine.tiered import limits, link, supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
+from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.errors import (
     EngineUnavailable,
     IntegerOverflow,
@@ -30,6 +33,8 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 WAYS = ["auto", "stream", "zero-copy", "compact"]
+# What the engine takes where most edges are of active vertices, and where few are: here always.
+READS = ["in order", "from host"]
 # Of the edges: the least that is possible, some, all.
 SHARES = [0, 0.4, 1]
 
@@ -44,12 +49,19 @@ def limited(program, view, share, way, **arguments):
 
 
 def ran(program, view, share, way, **arguments):
+    if way in READS:
+        few = 2**40 if way == "from host" else -1
+        with (
+            mock.patch.object(supersteps, "FEW", few),
+            mock.patch.object(Transfer, "pays_in_order", return_value=way == "in order"),
+        ):
+            return ran(program, view, share, "auto", **arguments)
     report = Report("test")
     with limited(program, view, share, way, **arguments):
         return tiered.run(program, view, report=report, **arguments), report
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, *READS])
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_programs(name, way):
     program, arguments, rtol = BUILT_IN[name]
@@ -60,7 +72,7 @@ def test_built_in_programs(name, way):
             same(found, expected, rtol=max(rtol, 1e-9) if rtol else 0.0)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, *READS])
 @pytest.mark.parametrize("name", CUSTOM)
 def test_custom_programs(name, way):
     program, arguments = CUSTOM[name]
@@ -90,7 +102,7 @@ def test_shapes(shape, way):
         same(ran(program, view, share, way, max_supersteps=60, exact_supersteps=True)[0], labels)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, *READS])
 @pytest.mark.parametrize("seed", range(12))
 def test_small_graphs(seed, way, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
@@ -103,7 +115,7 @@ def test_small_graphs(seed, way, monkeypatch):
 
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("weight", ["uint8", "int64", "float32", "float64"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, *READS])
 def test_widths(way, weight, ids):
     view = graph(weight=weight, ids=ids).view()
     given = {"sources": [0], "max_supersteps": 300}
@@ -248,6 +260,22 @@ def test_the_cheapest_way():
     many = np.full(100, 8_000_000), np.full(100, 60)
     found = link.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)
     assert found == ["zero-copy"] * 100
+
+
+def test_reading_in_order_pays():
+    """Where most edges are of active vertices, and segments are too short to be streamed fast."""
+    rates = link.Rates(copies=54e9, reads=48e9, gathers=5e9)
+    edges = 4_000_000
+
+    def by_rows(active, rows):
+        return link.reads_of_rows(edges, active, rows, 4, 1, rates)
+
+    in_order = link.reads_in_order(edges, 4, rates)
+    assert in_order < by_rows(edges, 300_000)
+    assert in_order < by_rows(3_200_000, 300_000)
+    assert in_order > by_rows(400_000, 30_000)
+    assert in_order < link.streams(np.full(50, 80_000), 4, rates)
+    assert in_order > link.streams(np.full(1, edges), 4, rates)
 
 
 def test_a_link_that_others_were_at_is_measured_again(monkeypatch):

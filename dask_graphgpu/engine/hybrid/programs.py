@@ -186,7 +186,7 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
     from dask_graphgpu.engine.hybrid.speeds import alpha, read_alone, streams, streams_of_disk
     from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
-    from dask_graphgpu.engine.tiered.rounds import FEW
+    from dask_graphgpu.engine.tiered.supersteps import FEW
 
     resident, edges, on_disk = cut.resident, binding.send.num_edges, disk.is_on_disk(binding.send)
     rest = edges - resident

@@ -115,10 +115,15 @@ class SharingSupersteps(TieredSynchronous):
     def _bring(self, run: Any, push: Go) -> None:
         self._pushed: Pushed | None = None
         self._known.record(cupy.cuda.get_current_stream())
+        self._noted(self._control)  # which the CPU may have gone on from
         super()._bring(run, push)
         working, self._working = self._working, None
         if working is not None:
             self._take(run, working.result())
+
+    @property
+    def _may_read(self) -> bool:
+        return self.dispatch not in ("cpu", "alternate") and super()._may_read
 
     def _lend(self, pages: Pages) -> bool:
         """Have the CPU begin to take pages, where it is worth it."""

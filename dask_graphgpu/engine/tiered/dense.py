@@ -13,33 +13,20 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bits_in_order
-from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import PIECE, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Moved, Transfer
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
-
-# Edges that a warp takes at once, and blocks on a multiprocessor.
-PIECE, _BLOCKS = 256, 8
-
-# The rate of reads here over that of the kernel that measures: 50.3 and 48.2 GB/s on an H200.
-_IN_ORDER = 1.04
-
-# Seconds of the host for a segment that is streamed: a copy, four events and a launch; and of the link
-# between two of them.
-_PART, _BETWEEN = 38e-6, 15e-6
 
 
 def prepared(
@@ -91,10 +78,9 @@ def bytes_of_edge(binding: Binding) -> float:
 
 def _faster(cut: Cut, edge: float, rates: link.Rates) -> str:
     """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
-    lengths = np.diff(cut.bounds)
-    streamed = np.maximum(lengths * edge / rates.copies + _BETWEEN, _PART).sum()
-    read = (cut.num_edges - cut.without_buffers().resident) * edge / (_IN_ORDER * rates.reads)
-    return "zero-copy" if read < streamed else "stream"
+    beyond = cut.num_edges - cut.without_buffers().resident
+    streamed = link.streams(np.diff(cut.bounds), edge, rates)
+    return "zero-copy" if link.reads_in_order(beyond, edge, rates) < streamed else "stream"
 
 
 class Dense(TieredSynchronous):
@@ -103,7 +89,6 @@ class Dense(TieredSynchronous):
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
         self._before, self._follows = 0, True
-        self._launches: dict[tuple[int, int], Callable[[], None]] = {}
 
     def _lists(self) -> tuple[Any, ...]:
         return ()
@@ -132,7 +117,7 @@ class Dense(TieredSynchronous):
     def _bring(self, run: Any, push: Go) -> None:
         self.transfer.whole(push, ahead=self._follows)
 
-    def _push(
+    def _launches(
         self,
         run: Any,
         columns: Mapping[str, str],
@@ -141,25 +126,10 @@ class Dense(TieredSynchronous):
         lo: int,
         hi: int,
         way: str,
-    ) -> None:
-        """Push along what was brought, and as large a share of the resident edges."""
-        key = lo, begins["neighbours"]  # a segment, in one of the buffers
-        if key not in self._launches:
-            self._launches[key] = self._prepared(run, columns, offsets, begins, lo, hi, way)
-        self._launches[key]()
-
-    def _prepared(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> Callable[[], None]:
+    ) -> list[Callable[[], None]]:
+        """Along what was brought, and as large a share of the resident edges."""
         tier = self.arrays.tier
-        resident, here = tier.cut.resident, tier.on_device()
+        resident = tier.cut.resident
 
         def share(edge: int) -> int:
             """How many of the resident edges are gone along before one of the others is."""
@@ -171,16 +141,7 @@ class Dense(TieredSynchronous):
         else:
             until = resident if hi == tier.num_edges else share(hi)
             held, brought = (share(lo), until), (lo, hi)
-        given: list[Any] = []
-        for places, (first, last) in ((here, held), (begins, brought)):
-            along = run.copy()
-            for name, member in columns.items():
-                along[member] = address(places[name])
-            given += [along, struct([offsets, address(places["neighbours"]), first, last])]
-        pieces = -(-(hi - lo + held[1] - held[0]) // PIECE) + 2
-        blocks = min(-(-pieces * 32 // 256), launch.num_multiprocessors() * _BLOCKS)
-        into = (self.emitted_or_none, self.messages, self.received, np.int64(PIECE))
-        return self._launch("push_all", blocks, *given, *into)
+        return [self._along("push_all", run, columns, offsets, held, begins, brought)]
 
     def _report(self, control: dict[str, int]) -> None:
         tier, done = self.arrays.tier, control["completed"] - self._before

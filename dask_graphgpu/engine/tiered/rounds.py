@@ -18,7 +18,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import FEW, THREADS, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 from dask_graphgpu.report import Report
 
@@ -30,9 +30,6 @@ _MOST_AHEAD = 16
 
 # Edges of a local round that is left to one launch with others before and behind, and rounds of that.
 _SMALL, _MOST_SMALL = 1 << 18, 4096
-
-# Edges of a frontier that is gone on from where all edges lie, until a round has more.
-FEW = 1 << 16
 
 # Of program_tiers.cuh: a vertex that has something to send.
 _WAITS = 1
@@ -211,22 +208,10 @@ class ResidentFirst(_Rounds):
         self._everywhere = cupy.zeros(len(LOCAL), np.int64)  # of rounds over all edges
         self._few_sent = 0  # edges of frontiers from which these went on
 
-    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
-        control = super()._begin(limit, before)
-        self._frontier_edges = control["active_edges"]
-        return control
-
-    def _looked(self) -> dict[str, int]:
-        control = super()._looked()
-        self._frontier_edges = control["active_edges"]
-        return control
-
     @property
-    def _has_few(self) -> bool:
-        """Whether the frontier is left to a kernel that reads edges where they lie."""
-        tier, may_read = self.arrays.tier, self.transfer.reads
-        rest = tier.cut.resident < tier.num_edges
-        return rest and may_read and self._frontier_edges <= FEW
+    def _may_read(self) -> bool:
+        tier = self.arrays.tier
+        return self.transfer.reads and tier.cut.resident < tier.num_edges
 
     def _creep(self, run: Any) -> None:
         """Rounds over all edges, on the host, as long as they have few."""

@@ -28,6 +28,15 @@ _READ = (1, SEPARATORS[1])
 # Blocks on a multiprocessor that look for active vertices of a part, and that push.
 _LISTING, _PUSHING = 16, 8
 
+# Edges that a warp takes at once where it goes along them as they lie.
+PIECE = 256
+
+# Edges of a frontier that is gone on from where all edges lie, without a look at which segments they are in.
+FEW = 1 << 16
+
+# Parts whose launches are remembered: of a run of many supersteps they may all differ.
+_MOST_KNOWN = 1024
+
 
 class TieredSynchronous(Synchronous):
     """A run in supersteps that push, as `Synchronous` where each does."""
@@ -39,6 +48,8 @@ class TieredSynchronous(Synchronous):
         super().__init__(arrays, report)
         self.transfer = transfer
         self.lists = self._lists()
+        self._prepared: dict[tuple[int, int, int, str], list[Callable[[], None]]] = {}
+        self._frontier_edges = self._frontier = 0  # as of the last look at the device
 
     def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
@@ -46,6 +57,17 @@ class TieredSynchronous(Synchronous):
             return super().run(limit, exact, kept)
         finally:
             self.transfer.close()
+
+    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
+        return self._noted(super()._begin(limit, before))
+
+    def _looked(self) -> dict[str, int]:
+        return self._noted(super()._looked())
+
+    def _noted(self, control: dict[str, int]) -> dict[str, int]:
+        """Note what the next superstep will go along."""
+        self._frontier_edges, self._frontier = control["active_edges"], control["num_active"]
+        return control
 
     def _lists(self) -> tuple[Any, ...]:
         """Room for the active vertices of a part, by how many edges they have there."""
@@ -79,6 +101,7 @@ class TieredSynchronous(Synchronous):
     def _steps(self, stops: bool) -> Callable[[], None]:
         arrays, run = self.arrays, self.arrays.run("send")
         vertices, none = -(-arrays.n // THREADS), np.int64(0)
+        self._prepared.clear()  # launches of another struct Run
         before = self._next(run) if self.stages.next and not stops else []
         before += self._alone(run, self.stages.alone_before)
         if self._emits:
@@ -111,7 +134,25 @@ class TieredSynchronous(Synchronous):
 
     def _bring(self, run: Any, push: Go) -> None:
         """Have the edges of active vertices pushed along."""
-        self.transfer.superstep(self.arrays.active, push)
+        transfer, edges = self.transfer, self._frontier_edges
+        if self._has_few:
+            if edges:
+                transfer.from_host(push, edges)
+        elif self._may_read and transfer.pays_in_order(edges, self._frontier):
+            transfer.in_order(push)
+        else:
+            transfer.superstep(self.arrays.active, push)
+
+    @property
+    def _may_read(self) -> bool:
+        """Whether it is left to the run what kernels read where it lies, and there is anything."""
+        tier = self.arrays.tier
+        return self.transfer.way == "auto" and tier.cut.resident < tier.num_edges
+
+    @property
+    def _has_few(self) -> bool:
+        """Whether the frontier is left to kernels that read edges where they lie."""
+        return self._may_read and self._frontier_edges <= FEW
 
     def _push(
         self,
@@ -124,10 +165,60 @@ class TieredSynchronous(Synchronous):
         way: str,
     ) -> None:
         """Push along some edges of active vertices, as `transfer.Go`."""
+        key = begins["neighbours"], lo, hi, way
+        launches = self._prepared.get(key)
+        if launches is None or way == "compact":  # of which the rows are others each time
+            launches = self._launches(run, columns, offsets, begins, lo, hi, way)
+            if len(self._prepared) == _MOST_KNOWN:
+                self._prepared.clear()
+            self._prepared[key] = launches
+        for launched in launches:
+            launched()
+
+    def _launches(
+        self,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        begins: Mapping[str, int],
+        lo: int,
+        hi: int,
+        way: str,
+    ) -> list[Callable[[], None]]:
+        if way == "in order":
+            resident, active = self.arrays.tier.cut.resident, self.arrays.active
+            ends = (lo, resident), (resident, hi)
+            along = run, columns, offsets, ends[0], begins, ends[1]
+            return [self._along("push_in_order", *along, active)]
         here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
-        self._launch("begin_part", 1, here)()
-        self._launch("list_part", self._listing, here, lists, self.arrays.active)()
-        self._send(here, lists)
+        return [
+            self._launch("begin_part", 1, here),
+            self._launch("list_part", self._listing, here, lists, self.arrays.active),
+            self._pushing(here, lists),
+        ]
+
+    def _along(
+        self,
+        name: str,
+        run: Any,
+        columns: Mapping[str, str],
+        offsets: Any,
+        held: tuple[int, int],
+        begins: Mapping[str, int],
+        brought: tuple[int, int],
+        *more: Any,
+    ) -> Callable[[], None]:
+        """The launch of a kernel along resident edges and others, from one to another each."""
+        given: list[Any] = []
+        for places, (first, last) in (self.arrays.tier.on_device(), held), (begins, brought):
+            along = run.copy()
+            for column, member in columns.items():
+                along[member] = address(places[column])
+            given += [along, struct([offsets, address(places["neighbours"]), first, last])]
+        pieces = -(-(brought[1] - brought[0] + held[1] - held[0]) // PIECE) + 2
+        blocks = min(-(-pieces * 32 // THREADS), launch.num_multiprocessors() * _PUSHING)
+        into = (self.emitted_or_none, self.messages, self.received, np.int64(PIECE))
+        return self._launch(name, blocks, *given, *into, *more)
 
     def _part(
         self,
@@ -149,8 +240,12 @@ class TieredSynchronous(Synchronous):
 
     def _send(self, here: Any, lists: Any) -> None:
         """Push along the edges of the vertices that are listed."""
+        self._pushing(here, lists)()
+
+    def _pushing(self, here: Any, lists: Any) -> Callable[[], None]:
+        """The launch of that."""
         into = (self.emitted_or_none, self.messages, self.received)
-        self._launch("push", launch.num_multiprocessors() * _PUSHING, here, lists, *into)()
+        return self._launch("push", launch.num_multiprocessors() * _PUSHING, here, lists, *into)
 
     @property
     def _listing(self) -> int:

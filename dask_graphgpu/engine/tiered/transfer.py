@@ -24,7 +24,7 @@ class Go(Protocol):
     """Queues kernels that go along the edges ``lo`` to ``hi`` of active vertices.
 
     ``offsets`` are of rows, on the device; ``begins`` says for each array where edge 0 would be.
-    ``way`` is how they are at hand: "resident", or of `limits.WAYS`.
+    ``way`` is how they are at hand: "resident", of `limits.WAYS`, or "in order", see `Transfer.in_order`.
     """
 
     def __call__(
@@ -159,6 +159,36 @@ class Transfer:
             go(tier.offsets, tier.on_host(), resident, tier.num_edges, "zero-copy")
             self.read(tier.bytes_of(edges))
             self.moved["zero-copy"].supersteps += 1
+
+    def from_host(self, go: Go, edges: int) -> None:
+        """Have the edges of active vertices, ``edges`` in all, gone along where they lie on the host."""
+        tier = self.tier
+        go(tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy")
+        self.read(tier.bytes_of(edges))
+        self.moved["zero-copy"].supersteps += 1
+
+    def in_order(self, go: Go) -> None:
+        """Have the edges of active vertices gone along, and all read as they lie: for when most are theirs."""
+        tier = self.tier
+        go(tier.offsets, tier.on_host(), 0, tier.num_edges, "in order")
+        self.read(tier.bytes_of(tier.num_edges - tier.cut.resident))
+        self.moved["zero-copy"].supersteps += 1
+
+    def pays_in_order(self, active: int, rows: int) -> bool:
+        """Whether that is the fastest for so many active edges, of so many vertices."""
+        tier = self.tier
+        edge, beyond = tier.bytes_of_edge, tier.num_edges - tier.cut.resident
+        by_rows = link.reads_of_rows(
+            tier.num_edges, active, rows, edge, len(tier.arrays), self._rates
+        )
+        by_rows *= beyond / tier.num_edges
+        return bool(
+            link.reads_in_order(beyond, edge, self._rates) < min(by_rows, self._streamed_all)
+        )
+
+    @cached_property
+    def _streamed_all(self) -> float:
+        return link.streams(self._lengths, self.tier.bytes_of_edge, self._rates)
 
     def superstep(
         self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None, everything: bool = False
