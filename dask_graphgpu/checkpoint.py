@@ -220,19 +220,23 @@ class Keeper:
     def steps_left(self, superstep: int) -> int | None:
         """Supersteps after which it is due to write by their number; None: by the clock alone."""
         most = self.choice.supersteps
-        return None if most is None else max(self._last_superstep + most - superstep, 1)
+        if most is None or self._is_ahead:
+            return None
+        return max(self._last_superstep + most - superstep, 1)
 
     def due(self, superstep: int) -> bool:
         """Whether to write now: on ranks, when it is due on one of them."""
-        choice = self.choice
-        steps = choice.supersteps and superstep - self._last_superstep >= choice.supersteps
+        most = self.choice.supersteps
+        steps = most and superstep - self._last_superstep >= most and not self._is_ahead
         due = bool(steps or self.late())
         return due if self.ranks is None else bool(self.ranks.max(int(due)))
 
     def late(self) -> bool:
         """Whether it is due by the clock, on this rank; so it may be in the middle of a superstep."""
         seconds = self.choice.seconds
-        return seconds is not None and time.monotonic() - self._last >= seconds
+        if seconds is None or self._is_ahead:
+            return False
+        return time.monotonic() - self._last >= seconds
 
     def write(
         self, superstep: int, columns: Mapping[str, np.ndarray], aggregates: Mapping[str, Any]
@@ -268,6 +272,12 @@ class Keeper:
         """The call has its result: remove the checkpoint, but for one of a run that goes on."""
         if self._is_first and not self._is_of_another():
             folder.remove(self.path)
+
+    @property
+    def _is_ahead(self) -> bool:
+        """Whether the checkpoint to go on from is of a later program, which will read it."""
+        found = self._found
+        return found is not None and found["program number"] > self._run["program number"]
 
     @property
     def _is_first(self) -> bool:

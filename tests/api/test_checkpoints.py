@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import dask.dataframe as dd
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from kept_runs import Cut, cutting
 
 import dask_graphgpu as dg
+from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, NotConverged, OutputError
 
 ALWAYS = {"seconds": None, "supersteps": 1}
@@ -48,6 +50,21 @@ def test_paths_on_ranks_go_on(frame, tmp_path, method):
         getattr(frame.graph(ranks=2), method)("v0", checkpoint=dg.Checkpoint(path, **ALWAYS))
     found = getattr(frame.graph(ranks=3), method)("v0", checkpoint=path, resume=True)
     pd.testing.assert_frame_equal(found, wanted)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_what_runs_again_leaves_the_checkpoint_of_a_later_program(frame, tmp_path, ranks):
+    """Of several sources those before the one that was cut short are searched from again."""
+    sources, kept = ["v0", "v1"], dg.Checkpoint(tmp_path / "kept", **ALWAYS)
+    graph = frame.graph(ranks=ranks)
+    wanted = graph.sswp(sources)
+    with mock.patch.object(Keeper, "write") as write:
+        graph.sswp("v0", checkpoint=kept)
+    with pytest.raises(Cut), cutting(write.call_count // ranks + 1):
+        graph.sswp(sources, checkpoint=kept)
+    found = graph.sswp(sources, checkpoint=kept, resume=True)
+    pd.testing.assert_frame_equal(found, wanted)
+    assert not (tmp_path / "kept").exists()
 
 
 def test_more_iterations_go_on(frame, tmp_path):
