@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -46,6 +48,8 @@ class Traversal(Algorithm):
             check_number(
                 "cutoff", self.cutoff, "a number of at least 0", number and self.cutoff >= 0
             )
+            if self.cutoff > sys.float_info.max:  # an integer that no float holds
+                object.__setattr__(self, "cutoff", math.inf)
 
     @abstractmethod
     def dtype_of_values(self, schema: EdgeSchema) -> str:

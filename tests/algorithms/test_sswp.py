@@ -70,3 +70,10 @@ def test_weights_are_needed():
     edges = pd.DataFrame({"src": [0], "dst": [1]})
     with pytest.raises(errors.InvalidArgument, match="sswp needs weights"):
         edges.graph().sswp(0)
+
+
+@pytest.mark.parametrize("method", ["sssp", "sswp"])
+def test_a_cutoff_that_no_float_holds_is_infinite(method):
+    frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [0.5, 2.0]})
+    search = getattr(frame.graph(), method)
+    pd.testing.assert_frame_equal(search(0, cutoff=10**400), search(0, cutoff=float("inf")))
