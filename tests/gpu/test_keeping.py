@@ -24,8 +24,7 @@ from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
 from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits
-from dask_graphgpu.engine.tiered import rounds as tiered_rounds
+from dask_graphgpu.engine.tiered import limits, supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidCheckpoint, NotConverged
@@ -114,7 +113,7 @@ def test_another_engine_goes_on(name, order, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_edges_in_host_memory(name, rounds, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
-    monkeypatch.setattr(tiered_rounds, "FEW", -1)  # else one launch has all rounds of so few edges
+    monkeypatch.setattr(supersteps, "FEW", -1)  # else one launch has all rounds of so few edges
     program, arguments = PROGRAMS[name]
     binding = Binding(program, view(), arguments.get("constants", {}))
     in_place = program.in_place and "max_supersteps" not in arguments
@@ -159,7 +158,7 @@ def test_in_the_middle_of_a_round_that_is_shared(name, tmp_path, monkeypatch):
 
 def check_middles(name, engine, rounds, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "BLOCK", 32)
-    monkeypatch.setattr(tiered_rounds, "FEW", -1)
+    monkeypatch.setattr(supersteps, "FEW", -1)
     monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
     monkeypatch.setattr("dask_graphgpu.engine.hybrid.programs._is_gpus", lambda *_, **__: False)
     program, arguments = PROGRAMS[name]
@@ -209,7 +208,7 @@ def check_middles(name, engine, rounds, tmp_path, monkeypatch):
 def test_hybrid(name, split, tmp_path, monkeypatch):
     """It goes on from itself, and so does the CPU engine; and it goes on from that."""
     monkeypatch.setattr(limits, "BLOCK", 32)
-    monkeypatch.setattr(tiered_rounds, "FEW", -1)
+    monkeypatch.setattr(supersteps, "FEW", -1)
     monkeypatch.setattr("dask_graphgpu.engine.cpu.in_place.FEW_EDGES", 0)
     program, arguments = PROGRAMS[name]
     split, _, rounds = split.partition(", ")

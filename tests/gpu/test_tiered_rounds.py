@@ -15,7 +15,7 @@ from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hops, tiered
 from dask_graphgpu.engine.gpu import near_far as gpu_near_far
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine.tiered import limits, supersteps
 from dask_graphgpu.engine.tiered import near_far as tiered_near_far
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
@@ -36,7 +36,7 @@ DELTA = {"constants": {"threshold": 1e-10, "tolerance": 0.0}}
 @pytest.fixture(autouse=True)
 def no_frontier_of_few_edges(monkeypatch):
     """Graphs of tests have few edges; where a test asks for it, a frontier may."""
-    monkeypatch.setattr(tiered_rounds, "FEW", -1)
+    monkeypatch.setattr(supersteps, "FEW", -1)
 
 
 def limited(program, view, share, way, rounds="asynchronous", **arguments):
@@ -82,7 +82,7 @@ def test_small_graphs(way, monkeypatch):
     for seed in range(12):
         # Small rounds in launches of several, some of them, and none.
         monkeypatch.setattr(tiered_rounds, "_SMALL", (1 << 18, 20, -1)[seed % 3])
-        monkeypatch.setattr(tiered_rounds, "FEW", (1 << 16, 30, -1, 5)[seed % 4])
+        monkeypatch.setattr(supersteps, "FEW", (1 << 16, 30, -1, 5)[seed % 4])
         view = random_small(seed).view()
         for program, given in ((hops.PROGRAM, {"sources": [0]}), (CUSTOM["labels"][0], {})):
             expected = on(cpu, program, view, **given)
@@ -200,13 +200,13 @@ def test_frontiers_of_few_edges(name, way, monkeypatch):
     view = graph(directed=False).view()
     expected = on(cpu, program, view, **given)
     for few in (100, 1 << 16):
-        monkeypatch.setattr(tiered_rounds, "FEW", few)
+        monkeypatch.setattr(supersteps, "FEW", few)
         for share in (0, 0.4):
             equal(ran(program, view, share, way, "resident-first", **given)[0], expected)
 
 
 def test_a_road_network_is_left_to_the_device(monkeypatch):
-    monkeypatch.setattr(tiered_rounds, "FEW", 1 << 16)
+    monkeypatch.setattr(supersteps, "FEW", 1 << 16)
     view = grid(40, weight=np.arange(2 * 40 * 39) % 7 + 1).view()
     found, report = ran(SSSP, view, 0.4, "auto", "resident-first", sources=[0])
     equal(found, on(cpu, SSSP, view, sources=[0]))

@@ -21,7 +21,7 @@ from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.rounds import LOCAL, Asynchronous
-from dask_graphgpu.engine.tiered.transfer import Go
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go
 from dask_graphgpu.kernels.cpu.threads import at_most
 
 
@@ -168,8 +168,8 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
         """Structs Run and Push of the page, whose edges no kernel reads."""
         tier, page = self.arrays.tier, self._page
         assert page is not None
-        given = self._columns, tier.offsets, tier.on_host(), page.lo, page.hi, "stream"
-        return self._part(self._struct, *given)
+        edges = AtHand(tier.offsets, tier.on_host(), page.lo, page.hi, "stream")
+        return self._part(self._struct, edges)
 
     def _report(self, control: dict[str, int]) -> None:
         self._local += self._locally  # rounds and edges are all that is read of them now

@@ -6,7 +6,7 @@ list, and what of the next superstep can be on its way is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bits_in_order
 from dask_graphgpu.engine.tiered.supersteps import PIECE, TieredSynchronous
-from dask_graphgpu.engine.tiered.transfer import Go, Moved, Transfer
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved, Transfer
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -117,16 +117,7 @@ class Dense(TieredSynchronous):
     def _bring(self, run: Any, push: Go) -> None:
         self.transfer.whole(push, ahead=self._follows)
 
-    def _launches(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> list[Callable[[], None]]:
+    def _launches(self, run: Any, edges: AtHand) -> list[Callable[[], None]]:
         """Along what was brought, and as large a share of the resident edges."""
         tier = self.arrays.tier
         resident = tier.cut.resident
@@ -136,12 +127,10 @@ class Dense(TieredSynchronous):
             beyond = tier.num_edges - resident
             return (edge - resident) * resident // beyond // PIECE * PIECE
 
-        if way == "resident":
-            held, brought = (0, resident), (0, 0)
-        else:
-            until = resident if hi == tier.num_edges else share(hi)
-            held, brought = (share(lo), until), (lo, hi)
-        return [self._along("push_all", run, columns, offsets, held, begins, brought)]
+        if edges.way == "resident":
+            return [self._along("push_all", run, 0, resident, edges._replace(hi=0))]
+        until = resident if edges.hi == tier.num_edges else share(edges.hi)
+        return [self._along("push_all", run, share(edges.lo), until, edges)]
 
     def _report(self, control: dict[str, int]) -> None:
         tier, done = self.arrays.tier, control["completed"] - self._before

@@ -17,9 +17,10 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
+from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.supersteps import FEW, THREADS, TieredSynchronous
-from dask_graphgpu.engine.tiered.transfer import Go, Transfer
+from dask_graphgpu.engine.tiered.supersteps import THREADS, TieredSynchronous
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
 from dask_graphgpu.report import Report
 
 # Words of struct Local in program_tiers.cuh.
@@ -175,20 +176,11 @@ class Asynchronous(_Rounds):
         everything, self._loads_everything = self._loads_everything, False
         self.transfer.superstep(self.arrays.active, push, everything=everything)
 
-    def _push(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> None:
-        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+    def _push(self, run: Any, edges: AtHand) -> None:
+        here, lists = self._part(run, edges)
         self._launch("begin_rounds", 1, here, self._local)()
         self._send_waiting(here, lists)
-        if way != "zero-copy":
+        if edges.way != "zero-copy":
             self._until_settled(here, lists)
 
 
@@ -216,14 +208,14 @@ class ResidentFirst(_Rounds):
     def _creep(self, run: Any) -> None:
         """Rounds over all edges, on the host, as long as they have few."""
         arrays, tier, local = self.arrays, self.arrays.tier, self._everywhere
-        given = self._columns, tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy"
-        here, lists = self._part(run, *given)
+        every = AtHand(tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy")
+        here, lists = self._part(run, every)
         self._launch("begin_rounds", 1, here, local)()
         self._send_waiting(here, lists)
         into = (self.messages, self.received, arrays.reached, arrays.active, local)
         self._launch("apply_whole", self._listing, here, lists, tier.offsets, *into)()
         self._launch("settle_part", 1, here, local)()
-        self._small_rounds(here, lists, local, FEW)
+        self._small_rounds(here, lists, local, supersteps.FEW)
         self._few_sent += self._frontier_edges
 
     def _report(self, control: dict[str, int]) -> None:
@@ -251,19 +243,10 @@ class ResidentFirst(_Rounds):
                 self._launch("emit", vertices, run, arrays.active, self._emitted, none)()
         self.transfer.superstep(arrays.active, push, lo=resident)
 
-    def _push(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> None:
-        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+    def _push(self, run: Any, edges: AtHand) -> None:
+        here, lists = self._part(run, edges)
         self._launch("begin_rounds", 1, here, self._local)()
-        if way == "resident":
+        if edges.way == "resident":
             self._send_waiting(here, lists)
             self._until_settled(here, lists)
         else:

@@ -16,7 +16,7 @@ from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of
 from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import packing_of_rows
 from dask_graphgpu.engine.tiered.shrinking import shrinking
-from dask_graphgpu.engine.tiered.transfer import Go
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -165,9 +165,10 @@ class TieredRows:
         """
         kernel, most = self._module.kernel(name), launch.num_multiprocessors() * _PUSHING
 
-        def go(offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str) -> None:
+        def go(edges: AtHand) -> None:
+            begins, lo, hi = edges.begins, edges.lo, edges.hi
             neighbours = address(begins["neighbours"])
-            part = struct([offsets, neighbours, self.n, lo, hi, self.active])
+            part = struct([edges.offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))
             columns = [
                 np.uint64(0 if self._is_packed else address(begins[name])) for name in self._names

@@ -8,13 +8,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows
+    from dask_graphgpu.engine.tiered.transfer import AtHand
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -99,21 +99,21 @@ class _Batch:
         self._state, self._most, self._room = new_state(), 0, room
         self._number = number_listed(self._state)
 
-    def add(self, offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str) -> None:
+    def add(self, edges: AtHand) -> None:
         """List edges, as far as there is room at a time."""
-        none = np.uint64(0)
-        while lo < hi:
+        none, lo = np.uint64(0), edges.lo
+        while lo < edges.hi:
             if self._most == self._room:  # as far as is known without a look
                 self._most = int(self._number[0])
                 if 2 * self._most > self._room:
                     self._keep(self.reduced())
-            upto = min(hi, lo + self._room - self._most)
+            upto = min(edges.hi, lo + self._room - self._most)
             self._rows.along(
                 "list_part", *(() if self._weights is not None else (none,)),
                 none if self._rank is None else self._rank, np.uint32(self._directed),
                 self._low, self._high, none if self._weights is None else self._weights,
                 self._number,
-            )(offsets, begins, lo, upto, way)  # fmt: skip
+            )(edges._replace(lo=lo, hi=upto))  # fmt: skip
             self._most += upto - lo
             lo = upto
 

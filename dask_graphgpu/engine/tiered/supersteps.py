@@ -17,7 +17,7 @@ from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
 from dask_graphgpu.engine.tiered.copies import address
-from dask_graphgpu.engine.tiered.transfer import Go, Transfer
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
 from dask_graphgpu.report import Report
 
 THREADS = 256
@@ -107,7 +107,7 @@ class TieredSynchronous(Synchronous):
         if self._emits:
             before.append(self._launch("emit", vertices, run, arrays.active, self._emitted, none))
         after = [self._apply_all(run), *self._ending(run, stops)]
-        push = partial(self._push, run, self._columns)
+        push = partial(self._push, run)
 
         def step() -> None:
             for launched in before:
@@ -154,43 +154,24 @@ class TieredSynchronous(Synchronous):
         """Whether the frontier is left to kernels that read edges where they lie."""
         return self._may_read and self._frontier_edges <= FEW
 
-    def _push(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> None:
+    def _push(self, run: Any, edges: AtHand) -> None:
         """Push along some edges of active vertices, as `transfer.Go`."""
-        key = begins["neighbours"], lo, hi, way
+        key = edges.begins["neighbours"], edges.lo, edges.hi, edges.way
         launches = self._prepared.get(key)
-        if launches is None or way == "compact":  # of which the rows are others each time
-            launches = self._launches(run, columns, offsets, begins, lo, hi, way)
+        if launches is None or edges.way == "compact":  # of which the rows are others each time
+            launches = self._launches(run, edges)
             if len(self._prepared) == _MOST_KNOWN:
                 self._prepared.clear()
             self._prepared[key] = launches
         for launched in launches:
             launched()
 
-    def _launches(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> list[Callable[[], None]]:
-        if way == "in order":
-            resident, active = self.arrays.tier.cut.resident, self.arrays.active
-            ends = (lo, resident), (resident, hi)
-            along = run, columns, offsets, ends[0], begins, ends[1]
-            return [self._along("push_in_order", *along, active)]
-        here, lists = self._part(run, columns, offsets, begins, lo, hi, way)
+    def _launches(self, run: Any, edges: AtHand) -> list[Callable[[], None]]:
+        if edges.way == "in order":
+            resident = self.arrays.tier.cut.resident
+            brought = edges._replace(lo=resident)
+            return [self._along("push_in_order", run, 0, resident, brought, self.arrays.active)]
+        here, lists = self._part(run, edges)
         return [
             self._launch("begin_part", 1, here),
             self._launch("list_part", self._listing, here, lists, self.arrays.active),
@@ -198,45 +179,33 @@ class TieredSynchronous(Synchronous):
         ]
 
     def _along(
-        self,
-        name: str,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        held: tuple[int, int],
-        begins: Mapping[str, int],
-        brought: tuple[int, int],
-        *more: Any,
+        self, name: str, run: Any, lo: int, hi: int, brought: AtHand, *more: Any
     ) -> Callable[[], None]:
-        """The launch of a kernel along resident edges and others, from one to another each."""
+        """The launch of a kernel along the resident edges ``lo`` to ``hi`` and some that are brought."""
+        held = AtHand(brought.offsets, self.arrays.tier.on_device(), lo, hi, "resident")
         given: list[Any] = []
-        for places, (first, last) in (self.arrays.tier.on_device(), held), (begins, brought):
-            along = run.copy()
-            for column, member in columns.items():
-                along[member] = address(places[column])
-            given += [along, struct([offsets, address(places["neighbours"]), first, last])]
-        pieces = -(-(brought[1] - brought[0] + held[1] - held[0]) // PIECE) + 2
+        for edges in held, brought:
+            ends = edges.lo, edges.hi
+            words = address(edges.begins["neighbours"])
+            given += [self._over(run, edges), struct([edges.offsets, words, *ends])]
+        pieces = -(-(brought.hi - brought.lo + hi - lo) // PIECE) + 2
         blocks = min(-(-pieces * 32 // THREADS), launch.num_multiprocessors() * _PUSHING)
         into = (self.emitted_or_none, self.messages, self.received, np.int64(PIECE))
         return self._launch(name, blocks, *given, *into, *more)
 
-    def _part(
-        self,
-        run: Any,
-        columns: Mapping[str, str],
-        offsets: Any,
-        begins: Mapping[str, int],
-        lo: int,
-        hi: int,
-        way: str,
-    ) -> tuple[Any, Any]:
+    def _part(self, run: Any, edges: AtHand) -> tuple[Any, Any]:
         """Structs Run and Push of a part."""
+        separators = _READ if edges.way == "zero-copy" else SEPARATORS
+        neighbours, ends = address(edges.begins["neighbours"]), (edges.lo, edges.hi)
+        push = struct([edges.offsets, neighbours, *self.lists, *separators, *ends])
+        return self._over(run, edges), push
+
+    def _over(self, run: Any, edges: AtHand) -> Any:
+        """Struct Run with the columns of some edges."""
         here = run.copy()
-        for name, member in columns.items():
-            here[member] = address(begins[name])
-        separators = _READ if way == "zero-copy" else SEPARATORS
-        neighbours = address(begins["neighbours"])
-        return here, struct([offsets, neighbours, *self.lists, *separators, lo, hi])
+        for name, member in self._columns.items():
+            here[member] = address(edges.begins[name])
+        return here
 
     def _send(self, here: Any, lists: Any) -> None:
         """Push along the edges of the vertices that are listed."""

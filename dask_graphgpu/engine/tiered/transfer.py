@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import cycle, islice, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -20,16 +20,28 @@ from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report
 
 
-class Go(Protocol):
-    """Queues kernels that go along the edges ``lo`` to ``hi`` of active vertices.
+class AtHand(NamedTuple):
+    """Some edges that kernels can reach.
 
-    ``offsets`` are of rows, on the device; ``begins`` says for each array where edge 0 would be.
-    ``way`` is how they are at hand: "resident", of `limits.WAYS`, or "in order", see `Transfer.in_order`.
+    Attributes
+    ----------
+    offsets : device array
+        Of rows.
+    begins : mapping of str to int
+        Where edge 0 of each array would be.
+    lo, hi : int
+    way : str
+        How they are at hand: "resident", of `limits.WAYS`, or "in order", see `Transfer.in_order`.
     """
 
-    def __call__(
-        self, offsets: Any, begins: Mapping[str, int], lo: int, hi: int, way: str
-    ) -> None: ...
+    offsets: Any
+    begins: Mapping[str, int]
+    lo: int
+    hi: int
+    way: str
+
+
+Go = Callable[[AtHand], None]  # queues kernels that go along those of active vertices
 
 
 class Part(NamedTuple):
@@ -114,10 +126,10 @@ class Transfer:
         """
         tier = self.tier
         if not self._rest:
-            go(tier.offsets, tier.on_device(), 0, tier.num_edges, "resident")
+            go(AtHand(tier.offsets, tier.on_device(), 0, tier.num_edges, "resident"))
             return
         if self.way == "zero-copy":
-            go(tier.offsets, tier.on_host(), tier.cut.resident, tier.num_edges, self.way)
+            go(AtHand(tier.offsets, tier.on_host(), tier.cut.resident, tier.num_edges, self.way))
             return
         self._stream_all(go, ahead=ahead)
         self.moved["stream"].supersteps += 1
@@ -154,23 +166,23 @@ class Transfer:
         """
         tier, resident = self.tier, self.tier.cut.resident
         if resident:
-            go(tier.offsets, tier.on_device(), 0, resident, "resident")
+            go(AtHand(tier.offsets, tier.on_device(), 0, resident, "resident"))
         if edges:
-            go(tier.offsets, tier.on_host(), resident, tier.num_edges, "zero-copy")
+            go(AtHand(tier.offsets, tier.on_host(), resident, tier.num_edges, "zero-copy"))
             self.read(tier.bytes_of(edges))
             self.moved["zero-copy"].supersteps += 1
 
     def from_host(self, go: Go, edges: int) -> None:
         """Have the edges of active vertices, ``edges`` in all, gone along where they lie on the host."""
         tier = self.tier
-        go(tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy")
+        go(AtHand(tier.offsets, tier.on_host(), 0, tier.num_edges, "zero-copy"))
         self.read(tier.bytes_of(edges))
         self.moved["zero-copy"].supersteps += 1
 
     def in_order(self, go: Go) -> None:
         """Have the edges of active vertices gone along, and all read as they lie: for when most are theirs."""
         tier = self.tier
-        go(tier.offsets, tier.on_host(), 0, tier.num_edges, "in order")
+        go(AtHand(tier.offsets, tier.on_host(), 0, tier.num_edges, "in order"))
         self.read(tier.bytes_of(tier.num_edges - tier.cut.resident))
         self.moved["zero-copy"].supersteps += 1
 
@@ -203,7 +215,7 @@ class Transfer:
         if end > here:
             self._subgraph.find(active)
         if lo < here:
-            go(tier.offsets, tier.on_device(), lo, here, "resident")
+            go(AtHand(tier.offsets, tier.on_device(), lo, here, "resident"))
         if end == here:
             return
         rows, before = self._subgraph.found()
@@ -231,7 +243,7 @@ class Transfer:
             if streamed is not None:
                 self._streamed(*streamed, go)
             if part.way == "zero-copy":
-                go(self.tier.offsets, self.tier.on_host(), part.lo, part.hi, part.way)
+                go(AtHand(self.tier.offsets, self.tier.on_host(), part.lo, part.hi, part.way))
             elif part.way == "compact":
                 self._gathered(part, go)
         if ahead is not None:
@@ -249,10 +261,10 @@ class Transfer:
             row = self._first_row(lo)
             if row < part.hi:
                 if lo < row:
-                    go(self.tier.offsets, begins, lo, row, part.way)
+                    go(AtHand(self.tier.offsets, begins, lo, row, part.way))
                 self.pause()
                 lo = row
-        go(self.tier.offsets, begins, lo, part.hi, part.way)
+        go(AtHand(self.tier.offsets, begins, lo, part.hi, part.way))
         self._ring.release(slot)
 
     def _first_row(self, lo: int) -> int:
@@ -265,7 +277,7 @@ class Transfer:
         staged = self._subgraph.gather(slot, part.lo, part.hi, self._rates)
         begins = self._ring.send(slot, staged, part.lo, part.hi, part.lo)
         self._ring.arrive(slot)
-        go(self._subgraph.begin, begins, part.lo, part.hi, part.way)
+        go(AtHand(self._subgraph.begin, begins, part.lo, part.hi, part.way))
         self._ring.release(slot)
 
     @property
