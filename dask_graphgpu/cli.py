@@ -94,7 +94,12 @@ def _graph_options() -> list[click.Parameter]:
             default="auto",
             help="Order of vertices in memory; the answer is the same.",
         ),
-        option(["--engine"], default="auto", help="Engine that computes. Default: auto."),
+        option(
+            ["--engine"],
+            type=click.Choice(["auto", "cpu", "gpu", "hybrid", "interpreted"]),
+            default="auto",
+            help="Engine that computes. Default: auto.",
+        ),
         option(
             ["--ranks"],
             type=_number_or_text,

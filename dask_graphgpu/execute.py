@@ -51,6 +51,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         edge_columns=tuple(algorithm.edge_columns()),
         vertex_columns=tuple(algorithm.vertex_columns()),
         by=algorithm.by,
+        tells_apart=_counts_rows(algorithm, graph),
     )
     graph.check(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -76,6 +77,13 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     hurry_client()
     return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
+
+
+def _counts_rows(algorithm: Algorithm, graph: Input) -> bool:
+    """Whether it matters how many edges repeated rows of an undirected graph are."""
+    chosen = algorithm.rule if graph.layout.duplicates == "auto" else graph.layout.duplicates
+    weighted, directed = graph.schema.weight is not None, graph.schema.directed
+    return weighted and not directed and chosen in ("sum", "keep")
 
 
 def execute(

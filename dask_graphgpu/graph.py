@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
 from dask.delayed import delayed
@@ -84,9 +84,18 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
             asked = algorithm(*args, **kwargs)
         except TypeError as error:
             raise _as_called(error, name, algorithm, args, kwargs) from None
+        for flag, optional in flags.items():
+            value = getattr(asked, flag)
+            if not (isinstance(value, bool | np.bool_) or (optional and value is None)):
+                _refuse(flag, value, (True, False, *[None] * optional))
         return call(asked, self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
+    flags = {
+        field.name: "None" in str(field.type)  # whether it may be left out
+        for field in dataclasses.fields(algorithm)  # type: ignore[arg-type]
+        if str(field.type).startswith("bool")
+    }
     method.__name__ = name
     method.__qualname__ = f"Graph.{name}"
     method.__doc__ = algorithm.__doc__
@@ -125,8 +134,8 @@ class Graph:
         Weight column, integers or floats, not negative. Default: ``weight`` if there is one.
         None: no weights.
     directed : bool
-        False: an edge leads both ways. Each may be given once or in both directions, with the same
-        answer.
+        False: an edge leads both ways. Each may be given once or, with the same weight, in both
+        directions, with the same answer; with other weights these are two edges.
     vertices : frame, optional
         A frame with the id column (``vertex``, ``id`` or the source column's name; several id
         columns under the source columns' names). Keeps vertices without edges, and carries
@@ -378,4 +387,8 @@ def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
 
 def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
-        raise InvalidArgument(f"{name}={value!r}; allowed are {', '.join(map(repr, allowed))}")
+        _refuse(name, value, allowed)
+
+
+def _refuse(name: str, value: Any, allowed: tuple[Any, ...]) -> NoReturn:
+    raise InvalidArgument(f"{name}={value!r}; allowed are {', '.join(map(repr, allowed))}")

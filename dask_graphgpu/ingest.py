@@ -28,12 +28,22 @@ from dask_graphgpu.partition.partition import Partition
 
 @dataclass(frozen=True)
 class Needs:
-    """What an algorithm reads of a graph, and how its rows are best built."""
+    """What an algorithm reads of a graph, and how its rows are best built.
+
+    ``tells_apart`` : whether the weight is read, though nothing is made of it, because two rows in opposite
+    directions are one undirected edge where their weights are the same, and else two.
+    """
 
     weight: bool = False
     edge_columns: tuple[str, ...] = ()
     vertex_columns: tuple[str, ...] = ()
     by: str = "source"
+    tells_apart: bool = False
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Columns that an edge carries, by the names that they have there."""
+        return (*(["weight"] if self.weight or self.tells_apart else []), *self.edge_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +67,7 @@ class ValueFrame:
 
 def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
     """The frame with only the columns that are needed."""
-    weight = [schema.weight] if needs.weight else []
+    weight = [schema.weight] if needs.weight or needs.tells_apart else []
     names = dict.fromkeys([*schema.source, *schema.destination, *weight, *needs.edge_columns])
     return frame[list(names)]
 
@@ -78,8 +88,7 @@ def ingest(
     """
     # Layers are found along the edges.
     layout = replace(layout, by="source" if layout.layered else needs.by)
-    carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
-    edges = edge_frame(frame, schema, needs)
+    carried, edges = needs.carried, edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     vertex_chunks = (
         []
@@ -176,7 +185,7 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
         rows = parquet.num_rows(found)
     else:
         rows = len(edges)
-    carried = 8 * (int(needs.weight) + len(needs.edge_columns))
+    carried = 8 * len(needs.carried)
     size = paged_limits.in_memory_bytes(rows, carried, directed=schema.directed)
     if size <= limits.memory:
         return None

@@ -174,7 +174,7 @@ class Frames:
         spread = self._spread(needs, engine)
         if spread is None:
             limits = self.limits(needs)
-            return plan if limits is None else on_disk(plan, limits, _carried(needs))
+            return plan if limits is None else on_disk(plan, limits, len(needs.carried))
         return replace(plan, ranks=spread.ranks or num_workers(), why_ranks=spread.why)
 
     def _vertex_frames(self) -> list[Any]:
@@ -291,11 +291,6 @@ class BuiltOnRanks(_Kept):
             "the graph is built on several ranks, where it stays: saved is, and built on another "
             "number of ranks, the graph of its frame"
         )
-
-
-def _carried(needs: Needs) -> int:
-    """Columns that an edge carries."""
-    return int(needs.weight) + len(needs.edge_columns)
 
 
 def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout) -> None:

@@ -105,9 +105,9 @@ class BeliefPropagation(Iterated):
     the coupling; its eigenvectors make K systems of one number a vertex of it. These iterations
     converge when the sums of c + a (of magnitudes) at each vertex are below 1, for one homophily
     when h < 1 / (2 + 2 * largest degree); where they are not, the spectral radius is estimated by
-    power iteration and has to be below 1. Repeated rows are edges of their own. Cost: O(E) an
-    iteration and an eigenvalue of the coupling that is not 0, and up to 200 times that for the
-    estimate.
+    power iteration and has to be below 1. Repeated rows are edges of their own; a self-loop is
+    two of a directed graph, and one of an undirected graph. Cost: O(E) an iteration and an eigenvalue
+    of the coupling that is not 0, and up to 200 times that for the estimate.
     """
 
     priors: Any

@@ -147,10 +147,10 @@ class BetweennessCentrality(_Betweenness):
 
     Notes
     -----
-    Of repeated edges the lightest counts once. Values are those of NetworkX, up to rounding; with
-    one source, its own is NaN. Cost: O(V + E) a source, with weights O(E log V); sources are worked
-    on side by side, by all threads (on the GPU those of small graphs, and with weights one after
-    another), on several ranks up to 16 at once.
+    Of repeated edges the lightest counts once (with ``duplicates="keep"`` each is a path of its own).
+    Values are those of NetworkX, up to rounding; with one source, its own is NaN. Cost: O(V + E) a
+    source, with weights O(E log V); sources are worked on side by side, by all threads (on the GPU
+    those of small graphs, and with weights one after another), on several ranks up to 16 at once.
     """
 
     _: KW_ONLY
@@ -213,8 +213,8 @@ class EdgeBetweennessCentrality(_Betweenness):
 
     Notes
     -----
-    Of repeated edges the lightest counts, once. Values are those of NetworkX, up to rounding. Cost:
-    as `betweenness_centrality`, and 8 bytes an edge and thread.
+    Repeated edges and cost are as of `betweenness_centrality`, and 8 bytes an edge and thread. Values are
+    those of NetworkX, up to rounding.
     """
 
     name = "edge_betweenness_centrality"

@@ -26,7 +26,8 @@ class LabelPropagation(Algorithm):
     In every iteration all vertices take, at the same time, the label that most of their neighbours
     have; of several the smallest, in the order of the user's ids. In a directed graph out- and
     in-edges count, and neighbours with an edge in each direction twice. Repeated edges count once
-    and self-loops not at all; a vertex without neighbours keeps its label.
+    (with ``duplicates="keep"`` each) and self-loops not at all; a vertex without neighbours keeps its
+    label.
 
     Parameters
     ----------

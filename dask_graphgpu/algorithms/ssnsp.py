@@ -57,8 +57,8 @@ class SSNSP(Traversal):
     Notes
     -----
     c(source) = 1, c(v) = sum of c(u) over edges u -> v with d(u) + 1 = d(v). Repeated edges count
-    once, weights are not read. Cost: a breadth-first search, and one more look at every edge of the
-    reached vertices: O(V + E).
+    once (with ``duplicates="keep"`` each), weights are not read. Cost: a breadth-first search, and one
+    more look at every edge of the reached vertices: O(V + E).
     """
 
     _: KW_ONLY

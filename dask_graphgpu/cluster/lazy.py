@@ -40,8 +40,7 @@ def build(
     Equal arguments give equal keys, so results computed together share one build.
     """
     layout = replace(layout, by="source")  # a rank has rows of both directions
-    carried = (*(["weight"] if needs.weight else []), *needs.edge_columns)
-    edges = edge_frame(frame, schema, needs)
+    carried, edges = needs.carried, edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     recipe = Recipe(schema, carried, layout, partitioner)
     pieces = parquet.pieces(edges) if is_dask_collection(edges) else None

@@ -16,6 +16,7 @@ from dask_graphgpu.io import parquet
 
 # Building takes at most about this many times the bytes of the columns that are read.
 _NEED = 3
+_THREADS = 256  # ranks of one process, at most: more than anybody has cores for
 _TEXT = 24  # bytes taken for a string, of which footers say only how it is encoded
 
 
@@ -59,6 +60,8 @@ def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread 
     ------
     EngineUnavailable
         A number of ranks is asked for, and the engine runs on one only.
+    InvalidArgument
+        More ranks than threads of this process may be, and no cluster.
     """
     if engine in ("hybrid", "interpreted"):
         if asked and ranks not in ("auto", 1):
@@ -70,6 +73,11 @@ def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread 
         return None
     timeouts = config.get("start-timeout"), config.get("idle-timeout")
     if isinstance(ranks, int):
+        if ranks > _THREADS and not _workers():
+            raise InvalidArgument(
+                f"ranks={ranks}, and without a cluster they are threads of this process: allowed are up "
+                f"to {_THREADS}; give fewer, or make a distributed.Client"
+            )
         return Spread(ranks, "as asked for", *timeouts)
     reason = too_large(frame)
     return None if reason is None else Spread(None, reason, *timeouts)

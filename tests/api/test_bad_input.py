@@ -277,6 +277,9 @@ def test_nulls_in_a_frame_that_is_an_argument(lazy):
         (lambda g: g.k_core(1.5), "k=1.5"),
         (lambda g: g.k_core(True), "k=True"),
         (lambda g: g.k_core("2"), "k='2'"),
+        (lambda g: g.bfs(0, predecessor="no"), "predecessor='no'; allowed are True, False$"),
+        (lambda g: g.pagerank(weighted=pd.NA), "weighted=<NA>; allowed are True, False, None"),
+        (lambda g: g.betweenness_centrality(endpoints=None), "endpoints=None; allowed are True"),
         (lambda g: g.run(print), "run takes a VertexProgram, not builtin"),
     ],
 )
@@ -292,11 +295,22 @@ def test_arguments_out_of_range_are_refused_when_the_method_is_called(call, matc
         ({"order": "random"}, "order='random'; allowed are"),
         ({"directed": "no"}, "directed='no'; allowed are True, False"),
         ({"engine": "cuda"}, "engine='cuda'; allowed are"),
+        ({"ranks": 0}, "ranks=0; allowed are 'auto'"),
     ],
 )
 def test_options_out_of_range(options, match):
     with pytest.raises(errors.InvalidArgument, match=match):
         GOOD.graph(**options)
+
+
+def test_more_ranks_than_threads_that_a_process_may_have():
+    with pytest.raises(errors.InvalidArgument, match=r"ranks=1000000, .* allowed are up to 256"):
+        GOOD.graph(ranks=10**6).bfs(0)
+
+
+def test_flags_of_numpy():
+    found = GOOD.graph().bfs(0, predecessor=np.bool_(True))
+    assert "predecessor" in found.columns
 
 
 def test_weights_are_needed_for_paths():

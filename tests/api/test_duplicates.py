@@ -165,6 +165,27 @@ def test_undirected_rank_once_and_in_both_directions(graph):
     np.testing.assert_allclose(once["rank"], twice["rank"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("duplicates", ["auto", "keep"])
+def test_other_weights_in_the_other_direction_are_other_edges(duplicates, ranks):
+    """Two roads between two towns, one given each way; also for methods that do not read weights."""
+    roads = pd.DataFrame(
+        {"src": [0, 1, 1, 2, 0], "dst": [1, 0, 2, 1, 0], "weight": [1, 2, 1, 1, 1]}
+    )
+    once = pd.DataFrame({"src": [0, 0, 1, 2, 0], "dst": [1, 1, 2, 1, 0], "weight": [1, 2, 1, 1, 1]})
+    given = {"directed": False, "duplicates": duplicates, "ranks": ranks}
+    for call in (
+        lambda g: g.pagerank(weighted=False),
+        lambda g: g.hits(weighted=False, max_iterations=500),
+        lambda g: g.degree(),
+    ):
+        wanted = call(once.graph(**given))
+        for graph in (roads.graph(**given), roads.graph(**given).persist()):
+            pd.testing.assert_frame_equal(call(graph), wanted)
+        lazy = partitioned(roads, 2).graph(**given)
+        pd.testing.assert_frame_equal(call(lazy).compute().reset_index(drop=True), wanted)
+
+
 def test_undirected_with_some_edges_in_both_directions():
     """Half given once, half twice: a repeat in the other direction is a repeat."""
     frame = pd.DataFrame({"src": [0, 1, 1], "dst": [1, 0, 2], "weight": [3, 5, 1]})
