@@ -13,7 +13,7 @@ import pytest
 from made_graphs import rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine.tiered import host, limits, link
+from dask_graphgpu.engine.tiered import host, limits, link, supersteps
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.errors import LimitTooSmall
 
@@ -140,6 +140,7 @@ def test_nothing_is_gathered_without_room(graph):
         patched.setattr(link, "rates", lambda device: slow)
         patched.setattr(link, "_SUBGRAPH", 0.0)
         patched.setattr(limits, "_SHARE", 2)
+        patched.setattr(supersteps, "FEW", -1)
         for limit, gathers in ((None, True), (whole, False)):
             with dask.config.set({"graphgpu.rounds": "synchronous"}):
                 ran(graph, "sssp", limit)
