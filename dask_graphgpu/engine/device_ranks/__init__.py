@@ -1,6 +1,6 @@
 """The engine of many ranks with a GPU each: CUDA kernels, and NCCL in between.
 
-What is not on GPUs yet runs on the ranks' processors, as the CPU engine of many ranks.
+What has no kernels here is the CPU engine's of many ranks, and runs on the processors of the ranks.
 """
 
 from dask_graphgpu.engine.device_ranks.betweenness import betweenness, edge_betweenness
