@@ -34,6 +34,7 @@ RANKS = (1,) if config.get("engine") == "gpu" else (1, 2, 3, 4)
 bfs = _engine.bfs
 components = _engine.components
 core_numbers = _engine.core_numbers
+k_core = _engine.k_core
 path_counts = _engine.path_counts
 predecessors = _engine.predecessors
 run = _engine.run

@@ -37,7 +37,7 @@ class KCore(Algorithm):
 
     Notes
     -----
-    Cost: as ``core_number``, or of the vertices outside the k-core only (GPU); and one pass over the edges.
+    Cost: O(V), the edges of vertices outside the k-core, and one pass over the others.
     """
 
     k: int

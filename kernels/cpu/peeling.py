@@ -75,6 +75,38 @@ def peel(offsets, neighbours, degree, alive):
 
 
 @jit
+def peel_below(k, offsets, neighbours, degree):
+    """Peel what is not in the `k`-core, on one thread: who is in it keeps a degree of at least `k`.
+
+    Returns
+    -------
+    int
+        Edges read.
+    """
+    stack = np.empty(degree.size, neighbours.dtype)
+    top = 0
+    for v in range(degree.size):
+        if degree[v] < k:
+            stack[top] = v
+            top += 1
+    read = 0
+    while top:
+        top -= 1
+        v = stack[top]
+        start, stop = offsets[v], offsets[v + 1]
+        read += stop - start
+        for e in range(start, stop):
+            u = neighbours[e]
+            d = degree[u]
+            if d >= k:
+                degree[u] = d - 1
+                if d == k:
+                    stack[top] = u
+                    top += 1
+    return read
+
+
+@jit
 def estimate(lo, hi, some, offsets, neighbours, core, count, found):
     """``found[i]`` = the largest k up to the `core` of ``some[i]`` that k neighbours allow, for a block.
 

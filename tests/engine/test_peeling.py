@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from engines import core_numbers
+from engines import core_numbers, k_core
 from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
@@ -20,6 +20,17 @@ def test_core_numbers(graph, number):
         core = core_numbers(graph.view(), Report("core"))
     assert core.dtype == np.int64
     assert core.tolist() == oracles.core_numbers(graph.n, graph.edges)
+
+
+@given(small_graphs(max_edges=80), st.integers(0, 12) | st.just(2**62))
+def test_k_core(graph, k):
+    expected = np.array(oracles.core_numbers(graph.n, graph.edges), np.int64) >= k
+    report = Report("k-core")
+    inside = k_core(graph.view(), k, report)
+    assert inside.dtype == bool
+    assert inside.tolist() == expected.tolist()
+    degree = graph.view().symmetric.degrees
+    assert sum(advance.edges for advance in report.advances) == degree[~expected].sum()
 
 
 def test_no_vertices():

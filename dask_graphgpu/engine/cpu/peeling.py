@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -45,8 +46,7 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()
-    small = n < 2**31
-    degree = rows.degrees.astype(np.int32 if small else np.int64)
+    degree = _degrees(rows)
     alive = np.arange(n, dtype=rows.neighbours.dtype)
     rounds, read = kernels.peel(rows.offsets, rows.neighbours, degree, alive)
     report.advance(
@@ -58,6 +58,28 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
 
 
 def k_core(view: View, k: int, report: Report) -> np.ndarray:
-    """Whether each vertex is in the k-core: bool, shape (num_vertices,). As `core_numbers`, by which it is found."""
-    inside: np.ndarray = core_numbers(view, report) >= k
+    """Whether each vertex is in the k-core: bool, shape (num_vertices,).
+
+    As `core_numbers`, but vertices of degree below `k` are taken away at once, and only their edges are read.
+    """
+    from dask_graphgpu.kernels.cpu import peeling as kernels
+
+    rows = view.symmetric
+    n = rows.num_vertices
+    start = time.perf_counter()
+    degree = _degrees(rows)
+    k = min(k, n)  # no vertex has so many neighbours
+    read = kernels.peel_below(k, rows.offsets, rows.neighbours, degree)
+    inside: np.ndarray = degree >= k
+    each = degree.itemsize
+    report.advance(
+        "peel", supersteps=1, frontier=n - int(np.count_nonzero(inside)), edges=read,
+        bytes=read * (rows.neighbours.itemsize + each) + n * (8 + 3 * each),
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
     return inside
+
+
+def _degrees(rows: Adjacency) -> np.ndarray:
+    """A copy that peeling may change, in as few bytes as hold them."""
+    return rows.degrees.astype(np.int32 if rows.num_vertices < 2**31 else np.int64)
