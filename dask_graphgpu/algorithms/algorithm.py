@@ -120,6 +120,17 @@ def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
         raise InvalidArgument(f"{name}={value!r}; allowed is {allowed}")
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a real number, not a truth value, that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
 def check_seed(seed: Any) -> None:
     """Raise InvalidArgument unless it is a whole number: with None all ranks would draw for themselves."""
     whole = isinstance(seed, Integral) and not isinstance(seed, bool)
@@ -129,7 +140,7 @@ def check_seed(seed: Any) -> None:
 def check_iterations(tolerance: Any, max_iterations: Any) -> None:
     """Raise InvalidArgument unless these can end an iteration."""
     for name, value in (("tolerance", tolerance), ("max_iterations", max_iterations)):
-        check_number(name, value, "a number", isinstance(value, Real))
+        check_number(name, value, "a number", is_number(value))
     check_number("tolerance", tolerance, "at least 0", tolerance >= 0)
     check_number(
         "max_iterations", max_iterations, "a whole number of at least 1",

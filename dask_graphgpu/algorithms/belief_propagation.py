@@ -245,7 +245,7 @@ class BeliefPropagation(Iterated):
 def _checked_coupling(given: Any) -> tuple[tuple[float, ...], ...]:
     try:
         matrix = np.array(json.loads(given) if isinstance(given, str) else given, dtype=np.float64)
-    except (TypeError, ValueError):  # also what is no JSON
+    except (OverflowError, TypeError, ValueError):  # also what is no JSON
         raise InvalidArgument(f"coupling={given!r}; give K rows of K numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgument(f"coupling has shape {matrix.shape}; give K rows of K numbers, K > 1")

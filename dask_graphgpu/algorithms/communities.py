@@ -11,6 +11,7 @@ from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_number,
     check_seed,
+    is_number,
     refuse_extreme_weights,
     require_weight,
 )
@@ -31,10 +32,9 @@ class Communities(Algorithm):
     rule = "sum"
 
     def __post_init__(self) -> None:
-        number = isinstance(self.resolution, (int, float, np.number))
         check_number(
             "resolution", self.resolution, "a finite number above 0",
-            number and self.resolution is not True and 0 < float(self.resolution) < np.inf,
+            is_number(self.resolution) and 0 < self.resolution < np.inf,
         )  # fmt: skip
         check_seed(self.seed)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import check_number
+from dask_graphgpu.algorithms.algorithm import check_number, is_number
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
@@ -92,9 +92,7 @@ class HeatSimulation(Iterated):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_values("initial", self.initial, number=True)
-        positive = isinstance(self.step, int | float | np.number) and 0 < float(self.step) < float(
-            "inf"
-        )
+        positive = is_number(self.step) and 0 < self.step < np.inf
         check_number("step", self.step, "a positive number", positive)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:

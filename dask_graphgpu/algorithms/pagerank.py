@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
     check_number,
+    is_number,
     refuse_extreme_weights,
     require_weight,
 )
@@ -202,7 +202,7 @@ class PageRank(Algorithm):
 
     def __post_init__(self) -> None:
         check_iterations(self.tolerance, self.max_iterations)
-        check_number("damping", self.damping, "a number", isinstance(self.damping, Real))
+        check_number("damping", self.damping, "a number", is_number(self.damping))
         check_number("damping", self.damping, "0 <= damping < 1", 0 <= self.damping < 1)
         if self.personalization is not None:
             check_values("personalization", self.personalization)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.algorithms.algorithm import check_number, is_number
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import InvalidArgument, UnknownVertex
 from dask_graphgpu.partition import rowwise
@@ -31,9 +33,8 @@ def check_values(name: str, value: Any, *, number: bool = False, several: bool =
     """
     if isinstance(value, FrameColumns | str) or hasattr(value, "columns"):
         return
-    if number and isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        if not np.isfinite(float(value)):
-            raise InvalidArgument(f"{name}={value!r}; allowed is a finite number")
+    if number and not isinstance(value, bool) and isinstance(value, Real):
+        check_number(name, value, "a finite number", is_number(value) and np.isfinite(float(value)))
         return
     if several and isinstance(value, Sequence) and all(isinstance(c, str) for c in value):
         return
