@@ -37,7 +37,8 @@ class KCore(Algorithm):
 
     Notes
     -----
-    Cost: O(V), the edges of vertices outside the k-core, and one pass over the others.
+    Cost: in memory O(V), the edges of vertices outside the k-core, and two passes over the others; on several
+    ranks and beyond memory as ``core_number``, up to level k.
     """
 
     k: int
