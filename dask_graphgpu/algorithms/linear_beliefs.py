@@ -71,7 +71,8 @@ class System:
             constants=self.constants,
         )
         state = run.engine.run(program, view, max_supersteps=1, exact_supersteps=True, **run.noting)
-        return float(run.most(state["row_sum"]))
+        # Terms below the least normal number have lost digits.
+        return float(run.most(state["row_sum"])) + float(np.finfo(np.float64).tiny)
 
     def radius_estimate(self, run: Run, view: View) -> float:
         """A lower bound of the spectral radius that is close to it, by power iteration."""
