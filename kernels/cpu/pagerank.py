@@ -3,13 +3,13 @@
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
-from dask_graphgpu.kernels.cpu.hits import sum_neighbours
+from dask_graphgpu.kernels.cpu.hits import fetch_rows, sum_neighbours
 from dask_graphgpu.kernels.cpu.in_step import claim, finish, wait
 
 
 @jit
 def pass_rows(
-    lo, hi, offsets, neighbours, weight, degree, personal, damping, lost, rank, share, new_share
+    lo, hi, order, offsets, neighbours, weight, degree, personal, damping, lost, rank, share, new_share
 ):  # fmt: skip
     """New ranks of a block, and what these vertices hand on a unit of weight.
 
@@ -20,7 +20,7 @@ def pass_rows(
     tuple
         Sum of the changes, and of the ranks of vertices without out-edges.
     """
-    sum_neighbours(lo, hi, offsets, neighbours, weight, share, 1.0, new_share)
+    sum_neighbours(lo, hi, order, offsets, neighbours, weight, share, 1.0, new_share)
     changes, left = 0.0, 0.0
     uniform = 1 / rank.size
     for v in range(np.uint64(lo), np.uint64(hi)):
@@ -38,8 +38,8 @@ def pass_rows(
 
 @jit
 def iterate(
-    lo, hi, iterations, tolerance, lost, blocks, offsets, neighbours, weight, degree, personal, damping,
-    rank, share, other_share, claimed, done, parts,
+    lo, hi, iterations, tolerance, lost, blocks, order, offsets, neighbours, weight,
+    degree, personal, damping, rank, share, other_share, claimed, done, parts,
 ):  # fmt: skip
     """Some iterations, on all threads that call with the same arrays; each thread gives the same.
 
@@ -49,6 +49,7 @@ def iterate(
     tolerance : ends when the ranks changed by less in sum
     lost : sum of the ranks of vertices without out-edges
     blocks : bounds of blocks of rows
+    order : see `sum_neighbours`
     degree : weight of the out-edges of each vertex
     personal : where jumps lead to, of sum 1; empty: anywhere
     rank, share : ranks, and those over `degree`; the latter are in the other array after each iteration
@@ -66,9 +67,10 @@ def iterate(
     for k in range(iterations):
         i = claim(claimed, k)
         while i < number:
+            fetch_rows(blocks[i], blocks[i + 1], order, offsets, neighbours, weight)
             changes, left = pass_rows(
-                blocks[i], blocks[i + 1], offsets, neighbours, weight, degree, personal, damping, lost,
-                rank, before, after,
+                blocks[i], blocks[i + 1], order, offsets, neighbours, weight, degree, personal, damping,
+                lost, rank, before, after,
             )  # fmt: skip
             parts[k, i, 0], parts[k, i, 1] = changes, left
             finish(done, k)

@@ -4,10 +4,13 @@ A processor sees by itself that memory is read in order, but only within a page 
 each: what the disk has just written is in no cache near it, and half of the time goes to waiting.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+
+from dask_graphgpu.kernels.compile import jit
 
 _READ, _KEEP, _DATA = 0, 3, 1
 
@@ -33,3 +36,15 @@ def prefetch(typingctx, array, index):
         return context.get_dummy_value()
 
     return types.void(array, index), codegen
+
+
+@jit
+def prefetch_between(array, start, stop):
+    """`prefetch` of the elements from `start` to `stop`, both uint64.
+
+    They should fit the cache beside what else is read.
+    """
+    line = np.uint64(64 // array.itemsize)
+    while start < stop:
+        prefetch(array, start)
+        start += line

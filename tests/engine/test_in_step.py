@@ -73,8 +73,9 @@ def test_float32_is_that_of_the_program():
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
-def test_neither_threads_nor_calls_matter():
-    view = rmat(10, 8).view()
+@pytest.mark.parametrize("by_degree", [True, False])  # rows as they lie, and in an order
+def test_neither_threads_nor_calls_matter(by_degree):
+    view = rmat(10, 8, by_degree=by_degree).view()
     answers = []
     for number, at_once in ((1, 1), (2, 1), (2, 1 << 28), (5, 1 << 28)):
         with on_threads(number), mock.patch.multiple(in_step, BLOCK=64, AT_ONCE=at_once):

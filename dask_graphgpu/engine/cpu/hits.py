@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
-from dask_graphgpu.engine.cpu.in_step import blocked_rows, passes_at_once, threads_for
+from dask_graphgpu.engine.cpu.in_step import AS_THEY_LIE, blocked_rows, passes_at_once, threads_for
 from dask_graphgpu.kernels.cpu.threads import for_blocks, step_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -104,5 +104,5 @@ class NeighbourSums:
         from dask_graphgpu.kernels.cpu import hits as kernels
 
         weight = np.empty(0) if rows.weight is None else rows.weight
-        arrays = rows.offsets.view(np.uint64), rows.neighbours, weight
+        arrays = AS_THEY_LIE, rows.offsets.view(np.uint64), rows.neighbours, weight
         return for_blocks(kernels.sum_neighbours, bounds, *arrays, values, scale, sums)

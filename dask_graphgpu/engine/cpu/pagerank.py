@@ -93,7 +93,9 @@ def pagerank(
         if made % 2:
             share, spare = spare, share
         left -= made
-        each = rows.neighbours.itemsize + rank.itemsize + (into[3].itemsize if len(into[3]) else 0)
+        each = (
+            rows.neighbours.itemsize + rank.itemsize + (into[-1].itemsize if len(into[-1]) else 0)
+        )
         report.advance(
             "pull", supersteps=made, frontier=n, edges=made * rows.num_edges,
             bytes=made * (rows.num_edges * each + n * (16 + 3 * rank.itemsize)),
