@@ -115,8 +115,9 @@ def in_turns(
 ) -> dict[str, float]:
     """Least milliseconds of the kernels of all sides, ours first, that take turns.
 
-    Of a peer whose first call takes more than ``LONG`` seconds that is the only one; our first may
-    compile, and our second make in-edges.
+    Each turn starts with the next of them: who comes after a library pays for what that has freed. Of a peer whose
+    first call takes more than ``LONG`` seconds that is the only one; our first may compile, and our second make
+    in-edges.
     """
     source = graph.starts_of(algorithm)
     sides = [Ours(graph), *(peer(graph) for peer in peers)]
@@ -127,9 +128,11 @@ def in_turns(
     least = {name: _seconds(call) for name, call in calls.items()}
     often = {name: call for name, call in calls.items() if least[name] < LONG}
     least.update(dict.fromkeys(often, float("inf")))
-    for _ in range(turns):
-        for name, call in often.items():
-            least[name] = min(least[name], _seconds(call))
+    for turn in range(turns):
+        order = list(often)
+        first = turn % len(order)
+        for name in order[first:] + order[:first]:
+            least[name] = min(least[name], _seconds(often[name]))
     return {name: 1e3 * seconds for name, seconds in least.items()}
 
 
