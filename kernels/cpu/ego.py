@@ -11,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.bits import lowest_bit
-from dask_graphgpu.kernels.cpu.induced import first_of_row
+from dask_graphgpu.kernels.cpu.induced import counts_from
 
 _ONE, _SIX, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
 
@@ -68,9 +68,9 @@ def list_edges(offsets, neighbours, found, rank, once, source, destination, edge
         while bits:
             v = np.uint64(w << 6) + lowest_bit(bits)
             bits &= bits - _ONE
-            for e in range(first_of_row(v, offsets, neighbours, rank, once), offsets[v + _ONE]):
+            for e in range(offsets[v], offsets[v + _ONE]):
                 u = np.uint64(neighbours[e])
-                if _has(found, u) and (not once or not rank.size or rank[v] <= rank[u]):
+                if _has(found, u) and counts_from(v, u, rank, once):
                     source[place] = v
                     destination[place] = u
                     if edge.size:

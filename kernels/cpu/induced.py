@@ -3,7 +3,7 @@
 Encoding
 --------
 inside : bool a vertex; some : the vertices that have rows and are inside, ascending.
-rank : place of a vertex in an order; empty: the vertices themselves.
+rank : place of a vertex in an order; empty: the vertices themselves, as neighbours in rows are ordered then.
 once : only edges whose source comes first in that order, or is the destination.
 """
 
@@ -13,57 +13,60 @@ from dask_graphgpu.kernels.compile import jit
 
 _ONE = np.uint64(1)
 
-
-@jit(inline="always")
-def first_of_row(v, offsets, neighbours, rank, once):
-    """Where to begin in the row of v: neighbours are ascending, so smaller ones are passed over at once."""
-    low = offsets[v]
-    if once and not rank.size:
-        high = offsets[v + _ONE]
-        while low < high:
-            middle = (low + high) >> _ONE
-            if neighbours[middle] < v:
-                low = middle + _ONE
-            else:
-                high = middle
-    return low
+# Which neighbour is inside, and where in a row those begin that come after its vertex, no processor guesses: the loops
+# over edges have no branch that goes by it.
 
 
 @jit(inline="always")
-def _chosen(v, u, inside, rank, once):
-    """Of a neighbour u of v that `first_of_row` has not passed over."""
-    return inside[u] and (not once or not rank.size or rank[v] <= rank[u])
+def counts_from(v, u, rank, once):
+    """Whether the edge from v to u is that of the two directions which counts."""
+    if not once:
+        return True
+    if rank.size:
+        return rank[v] <= rank[u]
+    return v <= u
 
 
 @jit
-def count_chosen(lo, hi, bounds, some, offsets, neighbours, inside, rank, once, counts):
-    """Count the chosen edges of each block ``lo`` to ``hi`` of `some`, which `bounds` bound."""
+def count_chosen(lo, hi, bounds, some, offsets, neighbours, inside, rank, once, counts, first):
+    """Count the chosen edges of each block ``lo`` to ``hi`` of `some`, which `bounds` bound.
+
+    ``first`` gets, of each of `some`, the place before which no edge of its row is chosen.
+    """
+    ascending = once and not rank.size
     for block in range(lo, hi):
         count = 0
         for i in range(bounds[block], bounds[block + 1]):
             v = np.uint64(some[i])
-            first = first_of_row(v, offsets, neighbours, rank, once)
-            for e in range(first, offsets[v + _ONE]):
-                count += _chosen(v, np.uint64(neighbours[e]), inside, rank, once)
+            before = np.uint64(0)
+            for e in range(offsets[v], offsets[v + _ONE]):
+                u = np.uint64(neighbours[e])
+                count += inside[u] & counts_from(v, u, rank, once)
+                before += np.uint64(ascending & (u < v))
+            first[i] = offsets[v] + before
         counts[block] = count
 
 
 @jit
 def list_chosen(
-    lo, hi, bounds, some, offsets, neighbours, inside, rank, once, starts, source, destination,
+    lo, hi, bounds, some, offsets, neighbours, inside, rank, once, starts, first, source, destination,
     edge,
 ):  # fmt: skip
-    """List them from ``starts`` of each block on; ``edge`` may be empty, where their places are not wanted."""
+    """List them from ``starts`` of each block on; ``edge`` may be empty, where their places are not wanted.
+
+    ``starts`` has one entry more, where the last block ends.
+    """
     for block in range(lo, hi):
-        place = np.uint64(starts[block])
+        place, stop = np.uint64(starts[block]), np.uint64(starts[block + 1])
         for i in range(bounds[block], bounds[block + 1]):
             v = np.uint64(some[i])
-            first = first_of_row(v, offsets, neighbours, rank, once)
-            for e in range(first, offsets[v + _ONE]):
+            for e in range(first[i], offsets[v + _ONE]):
+                if place == stop:
+                    break
+                # Written in any case, and again unless it is chosen.
                 u = neighbours[e]
-                if _chosen(v, np.uint64(u), inside, rank, once):
-                    source[place] = v
-                    destination[place] = u
-                    if edge.size:
-                        edge[place] = e
-                    place += _ONE
+                source[place] = v
+                destination[place] = u
+                if edge.size:
+                    edge[place] = e
+                place += np.uint64(inside[u] & counts_from(v, np.uint64(u), rank, once))

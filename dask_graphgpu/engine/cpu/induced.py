@@ -59,13 +59,13 @@ def chosen_of(
     order = out.neighbours[:0] if rank is None else rank
     rows = out.offsets.view(np.uint64), out.neighbours
     given = bounds, some, *rows, inside, order, once
-    counts = np.empty(len(bounds) - 1, np.int64)
+    counts, first = np.empty(len(bounds) - 1, np.int64), np.empty(len(some), np.uint64)
     blocks = np.arange(len(bounds))
-    for_blocks(kernels.count_chosen, blocks, *given, counts)
+    for_blocks(kernels.count_chosen, blocks, *given, counts, first)
     starts = offsets_of(counts)
     source, destination = (np.empty(starts[-1], out.neighbours.dtype) for _ in range(2))
     edge = np.empty(0 if out.weight is None else starts[-1], np.int64)
-    for_blocks(kernels.list_chosen, blocks, *given, starts, source, destination, edge)
+    for_blocks(kernels.list_chosen, blocks, *given, starts, first, source, destination, edge)
     return source, destination, None if out.weight is None else out.weight[edge]
 
 
