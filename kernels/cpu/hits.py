@@ -31,7 +31,7 @@ def sum_neighbours(lo, hi, order, offsets, neighbours, weight, values, scale, su
     weighted, ordered = weight.size > 0, order.size > 0
     e = offsets[np.uint64(lo)]
     for i in range(np.uint64(lo), np.uint64(hi)):
-        v = i
+        v = np.uint64(i)
         if ordered:
             v = np.uint64(order[i])
             e = offsets[v]
