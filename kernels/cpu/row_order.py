@@ -15,11 +15,15 @@ LONGEST = (
 
 @jit
 def length_changes(lo, hi, offsets):
-    """How many of the rows lo to hi are not as long as the one before."""
+    """How many of the rows lo to hi are not as long as the one before; of the first of all there is none."""
+    if hi < 2:
+        return 0
     number = 0
-    longest, before = np.uint64(LONGEST), np.uint64(0)
-    for v in range(np.uint64(lo), np.uint64(hi)):
-        length = min(offsets[v + np.uint64(1)] - offsets[v], longest)
+    one, longest = np.uint64(1), np.uint64(LONGEST)
+    first = np.uint64(max(lo, 1))
+    before = min(offsets[first] - offsets[first - one], longest)
+    for v in range(first, np.uint64(hi)):
+        length = min(offsets[v + one] - offsets[v], longest)
         number += length != before
         before = length
     return number
