@@ -10,7 +10,7 @@ from dask_graphgpu.kernels.cpu.prefetch import prefetch_between
 _ONE = np.uint64(1)
 
 LONG = 8  # neighbours of rows, in the mean, from which reading them is most of the work
-AT_ONCE = 1 << 14  # edges to fetch
+FETCHED = 1 << 14  # edges at most: of one long row no more than the cache has room for
 
 
 @jit
@@ -66,9 +66,7 @@ def fetch_rows(lo, hi, order, offsets, neighbours, weight):
     """
     start, stop = offsets[np.uint64(lo)], offsets[np.uint64(hi)]
     if order.size > 0 or stop - start > np.uint64(LONG * (hi - lo)):
-        stop = min(
-            stop, start + np.uint64(AT_ONCE)
-        )  # of one long row no more than the cache has room for
+        stop = min(stop, start + np.uint64(FETCHED))
         prefetch_between(neighbours, start, stop)
         prefetch_between(weight, start, min(stop, np.uint64(weight.size)))
 

@@ -8,9 +8,13 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 
-LONGEST = (
-    64  # neighbours from which rows count as equally long: a wrong guess is little of their time
-)
+# Neighbours from which rows count as equally long: a wrong guess is little of their time.
+LONGEST = 64
+
+
+@jit(inline="always")
+def _length(offsets, v):
+    return min(offsets[v + np.uint64(1)] - offsets[v], np.uint64(LONGEST))
 
 
 @jit
@@ -19,11 +23,10 @@ def length_changes(lo, hi, offsets):
     if hi < 2:
         return 0
     number = 0
-    one, longest = np.uint64(1), np.uint64(LONGEST)
     first = np.uint64(max(lo, 1))
-    before = min(offsets[first] - offsets[first - one], longest)
+    before = _length(offsets, first - np.uint64(1))
     for v in range(first, np.uint64(hi)):
-        length = min(offsets[v + one] - offsets[v], longest)
+        length = _length(offsets, v)
         number += length != before
         before = length
     return number
@@ -40,16 +43,15 @@ def by_length(lo, hi, bounds, offsets, order):
     offsets : uint64 array, shape (rows + 1,)
     order : unsigned integer array, shape (rows,)
     """
-    longest = np.uint64(LONGEST)
     place = np.empty(LONGEST + 2, np.int64)
     for block in range(lo, hi):
         place[:] = 0
         for v in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
-            place[min(offsets[v + np.uint64(1)] - offsets[v], longest) + np.uint64(1)] += 1
+            place[_length(offsets, v) + np.uint64(1)] += 1
         place[0] = bounds[block]
         for length in range(LONGEST):
             place[length + 1] += place[length]
         for v in range(np.uint64(bounds[block]), np.uint64(bounds[block + 1])):
-            length = min(offsets[v + np.uint64(1)] - offsets[v], longest)
-            order[place[length]] = v
-            place[length] += 1
+            of_length = _length(offsets, v)
+            order[place[of_length]] = v
+            place[of_length] += 1

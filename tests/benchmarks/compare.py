@@ -128,10 +128,10 @@ def in_turns(
     least = {name: _seconds(call) for name, call in calls.items()}
     often = {name: call for name, call in calls.items() if least[name] < LONG}
     least.update(dict.fromkeys(often, float("inf")))
+    names = list(often)
     for turn in range(turns):
-        order = list(often)
-        first = turn % len(order)
-        for name in order[first:] + order[:first]:
+        for place in range(len(names)):
+            name = names[(turn + place) % len(names)]
             least[name] = min(least[name], _seconds(often[name]))
     return {name: 1e3 * seconds for name, seconds in least.items()}
 
