@@ -28,6 +28,7 @@ from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
+from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
@@ -59,7 +60,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     if held is not None:
         _check_place(algorithm, "ranks")
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
-        return lazy.run(*held, job, given, graph.token)
+        return lazy.run(*held, job, given, graph.token, _read(graph, given, keeping))
     if graph.limits(needs) is not None:
         engines.check_paged(engine, algorithm.engine_functions())
     partition = graph.partition(needs)
@@ -76,7 +77,14 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     token = tokenize(graph.token, *arguments[1:])  # which give the columns
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     hurry_client()
-    return frame_of(EmptyResult(columns, schema), of, key, _execute_in_parts, arguments, take)
+    empty, reads = EmptyResult(columns, schema), _read(graph, given, keeping)
+    return frame_of(empty, of, key, _execute_in_parts, arguments, take, reads)
+
+
+def _read(graph: Input, given: dict[str, ValueFrame], keeping: Keeping | None) -> tuple[str, ...]:
+    """Folders that a run reads: those of the graph, of frames among the arguments, a checkpoint's."""
+    checkpoint = () if keeping is None else (str(keeping.choice.path),)
+    return (*graph.reads, *folders_read(each.frame for each in given.values()), *checkpoint)
 
 
 def _counts_rows(algorithm: Algorithm, graph: Input) -> bool:

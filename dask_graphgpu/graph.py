@@ -135,7 +135,8 @@ class Graph:
         None: no weights.
     directed : bool
         False: an edge leads both ways. Each may be given once or, with the same weight, in both
-        directions, with the same answer; with other weights these are two edges.
+        directions, with the same answer; with other weights these are two edges. Decided for each
+        pair of vertices, see "Undirected edges" in the reference.
     vertices : frame, optional
         A frame with the id column (``vertex``, ``id`` or the source column's name; several id
         columns under the source columns' names). Keeps vertices without edges, and carries

@@ -31,7 +31,7 @@ class Needs:
     """What an algorithm reads of a graph, and how its rows are best built.
 
     ``tells_apart`` : whether the weight is read, though nothing is made of it, because two rows in opposite
-    directions are one undirected edge where their weights are the same, and else two.
+    directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
     """
 
     weight: bool = False

@@ -24,6 +24,7 @@ from dask_graphgpu.errors import (
 )
 from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest
 from dask_graphgpu.io.frames import meta_of
+from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
@@ -53,6 +54,10 @@ class Input(Protocol):
     @property
     def token(self) -> str:
         """In the names of results: what is kept has results of its own, "" is not kept."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Folders that are read when a result is computed."""
 
     def check(self, needs: Needs) -> None:
         """Raise when a column that is needed is not there; reads nothing."""
@@ -104,6 +109,10 @@ class Frames:
     @property
     def npartitions(self) -> int:
         return int(self.edges.npartitions) if is_dask_collection(self.edges) else 1
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        return folders_read([self.edges, *self._vertex_frames()])
 
     def check(self, needs: Needs) -> None:
         given = [name for name, _ in self.schema.dtypes]
@@ -183,7 +192,7 @@ class Frames:
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """A graph that is built and holds what ``needs`` says.
+    """A graph that is built and holds what ``needs`` says; ``reads`` is the folder of a saved one.
 
     ``source`` are the Parquet files that it was built from, as `store.source.stated` gives them.
 
@@ -197,6 +206,7 @@ class _Kept:
     source: dict[str, Any] | None
     schema: EdgeSchema
     layout: Layout
+    reads: tuple[str, ...] = field(default=(), kw_only=True)
     token: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
 
     @cached_property

@@ -67,5 +67,7 @@ def load(
     opened = delayed(open_partition, pure=True)(str(found.path), found.fingerprint)
     needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions
-    made = Built(persist(opened)[0], needs, number, found.source, found.schema, found.layout)
+    held = persist(opened)[0]
+    about = needs, number, found.source, found.schema, found.layout
+    made = Built(held, *about, reads=(str(found.path),))
     return Graph._of(made, engine)

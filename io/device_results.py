@@ -34,7 +34,10 @@ def to_frame(
     schema: EdgeSchema,
     rows: slice = slice(None),
 ) -> Any:
-    """Some rows of an answer as a cuDF frame; its columns of all vertices share their memory."""
+    """Some rows of an answer as a cuDF frame; its columns of all vertices share their memory.
+
+    The index says where a row stands in the whole answer.
+    """
     out = {}
     for name, kind in columns.items():
         data, valid = table[name].data, table[name].valid if kind.nullable else None
@@ -46,7 +49,7 @@ def to_frame(
         for column, dtype, series in zip(names, schema.ids, found, strict=True):
             wanted = _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
-    return frame_of(out)
+    return frame_of(out, rows.start or 0)
 
 
 def assemble(
@@ -54,6 +57,7 @@ def assemble(
     vertices: dict[str, list[Any]],
     columns: dict[str, ColumnType],
     schema: EdgeSchema,
+    first: int = 0,
 ) -> Any:
     """As `results.assemble`, a cuDF frame of rows in host memory or on the GPU.
 
@@ -70,7 +74,7 @@ def assemble(
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
             series, wanted = _series(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
-    return frame_of(out)
+    return frame_of(out, first)
 
 
 def series_of_ids(ids: list[pa.Array]) -> list[Any]:

@@ -15,6 +15,7 @@ from dask.dataframe import DataFrame
 from dask.dataframe.dask_expr.io import IO
 from dask.delayed import Delayed
 
+from dask_graphgpu.io.reads import Reads
 from dask_graphgpu.io.results import ColumnType
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -56,6 +57,17 @@ _made: dict[Any, tuple[EdgeSchema, Any]] = {}  # with the schema, whose id is in
 _MOST = 64
 
 
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """Tasks by key. Dask takes those of one name for the same, without looking at what they hold."""
+
+    name: str
+    graph: dict[Any, Any]
+
+    def __dask_tokenize__(self) -> str:
+        return self.name
+
+
 class Partitions(IO):
     """A frame whose partitions are the results of tasks that are at hand.
 
@@ -66,15 +78,15 @@ class Partitions(IO):
     ----------
     empty : EmptyResult
         What the partitions are like.
-    name : str
-        Of the partitions' keys ``(name, i)``; equal names are equal results.
     of : int
         How many.
-    graph : dict
-        Tasks by key, the partitions' among them.
+    tasks : Tasks
+        With those of the partitions' keys ``(name, i)``; equal names are equal results.
+    *reads : Reads
+        The folders that the tasks read.
     """
 
-    _parameters = ["empty", "name", "of", "graph"]  # noqa: RUF012  so Dask has it
+    _parameters = ["empty", "of", "tasks"]  # noqa: RUF012  so Dask has it
 
     @property
     def _meta(self) -> Any:
@@ -82,13 +94,13 @@ class Partitions(IO):
 
     @cached_property
     def _name(self) -> str:
-        return str(self.operands[1])
+        return str(self.operands[2].name)
 
     def _divisions(self) -> tuple[None, ...]:
-        return tuple([None] * (self.operands[2] + 1))
+        return tuple([None] * (self.operands[1] + 1))
 
     def _layer(self) -> dict[Any, Any]:
-        return dict(self.operands[3])
+        return dict(self.operands[2].graph)
 
 
 def frame_of(
@@ -98,6 +110,7 @@ def frame_of(
     make: Callable[..., Any],
     arguments: Iterable[Any],
     part: Callable[[Any, int], Any],
+    reads: Iterable[str],
 ) -> DataFrame:
     """The frame with the partitions ``part(make(*arguments), i)``.
 
@@ -107,6 +120,8 @@ def frame_of(
         Of the task that calls ``make``. Says what comes of it: equal keys, equal results.
     arguments
         Delayed ones, also in lists and dicts, are computed before.
+    reads
+        Folders that are read for it, as of `folders_read`.
     """
     graph: dict[Any, Any] = {}
     graph[key] = Task(key, make, *(_referring(each, graph) for each in arguments))
@@ -114,7 +129,8 @@ def frame_of(
         graph[each] = Task(each, part, TaskRef(key), i)
     name = _name(key)
     made: Any = Partitions
-    found: DataFrame = new_collection(made(empty, name, of, graph, _determ_token=name))
+    tasks, read = Tasks(name, graph), map(Reads, reads)
+    found: DataFrame = new_collection(made(empty, of, tasks, *read, _determ_token=name))
     return found
 
 

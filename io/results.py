@@ -64,8 +64,9 @@ def to_frame(
 ) -> pd.DataFrame:
     """Some rows of an answer as a pandas frame, backed as the user's frame is.
 
-    Nulls are those of the masked types (``Int64``, ``Float64``) beside NumPy columns and of Arrow
-    types beside Arrow columns; missing string ids are the null of their own type.
+    The index says where a row stands in the whole answer. Nulls are those of the masked types
+    (``Int64``, ``Float64``) beside NumPy columns and of Arrow types beside Arrow columns; missing
+    string ids are the null of their own type.
     """
     vertices = {
         name: ids.take(table[name].data, table[name].valid, rows)
@@ -77,7 +78,7 @@ def to_frame(
         name: Values(values.data[rows], None if values.valid is None else values.valid[rows])
         for name, values in numbers.items()
     }
-    return assemble(part, vertices, columns, schema)
+    return assemble(part, vertices, columns, schema, rows.start or 0)
 
 
 def assemble(
@@ -85,8 +86,12 @@ def assemble(
     vertices: dict[str, list[pa.Array]],
     columns: dict[str, ColumnType],
     schema: EdgeSchema,
+    first: int = 0,
 ) -> pd.DataFrame:
-    """As `to_frame`, with the user's ids of each column of vertices at hand."""
+    """As `to_frame`, with the user's ids of each column of vertices at hand.
+
+    ``first`` : where the first row stands in the whole answer.
+    """
     out: dict[str, Any] = {}
     for name, kind in columns.items():
         if not kind.vertex:
@@ -96,7 +101,9 @@ def assemble(
             vertex_names(name, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = _ids(values, dtype, kind.nullable)
-    return pd.DataFrame(out)
+    frame = pd.DataFrame(out)
+    frame.index = pd.RangeIndex(first, first + len(frame))
+    return frame
 
 
 def vertex_names(name: str, schema: EdgeSchema) -> tuple[str, ...]:

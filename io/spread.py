@@ -97,6 +97,8 @@ def spread(
         from dask_graphgpu.io import device_results
 
         made = device_results.assemble
+    # The index goes on from rank to rank.
+    start = sum(ranks.scalars([len(place)])[: ranks.rank, 0].tolist())
     frames = {}
     for i in range(first[ranks.rank], first[ranks.rank + 1]):
         lo, hi = np.searchsorted(place, bounds[i : i + 2]).tolist()
@@ -106,7 +108,7 @@ def spread(
             for name, v in here.items()
         }
         vertices = {name: [a[rows] for a in arrays] for name, arrays in known.items()}
-        frames[i] = made(part, vertices, columns, schema)
+        frames[i] = made(part, vertices, columns, schema, start + lo)
     return frames
 
 

@@ -54,6 +54,7 @@ class VertexRows:
         came = ranks.all_to_all([numbers[lo:hi] for lo, hi in self._cuts])
         self._came = list(pairwise(np.cumsum([0, *map(len, came)]).tolist()))
         start, end = bounds[first[ranks.rank]], bounds[first[ranks.rank + 1]]
+        self._start = int(start)
         self._places = self._xp.asarray(np.concatenate(came) - start)
         known = ids.take(np.arange(start, end))
         self._parts = {
@@ -112,7 +113,9 @@ class VertexRows:
             vertices = {name: ids_of(rows) for name, ids_of in others.items()}
             if "vertex" in columns:
                 vertices["vertex"] = self._known[i]
-            made[i] = self._assemble(part, vertices, columns, self._schema)
+            made[i] = self._assemble(
+                part, vertices, columns, self._schema, self._start + rows.start
+            )
         return made
 
     def _plain(self, values: Values, kind: ColumnType) -> tuple[Any, Any]:

@@ -29,8 +29,10 @@ each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
 def rows(frame):
+    """A result as one frame, whose index counts its rows."""
     frame = frame.compute() if hasattr(frame, "compute") else frame
-    return frame.reset_index(drop=True)
+    pd.testing.assert_index_equal(frame.index, pd.RangeIndex(len(frame)))
+    return frame
 
 
 def same(a, b):

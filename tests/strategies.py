@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from hypothesis import strategies as st
+from mixed_directions import TOLERANCES, once
 
 import dask_graphgpu  # noqa: F401  puts .graph on frames
 
@@ -74,11 +75,15 @@ class EdgeList:
 
     @property
     def as_given(self):
-        """The same with the edges that the rows are taken for: one of two where all stand in both directions."""
-        turned = [(v, u, *weight) for u, v, *weight in self.edges]
-        if self.directed or sorted(map(tuple, self.edges)) != sorted(turned):
+        """The same with the edges that the rows are taken for: what stands in both directions once."""
+        if self.directed:
             return self
-        return replace(self, edges=[edge for edge in self.edges if edge[0] <= edge[1]])
+        order, ids = self.rank, sorted(range(self.n), key=self.ids.__getitem__)
+        rows = [(order[u], order[v], weight[0] if weight else None) for u, v, *weight in self.edges]
+        edges = once(rows, TOLERANCES.get(str(self.weight).lower(), 0.0))
+        return replace(
+            self, edges=[(ids[u], ids[v], *([] if w is None else [w])) for u, v, w in edges]
+        )
 
     def column(self, vertices):
         """Vertices as a column of the user's ids."""

@@ -74,10 +74,18 @@ def _reader(schema: EdgeSchema) -> Callable[..., Any]:
     return read_edges_of_rank
 
 
-def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame], kept: str) -> Any:
+def run(
+    spread: Spread,
+    held: Any,
+    job: Job,
+    frames: dict[str, ValueFrame],
+    kept: str,
+    reads: Sequence[str],
+) -> Any:
     """The result of an algorithm: a Dask frame, or at once a frame where the graph is at hand.
 
-    ``kept``: what tells a graph that is kept from others with the same key.
+    ``kept``: what tells a graph that is kept from others with the same key. ``reads``: the folders
+    that are read for it.
     """
     lazy = is_dask_collection(held)
     token = (
@@ -101,7 +109,8 @@ def run(spread: Spread, held: Any, job: Job, frames: dict[str, ValueFrame], kept
     watch.expect(key)
     hurry_client()
     empty = EmptyResult(job.columns, job.schema)
-    return frame_of(empty, job.npartitions, key, run_graph, (spread, held, job, chunks), take)
+    given = spread, held, job, chunks
+    return frame_of(empty, job.npartitions, key, run_graph, given, take, reads)
 
 
 def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> list[Any]:

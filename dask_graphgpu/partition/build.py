@@ -20,6 +20,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
+from dask_graphgpu.partition.undirected import undirected
 
 # Consecutive integers are numbered through a table over their range when that is at most this
 # many times the edge ends; beyond, through a hash of the distinct ones.
@@ -68,11 +69,13 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
         runs = [Coo(none, none, none, carried)]
     del edges, tables
     num_rows = sum(map(len, runs))
-    # An undirected graph may be given with each edge once or in both directions; only in both is
-    # every vertex as often a source as a destination, which is cheaper to see.
-    both = not layout.directed and not (balanced and mirrored(runs))
-    rows = from_coo(num_vertices, runs, dtype, both=both)
     ids = VertexIds(columns, position)
+    # A list that is its own mirror image has every vertex as often as a source as as a destination,
+    # which is cheaper to see.
+    if layout.directed or (balanced and mirrored(runs)):
+        rows = from_coo(num_vertices, runs, dtype)
+    else:
+        rows = undirected(num_vertices, runs, dtype, ids.rank)
     levels = None
     if layout.layered:
         root = None if layout.root is None else ids.find_number(layout.root)

@@ -55,13 +55,15 @@ class Coo:
     """A run of edges as (row, neighbour) pairs with what they carry; arrays of one length.
 
     Both ends are codes; ``table`` says which vertex a code is, so that a graph that is being built
-    does not hold its edges twice. An empty one: codes are vertices.
+    does not hold its edges twice. An empty one: codes are vertices. ``back`` : edges lead from the
+    neighbour to the row; None: neighbours are marked, as of `from_coo`.
     """
 
     rows: np.ndarray
     neighbours: np.ndarray
     table: np.ndarray
     columns: dict[str, np.ndarray] = field(default_factory=dict)
+    back: bool | None = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -83,7 +85,9 @@ def from_edges(
     return from_coo(num_vertices, [coo], dtype)
 
 
-def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = False) -> Adjacency:
+def from_coo(
+    num_vertices: int, runs: list[Coo], dtype: Any, *, marked: bool = False, both: bool = False
+) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
     Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted where it is.
@@ -93,6 +97,9 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
 
     Parameters
     ----------
+    marked : bool
+        Give neighbours as ``vertex << 1 | mark``, where the mark is 1 of an edge that leads from the
+        neighbour to the row. ``dtype`` is to hold that.
     both : bool
         Put every edge but a self-loop into the rows of both its ends.
     """
@@ -116,9 +123,10 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
     ) -> None:
         for coo in blocks[block]:
             column = carried[:0] if name is None else coo.columns[name]
+            marks = np.uint64(marked and coo.back is not None), np.uint64(bool(coo.back))
             row_sort.deal_edges(
-                0, *coo.ends(), both, sort.shift, sort.bits, sort.bucket, sort.first, cursor,
-                keys, *to_move(column, carried),
+                0, *coo.ends(), both, *marks, sort.shift, sort.bits, sort.bucket, sort.first,
+                cursor, keys, *to_move(column, carried),
             )  # fmt: skip
         # What is not needed any more is given back: the column, in the end all.
         if name is None:
@@ -127,7 +135,7 @@ def from_coo(num_vertices: int, runs: list[Coo], dtype: Any, *, both: bool = Fal
             for coo in blocks[block]:
                 del coo.columns[name]
 
-    sort = RowSort.plan(num_vertices, len(blocks), count, deal)
+    sort = RowSort.plan(num_vertices, len(blocks), count, deal, marked=marked)
     columns, last = _without_last(sort, kinds)
     carried = None if last is None else sort.deal_column(last, kinds[last])
     keys, none = sort.deal_all(None, np.uint8)
@@ -253,7 +261,7 @@ def _even_runs(runs: Sequence[Coo], blocks: int) -> list[list[Coo]]:
             part = slice(lo, lo + take)
             columns = {name: column[part] for name, column in run.columns.items()}
             ends = run.rows[part], run.neighbours[part]
-            dealt[place // size].append(Coo(*ends, run.table, columns))
+            dealt[place // size].append(Coo(*ends, run.table, columns, run.back))
             lo += take
             place += take
     return dealt

@@ -54,13 +54,18 @@ class RowSort:
     deal: Deal
 
     @classmethod
-    def plan(cls, num_vertices: int, blocks: int, count: Count, deal: Deal) -> RowSort:
-        """Count the edges of all blocks, and cut the rows into buckets of about equal work."""
+    def plan(
+        cls, num_vertices: int, blocks: int, count: Count, deal: Deal, *, marked: bool = False
+    ) -> RowSort:
+        """Count the edges of all blocks, and cut the rows into buckets of about equal work.
+
+        ``marked`` : whether neighbours take a bit more.
+        """
         shift = max((num_vertices - 1).bit_length() - (_GROUPS - 1).bit_length(), 0)
         groups = (max(num_vertices - 1, 0) >> shift) + 1
         counts = np.zeros((blocks, groups), np.int64)
         each(lambda block: count(block, np.uint64(shift), counts[block]), blocks)
-        bits = max((num_vertices - 1).bit_length(), 1)
+        bits = max((num_vertices - 1).bit_length(), 1) + marked
         row_bits = min(max(32 - bits, _FEWEST_BITS), _ROW_BITS)
         # A bucket ends with the group that fills it, so there is to be room for one.
         rows = max((1 << row_bits) - (1 << shift), num_vertices // _BUCKETS, 1)

@@ -3,6 +3,8 @@
 Encoding
 --------
 key : of an edge, ``(row - first row of its bucket) << bits | neighbour``, in 32 bits where that fits.
+    Where edges are marked, a neighbour is ``vertex << 1 | mark``, and the mark is 1 where the edge
+    leads from the neighbour to the row.
 group : ``row >> shift``, the grain at which edges are counted and rows are dealt to buckets.
 
 Edges are dealt to buckets in their order, and every pass within a bucket is stable, so that edges
@@ -29,7 +31,7 @@ def _vertex(table, code):
 
 @jit
 def count_edges(lo, hi, table, rows, neighbours, both, shift, counts):
-    """Count the edges of each group; ``both``: each edge but a loop both ways."""
+    """Count the edges of each group; ``both``: each edge but a loop in the rows of both ends."""
     for i in range(lo, hi):
         counts[_vertex(table, rows[i]) >> shift] += 1
         if both and rows[i] != neighbours[i]:
@@ -45,11 +47,13 @@ def count_turned(lo, hi, neighbours, shift, counts):
 
 @jit
 def deal_edges(
-    lo, hi, table, rows, neighbours, both, shift, bits, bucket, first, cursor, keys, column, carried
-):
+    lo, hi, table, rows, neighbours, both, marks, back, shift, bits, bucket, first, cursor, keys,
+    column, carried,
+):  # fmt: skip
     """Write the keys of edges, and what they carry, into the next free places of their buckets.
 
-    ``keys`` and ``column`` may be empty, where only the other is wanted.
+    ``keys`` and ``column`` may be empty, where only the other is wanted. ``marks`` is 1 where
+    neighbours are marked, else 0; ``back`` the mark of these edges.
     """
     for i in range(lo, hi):
         u = _vertex(table, rows[i])
@@ -58,7 +62,7 @@ def deal_edges(
         place = cursor[b]
         cursor[b] = place + 1
         if keys.size:
-            keys[place] = ((u - first[b]) << bits) | v
+            keys[place] = ((u - first[b]) << bits) | (v << marks) | back
         if column.size:
             carried[place] = column[i]
         if both and u != v:
@@ -66,7 +70,7 @@ def deal_edges(
             place = cursor[b]
             cursor[b] = place + 1
             if keys.size:
-                keys[place] = ((v - first[b]) << bits) | u
+                keys[place] = ((v - first[b]) << bits) | (u << marks) | (marks ^ back)
             if column.size:
                 carried[place] = column[i]
 

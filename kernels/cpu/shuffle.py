@@ -44,51 +44,36 @@ def add_ends(lo, hi, vertices, out, into, degrees, excess):
 
 
 @jit
-def count_entries(lo, hi, rows, neighbours, owners, both, counts):
-    """Count the entries of rows that each rank gets; ``both``: an edge but a loop is two."""
+def count_entries(lo, hi, rows, owners, counts):
+    """Count the entries of rows that each rank gets."""
     for i in range(lo, hi):
         counts[owners[rows[i]]] += 1
-        if both and rows[i] != neighbours[i]:
-            counts[owners[neighbours[i]]] += 1
 
 
 @jit
 def deal_entries(
-    lo, hi, rows, neighbours, owners, places, bounds, both, cursor, dealt_rows, dealt_neighbours
+    lo, hi, rows, neighbours, owners, places, bounds, cursor, dealt_rows, dealt_neighbours
 ):
     """Write entries where those for their row's owner go next, in the order of the edges.
 
     A row is named as its owner names it, a neighbour by its place.
     """
     for i in range(lo, hi):
-        a, b = rows[i], neighbours[i]
-        to = owners[a]
+        to = owners[rows[i]]
         at = cursor[to]
         cursor[to] = at + 1
-        dealt_rows[at] = places[a] - bounds[to]
-        dealt_neighbours[at] = places[b]
-        if both and a != b:
-            to = owners[b]
-            at = cursor[to]
-            cursor[to] = at + 1
-            dealt_rows[at] = places[b] - bounds[to]
-            dealt_neighbours[at] = places[a]
+        dealt_rows[at] = places[rows[i]] - bounds[to]
+        dealt_neighbours[at] = places[neighbours[i]]
 
 
 @jit
-def deal_column(lo, hi, rows, neighbours, owners, both, cursor, column, dealt):
+def deal_column(lo, hi, rows, owners, cursor, column, dealt):
     """Write what edges carry in the order of `deal_entries`."""
     for i in range(lo, hi):
-        a, b = rows[i], neighbours[i]
-        to = owners[a]
+        to = owners[rows[i]]
         at = cursor[to]
         cursor[to] = at + 1
         dealt[at] = column[i]
-        if both and a != b:
-            to = owners[b]
-            at = cursor[to]
-            cursor[to] = at + 1
-            dealt[at] = column[i]
 
 
 @jit

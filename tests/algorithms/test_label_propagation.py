@@ -58,7 +58,7 @@ def test_threads_and_partitions_do_not_matter(directed):
     for number, parts, order in ((1, 1, "input"), (3, 4, "degree")):
         with on_threads(number, little_work=256):
             graph = partitioned(edges, parts).graph(directed=directed, order=order)
-            answers.append(graph.label_propagation().compute().reset_index(drop=True))
+            answers.append(graph.label_propagation().compute())
     pd.testing.assert_frame_equal(*answers)
 
 

@@ -28,7 +28,7 @@ def test_sssp(graph, data, number):
     built = graph.graph().persist()
     each = [built.sssp([id], **how).compute() for id in ids]
     with on_threads(number):
-        found = built.sssp(ids, **how).compute().reset_index(drop=True)
+        found = built.sssp(ids, **how).compute()
     pd.testing.assert_frame_equal(found, pd.concat(each, ignore_index=True))
 
 

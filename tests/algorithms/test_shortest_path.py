@@ -83,7 +83,7 @@ def test_on_ranks_it_is_that_of_one(weighted, partitioner):
         graph = partitioned(edges, 3).graph(**options, ranks=ranks, partitioner=partitioner)
         found = graph.shortest_path(3, 990, weighted=weighted)
         assert found.npartitions == 3
-        pd.testing.assert_frame_equal(found.compute().reset_index(drop=True), wanted)
+        pd.testing.assert_frame_equal(found.compute(), wanted)
 
 
 def test_strings_and_several_id_columns():

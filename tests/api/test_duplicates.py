@@ -148,9 +148,7 @@ def test_undirected_once_and_in_both_directions(graph, rule):
         "wcc": lambda g: g.weakly_connected_components(),
         "degree": lambda g: g.degree(),
     }.items():
-        pd.testing.assert_frame_equal(
-            call(one), call(two).compute().reset_index(drop=True), obj=name
-        )
+        pd.testing.assert_frame_equal(call(one), call(two).compute(), obj=name)
 
 
 @settings(max_examples=25)
@@ -183,7 +181,7 @@ def test_other_weights_in_the_other_direction_are_other_edges(duplicates, ranks)
         for graph in (roads.graph(**given), roads.graph(**given).persist()):
             pd.testing.assert_frame_equal(call(graph), wanted)
         lazy = partitioned(roads, 2).graph(**given)
-        pd.testing.assert_frame_equal(call(lazy).compute().reset_index(drop=True), wanted)
+        pd.testing.assert_frame_equal(call(lazy).compute(), wanted)
 
 
 def test_undirected_with_some_edges_in_both_directions():

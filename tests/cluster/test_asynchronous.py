@@ -34,4 +34,4 @@ def test_methods_and_persist_do_not_wait(tmp_path, ranks):
             return found
 
     for found in asyncio.run(run()):
-        pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+        pd.testing.assert_frame_equal(found, wanted)

@@ -293,7 +293,7 @@ def long_run(graph):
 
 
 def check_ranks(frame, edges):
-    found = frame.compute().reset_index(drop=True)
+    found = frame.compute()
     wanted = edges.graph(ranks=1).pagerank()
     assert found["vertex"].tolist() == wanted["vertex"].tolist()
     np.testing.assert_allclose(found["rank"], wanted["rank"], rtol=1e-12)

@@ -66,7 +66,7 @@ def test_what_is_handed_in_is_not_run(client, partitions, ranks):
         means = client.run_on_scheduler(mean_durations, list(where))
         assert min(means) > 0  # else Dask's stealing fails at them, and says so in the log
         wanted = frame().graph().weakly_connected_components()
-        pd.testing.assert_frame_equal(result.compute().reset_index(drop=True), wanted)
+        pd.testing.assert_frame_equal(result.compute(), wanted)
         del result
 
 

@@ -99,8 +99,8 @@ def test_partitions_of_one_rank_are_handed_in(client):
         for i, part in zip(asked, kept, strict=True):
             assert set(client.who_has(part).values()) == {(home,)}
             rows = slice(i * len(wanted) // 4, (i + 1) * len(wanted) // 4)
-            expected = wanted.iloc[rows].reset_index(drop=True)
-            pd.testing.assert_frame_equal(part.compute().reset_index(drop=True), expected)
+            expected = wanted.iloc[rows]
+            pd.testing.assert_frame_equal(part.compute(), expected)
         until = time.monotonic() + 20
         while sum(map(len, client.run(in_memory).values())) > 2 * len(asked):
             assert time.monotonic() < until, client.run(in_memory)
@@ -118,9 +118,7 @@ def test_a_method_that_fails_on_one_rank_hands_nothing_in(client):
     graph = partitioned(edges(), 4).graph(ranks=1).persist()
     with pytest.raises(errors.UnknownVertex, match="not a vertex"):
         graph.bfs(10**6).compute()
-    pd.testing.assert_frame_equal(
-        graph.degree().compute().reset_index(drop=True), edges().graph(ranks=1).degree()
-    )
+    pd.testing.assert_frame_equal(graph.degree().compute(), edges().graph(ranks=1).degree())
 
 
 def test_edges_do_not_pass_through_the_task_that_leads(client):

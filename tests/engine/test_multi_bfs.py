@@ -99,6 +99,6 @@ def test_methods_give_what_they_give_one_by_one(graph, data, sweep):
     built = graph.graph().persist()
     for method, more in ((built.bfs, {"predecessor": True}), (built.ssnsp, {})):
         with mock.patch.object(traversal, "SWEEP", sweep):
-            found = method(ids, target=target, **more).compute().reset_index(drop=True)
+            found = method(ids, target=target, **more).compute()
         each = [method([id], target=target, **more).compute() for id in ids]
         pd.testing.assert_frame_equal(found, pd.concat(each, ignore_index=True))

@@ -206,15 +206,13 @@ def test_parquet_and_persist(edges, limited, tmp_path):
         plan = graph.explain()
         assert plan.disk_bytes > 0
         assert "bytes in pages in" in str(plan)
-        pd.testing.assert_frame_equal(
-            graph.pagerank().compute().reset_index(drop=True), wanted, check_dtype=False
-        )
+        pd.testing.assert_frame_equal(graph.pagerank().compute(), wanted, check_dtype=False)
         kept = graph.persist()
         exact = kept.explain()
         assert exact.disk_bytes == ROWS * (4 + edges["weight"].astype("uint32").dtype.itemsize)
         assert exact.bytes < 900_000
         for _ in range(2):
-            found = kept.pagerank().compute().reset_index(drop=True)
+            found = kept.pagerank().compute()
             pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
         assert list((tmp_path / "a").iterdir())
         del kept, graph

@@ -44,7 +44,7 @@ def saved(tmp_path):
 
 
 def distances(path, **options):
-    return load(path, **options).sssp("v0").compute().reset_index(drop=True)
+    return load(path, **options).sssp("v0").compute()
 
 
 def assert_holds(path, frame, **options):

@@ -16,6 +16,7 @@ from dask_graphgpu.partition.device.ids import DeviceIds, nbytes_of
 from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
+from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
@@ -118,12 +119,13 @@ def build(
     del numbering, codes, given, ends, sides, degrees
     num_rows = sum(map(len, runs))
     edges.clear()
-    # As on the host: only edges in both directions make every vertex as often source as destination.
-    both = not layout.directed and not (balanced and mirrored(runs))
     if not runs:  # vertices only
         none = xp.empty(0, table.dtype)
         runs = [Pairs(none, none, None, carried)]
-    rows = from_pairs(num_vertices, runs, table.dtype, both=both)
+    if layout.directed or (balanced and mirrored(runs)):
+        rows = from_pairs(num_vertices, runs, table.dtype)
+    else:
+        rows = undirected(num_vertices, runs, table.dtype, ids.rank)
     return DevicePartition(ids, rows, layout, columns, num_rows)
 
 

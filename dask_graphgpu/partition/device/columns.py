@@ -28,14 +28,17 @@ def series_of(array: Any, valid: Any = None) -> Any:
     return cudf.Series.from_pylibcudf(column)
 
 
-def frame_of(columns: dict[str, Any]) -> Any:
+def frame_of(columns: dict[str, Any], first: int = 0) -> Any:
     """Columns of one length as a frame, which shares their memory until somebody writes to it.
+
+    Its index counts from ``first`` on.
 
     `cudf.DataFrame` would compare their indexes, of which they have none of their own, and look for
     other kinds of values: it takes as long as a small search.
     """
     made = {name: series._column.copy(deep=False) for name, series in columns.items()}
-    return cudf.DataFrame._from_data(made)
+    length = len(next(iter(made.values())))
+    return cudf.DataFrame._from_data(made, index=cudf.RangeIndex(first, first + length))
 
 
 def taken(series: Any, rows: Any, valid: Any = None) -> Any:

@@ -23,13 +23,15 @@ from dask_graphgpu.partition.device.memory import require
 class Pairs:
     """Edges as (row, neighbour) with what they carry; arrays of one length.
 
-    Both ends are codes; ``table`` says which vertex a code is, None that it is the code.
+    Both ends are codes; ``table`` says which vertex a code is, None that it is the code. ``back`` :
+    edges lead from the neighbour to the row.
     """
 
     rows: Any
     neighbours: Any
     table: Any = None
     columns: dict[str, Any] = field(default_factory=dict)
+    back: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -51,7 +53,12 @@ def from_edges(
 
 
 def from_pairs(
-    num_vertices: int, runs: list[Pairs], dtype: Any, *, both: bool = False
+    num_vertices: int,
+    runs: list[Pairs],
+    dtype: Any,
+    *,
+    marked: bool = False,
+    both: bool = False,
 ) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
@@ -61,21 +68,27 @@ def from_pairs(
 
     Parameters
     ----------
+    marked : bool
+        Give neighbours as ``vertex << 1 | mark``, where the mark is 1 of an edge that leads from the
+        neighbour to the row. ``dtype`` is to hold that.
     both : bool
         Put every edge but a self-loop into the rows of both its ends.
     """
     xp = module_of(runs[0].rows)
-    bits = max((num_vertices - 1).bit_length(), 1)
+    bits = max((num_vertices - 1).bit_length(), 1) + marked
     if bits > 32:
-        raise GraphError(f"{num_vertices:,} vertices are more than one GPU holds (2**32)")
+        raise GraphError(
+            f"{num_vertices:,} vertices are more than one GPU holds (2**32; of an undirected graph whose "
+            "edges are not given in both directions 2**31)"
+        )
     names = [*runs[0].columns]
     kinds = {name: runs[0].columns[name].dtype for name in names}
-    below = _packed_bits(runs, 64 - 2 * bits) if len(names) == 1 else 0
+    below = _packed_bits(runs, 64 - 2 * bits + marked) if len(names) == 1 else 0
     if xp is not np:
         num_edges = sum(map(len, runs)) * (1 + both)
         bytes_of_edge = 32 if names and not below else 16  # the keys twice, and places twice
         require(num_edges * bytes_of_edge, f"sorting {num_edges:,} edges")
-    keys = _keys(xp, runs, bits, below, both)
+    keys = _keys(xp, runs, bits, below, marked, both)
     columns: dict[str, Any] = {}
     if names and not below:
         whole = {name: _carried(xp, runs, name, both) for name in names}
@@ -115,7 +128,7 @@ def _packed_bits(runs: Sequence[Pairs], room: int) -> int:
     return bits if bits <= room else 0
 
 
-def _keys(xp: Any, runs: Sequence[Pairs], bits: int, below: int, both: bool) -> Any:
+def _keys(xp: Any, runs: Sequence[Pairs], bits: int, below: int, marked: bool, both: bool) -> Any:
     """Row, neighbour and what is packed below, of every edge and then of the mirror images."""
     total = sum(map(len, runs))
     keys = xp.empty(2 * total if both else total, xp.uint64)
@@ -124,8 +137,10 @@ def _keys(xp: Any, runs: Sequence[Pairs], bits: int, below: int, both: bool) -> 
         for run in runs:
             for part in blocks(len(run)):
                 rows, neighbours = run.ends(part)
-                packed = (neighbours, rows) if mirror else (rows, neighbours)
-                key = (packed[0] << np.uint64(bits)) | packed[1]
+                row, neighbour = (neighbours, rows) if mirror else (rows, neighbours)
+                if marked:
+                    neighbour = (neighbour << np.uint64(1)) | np.uint64(mirror ^ run.back)
+                key = (row << np.uint64(bits)) | neighbour
                 if below:
                     (column,) = run.columns.values()
                     key = (key << np.uint64(below)) | column[part].astype(np.uint64)

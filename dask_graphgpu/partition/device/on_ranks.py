@@ -14,10 +14,11 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import blocks, count
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.ranks.local import Ghosts
 from dask_graphgpu.partition.ranks.numbering import Run
 from dask_graphgpu.partition.ranks.on_host import OnHost
-from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, Way
+from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, ends_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.nccl import DeviceLink
@@ -85,7 +86,7 @@ class OnDevice(OnHost):
         runs: list[Run],
         tables: Tables,
         bounds: np.ndarray,
-        ways: Sequence[Way],
+        ways: Sequence[str],
         kinds: dict[str, np.dtype[Any]],
     ) -> list[Entries]:
         size, names, arriving = ranks.size, [*kinds], []
@@ -93,8 +94,8 @@ class OnDevice(OnHost):
             given = np.zeros(size, np.int64)
             for run in runs:
                 for part in blocks(len(run)):
-                    for owners, *_ in self._entries(run, part, way, tables):
-                        given += [int((owners == rank).sum()) for rank in range(size)]
+                    owners = self._of(tables.owners, run)[ends_of(run, way)[0][part]]
+                    given += [int((owners == rank).sum()) for rank in range(size)]
             arriving.append(_Arriving(self._xp, told_each(ranks, given), bounds.dtype, kinds))
         pieces = [(run, part) for run in runs for part in blocks(len(run))][::-1]
         runs.clear()
@@ -141,10 +142,17 @@ class OnDevice(OnHost):
         dtype = last.neighbours.dtype
         runs = [Pairs(last.rows, last.neighbours, None, last.columns)]
         del last
-        made = from_pairs(num_local, runs, dtype)
-        columns = {name: to_new_memory(made.columns.pop(name)) for name in [*made.columns]}
-        offsets = to_new_memory(made.offsets.astype(np.int64))
-        return Adjacency(offsets, to_new_memory(made.neighbours), columns)
+        return _on_host(from_pairs(num_local, runs, dtype))
+
+    def settled(self, entries: list[Entries], numbers: np.ndarray) -> Adjacency:
+        dtype = entries[0].neighbours.dtype
+        runs = [
+            Pairs(each.rows, each.neighbours, None, each.columns, back)
+            for each, back in zip(entries, (False, True), strict=True)
+        ]
+        entries.clear()
+        order = self._xp.asarray(numbers)
+        return _on_host(undirected(len(numbers), runs, dtype, order, both=False))
 
     # -- parts of `shuffle` -------------------------------------------------------------------------
 
@@ -155,34 +163,24 @@ class OnDevice(OnHost):
             self._moved[key] = self._xp.asarray(tables[run.codes.table])
         return self._moved[key][run.codes.window]
 
-    def _entries(self, run: Run, part: slice, way: Way, tables: Tables) -> _Parts:
-        """The entries that some edges make, those for both of its ends apart."""
-        a, b = (codes[part] for codes in way.ends(run))
+    def _entries(self, run: Run, part: slice, way: str, tables: Tables) -> _Entries:
+        """The entries that some edges make: owners and places of the rows, places of neighbours, columns."""
+        rows, neighbours = (codes[part] for codes in ends_of(run, way))
         places, owners = self._of(tables.places, run), self._of(tables.owners, run)
         columns = {name: column[part] for name, column in run.columns.items()}
-        entries = [(owners[a], places[a], places[b], columns)]
-        if way.both:
-            twice = a != b
-            a, b = a[twice], b[twice]
-            columns = {name: column[twice] for name, column in columns.items()}
-            entries.append((owners[b], places[b], places[a], columns))
-        return entries
+        return owners[rows], places[rows], places[neighbours], columns
 
     def _dealt(
-        self, entries: _Parts, bounds: np.ndarray, names: Sequence[str], rank: int
+        self, entries: _Entries, bounds: np.ndarray, names: Sequence[str], rank: int
     ) -> list[Any]:
         """What goes to a rank: rows as it names them, places of neighbours, and columns."""
-        made = []
-        for owners, rows, neighbours, columns in entries:
-            mine = owners == rank
-            made.append(
-                [
-                    rows[mine] - bounds[rank],
-                    neighbours[mine],
-                    *(columns[name][mine] for name in names),
-                ]
-            )
-        return [self._xp.concatenate(parts) for parts in zip(*made, strict=True)]
+        owners, rows, neighbours, columns = entries
+        mine = owners == rank
+        return [
+            rows[mine] - bounds[rank],
+            neighbours[mine],
+            *(columns[name][mine] for name in names),
+        ]
 
     def _send(self, ranks: Ranks, dealt: list[list[Any]], room: _Arriving) -> None:
         """Send each rank what is dealt to it, and put what comes in its place."""
@@ -203,7 +201,14 @@ class OnDevice(OnHost):
         room.upto += np.array(got)
 
 
-_Parts = list[tuple[Any, Any, Any, dict[str, Any]]]
+_Entries = tuple[Any, Any, Any, dict[str, Any]]
+
+
+def _on_host(rows: Adjacency) -> Adjacency:
+    """Rows in host memory; what is copied goes from the device."""
+    columns = {name: to_new_memory(rows.columns.pop(name)) for name in [*rows.columns]}
+    offsets = to_new_memory(rows.offsets.astype(np.int64))
+    return Adjacency(offsets, to_new_memory(rows.neighbours), columns)
 
 
 class _Arriving:

@@ -20,6 +20,7 @@ from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import Edges, sorted_rows
 from dask_graphgpu.partition.partition import VertexColumns
+from dask_graphgpu.partition.undirected import mark, marked_dtype
 
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
@@ -93,17 +94,16 @@ def build(
                 )
 
     both = not layout.directed and not _mirrored(edges(), num_vertices, dtype)
-    number = known.rows * (2 if both else 1)
-    dealt = _both(edges()) if both else edges()
     rows = sorted_rows(
-        dealt,
+        _both(edges(), marked_dtype(num_vertices, dtype)) if both else edges(),
         num_vertices,
-        number,
+        known.rows * (2 if both else 1),
         dtype,
         known.kinds,
         folder,
         limits,
         (limits.memory - floor) // 2,
+        marked=both,
     )
     return PagedPartition(VertexIds(ids, None), rows, layout, given, known.rows)
 
@@ -267,9 +267,10 @@ def _mirrored(edges: Iterator[Edges], num_vertices: int, dtype: np.dtype[Any]) -
     return all(int(each[0]) == 0 for each in sums.values())
 
 
-def _both(edges: Iterator[Edges]) -> Iterator[Edges]:
-    """Every edge in both directions, a self-loop once."""
+def _both(edges: Iterator[Edges], dtype: Any) -> Iterator[Edges]:
+    """Every edge in both directions, a self-loop once; the neighbours are marked."""
     for rows, neighbours, columns in edges:
-        yield rows, neighbours, columns
+        yield rows, mark(neighbours, dtype), columns
         other = rows != neighbours
-        yield neighbours[other], rows[other], {n: column[other] for n, column in columns.items()}
+        turned = {name: column[other] for name, column in columns.items()}
+        yield neighbours[other], mark(rows[other], dtype, back=True), turned

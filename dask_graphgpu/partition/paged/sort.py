@@ -16,6 +16,7 @@ from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
 from dask_graphgpu.partition.paged.files import PagedArray, Writer, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
+from dask_graphgpu.partition.undirected import marked_dtype, settle
 
 # Rows, neighbours and columns of a run of edges, all of one length.
 Edges = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]
@@ -83,7 +84,7 @@ class PagedAdjacency(Adjacency):
 
 
 class RowWriter:
-    """Writes rows in their order, in runs that lie in memory."""
+    """Writes rows in their order, in runs that lie in memory; ``dtype`` is that of neighbours."""
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class RowWriter:
         limits: Limits,
     ) -> None:
         folder.spare.take()  # memory is needed for other things now
-        self._limits = limits
+        self._limits, self.dtype = limits, dtype
         self._lengths = np.zeros(num_vertices, np.int64)
         self._counts = np.zeros(num_vertices, np.int64)
         self._neighbours = Writer(folder, "neighbours", dtype, limits.page_bytes)
@@ -129,6 +130,8 @@ def sorted_rows(
     folder: SpillFolder,
     limits: Limits,
     work: int,
+    *,
+    marked: bool = False,
 ) -> PagedAdjacency:
     """Rows of some edges, neighbours ascending within a row.
 
@@ -142,6 +145,8 @@ def sorted_rows(
         Of edges, about.
     work : int
         Bytes of memory that this may take beside a few arrays over the vertices.
+    marked : bool
+        Neighbours are given with `undirected.mark`, and the rows are settled.
 
     Raises
     ------
@@ -152,7 +157,8 @@ def sorted_rows(
     most = max(work // (_SORTED + _CARRIED * carried), 1)
     number_of = min(max(-(-2 * number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
-    _sort(edges, bounds, most, made, _Kinds(np.dtype(dtype), dict(kinds)), folder, limits)
+    ends = np.dtype(marked_dtype(num_vertices, dtype) if marked else dtype)
+    _sort(edges, bounds, most, made, _Kinds(ends, dict(kinds), marked), folder, limits)
     rows = made.close()
     give_back()
     return rows
@@ -167,10 +173,11 @@ def give_back() -> None:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Types of the ends of edges and of what they carry."""
+    """Types of the ends of edges and of what they carry, and whether neighbours are marked."""
 
     ends: np.dtype[Any]
     columns: dict[str, np.dtype[Any]]
+    marked: bool = False
 
     @cached_property
     def record(self) -> np.dtype[Any]:
@@ -207,15 +214,18 @@ def _sort(
         for i in range(len(bounds) - 1)
     ]
     try:
-        for rows, neighbours, columns in edges:
-            _deal((rows, neighbours, columns), bounds, buckets, kinds)
+        for run in edges:
+            _deal(run, bounds, buckets, kinds)
         for bucket in buckets:
             if len(bucket) > most:
                 within = bucket.bounds(most, limits)
                 runs = bucket.runs(min(most, limits.run_length))
                 _sort(runs, within, most, made, kinds, folder, limits)
             elif len(bucket):
-                made.append(bucket.first, bucket.sorted())
+                rows = bucket.sorted()
+                if kinds.marked:
+                    rows = settle(rows, made.dtype, first=bucket.first)
+                made.append(bucket.first, rows)
             bucket.close()
     finally:
         for bucket in buckets:
@@ -298,14 +308,14 @@ class _Bucket:
     def sorted(self) -> Adjacency:
         """All edges, sorted into rows from ``first`` on."""
         rows, neighbours, columns = self._kinds.split(self._read(0, self._number))
-        ends = self._kinds.ends
-        # Both ends are codes of one table: rows are looked up by what they are less ``first``.
+        ends, marked = self._kinds.ends, self._kinds.marked
         rows = rows - ends.type(self.first)
         neighbours = neighbours.copy()
         columns = {name: column.copy() for name, column in columns.items()}
-        size = max(int(neighbours.max()) + 1, self.last - self.first)
-        itself = np.arange(size, dtype=ends)
-        found = from_coo(size, [Coo(rows, neighbours, itself, columns)], ends)
+        size = max((int(neighbours.max()) >> marked) + 1, self.last - self.first)
+        back = None if marked else False
+        coo = Coo(rows, neighbours, np.empty(0, ends), columns, back)
+        found = from_coo(size, [coo], ends, marked=marked)
         last = self.last - self.first
         return Adjacency(found.offsets[: last + 1], found.neighbours, found.columns)
 

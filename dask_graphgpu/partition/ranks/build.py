@@ -24,7 +24,7 @@ from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.owner import chosen
 from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
 from dask_graphgpu.partition.ranks.places import settle
-from dask_graphgpu.partition.ranks.shuffle import Tables, Way
+from dask_graphgpu.partition.ranks.shuffle import Tables
 from dask_graphgpu.partition.ranks.vertex_columns import vertex_columns
 
 if TYPE_CHECKING:
@@ -109,8 +109,13 @@ def build(
     # The same numbers stand there.
     places = replace(places, own=local.numbers[: local.border.num_owned])
     ids = RankIds(*known, places)
-    into = passes.rows(entries, len(local.numbers))
-    out = passes.rows(entries, len(local.numbers)) if entries else into
+    if layout.directed:
+        into = passes.rows(entries, len(local.numbers))
+        out = passes.rows(entries, len(local.numbers))
+    elif len(entries) == 1:
+        into = out = passes.rows(entries, len(local.numbers))
+    else:
+        into = out = passes.settled(entries, local.numbers)
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
     levels = None
@@ -165,16 +170,16 @@ def _ways(
     balanced: bool,
     agreed: Agreed,
     passes: OnHost,
-) -> list[Way]:
+) -> list[str]:
     """Which rows an edge is in. Collective.
 
-    An undirected graph may be given with each edge once or in both directions; only in both is every
-    vertex as often a source as a destination, which is cheaper to see.
+    Those of both ends, but of an undirected graph whose list is its own mirror image. In that every
+    vertex is as often a source as a destination, which is cheaper to see.
     """
-    if layout.directed:
-        return [Way("source"), Way("destination")]
-    mirrored = balanced and _is_mirrored(ranks, runs, tables, list(agreed.columns), passes)
-    return [Way(layout.by, both=not mirrored)]
+    if not layout.directed and balanced:
+        if _is_mirrored(ranks, runs, tables, list(agreed.columns), passes):
+            return ["source"]
+    return ["source", "destination"]
 
 
 def _is_mirrored(

@@ -12,8 +12,9 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.ranks.local import Ghosts
 from dask_graphgpu.partition.ranks.numbering import Run
-from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, Way, shuffle
+from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, shuffle
 from dask_graphgpu.partition.row_sort import each, num_blocks
+from dask_graphgpu.partition.undirected import undirected
 
 
 class OnHost:
@@ -68,7 +69,7 @@ class OnHost:
         runs: list[Run],
         tables: Tables,
         bounds: np.ndarray,
-        ways: Sequence[Way],
+        ways: Sequence[str],
         kinds: dict[str, np.dtype[Any]],
     ) -> list[Entries]:
         """As `ranks.shuffle.shuffle`."""
@@ -100,3 +101,17 @@ class OnHost:
         runs = [Coo(last.rows, last.neighbours, np.empty(0, dtype), last.columns)]
         del last
         return from_coo(num_local, runs, dtype)
+
+    def settled(self, entries: list[Entries], numbers: np.ndarray) -> Adjacency:
+        """Rows of an undirected graph over all local vertices, of entries by both ends, which go.
+
+        ``numbers`` : of the local vertices, in the order of the user's ids.
+        """
+        dtype = entries[0].neighbours.dtype
+        none = np.empty(0, dtype)
+        runs = [
+            Coo(each.rows, each.neighbours, none, each.columns, back)
+            for each, back in zip(entries, (False, True), strict=True)
+        ]
+        entries.clear()
+        return undirected(len(numbers), runs, dtype, numbers, both=False)

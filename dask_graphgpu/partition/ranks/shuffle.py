@@ -14,19 +14,6 @@ from dask_graphgpu.partition.ranks.numbering import Run
 from dask_graphgpu.partition.row_sort import each, num_blocks, to_move
 
 
-@dataclass(frozen=True)
-class Way:
-    """Which rows are made: by "source" or "destination", or an entry for ``both`` ends of an edge."""
-
-    by: str
-    both: bool = False
-
-    def ends(self, run: Run) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the rows and of the neighbours."""
-        ends = run.source, run.destination
-        return ends if self.by == "source" else ends[::-1]
-
-
 @dataclass(frozen=True, eq=False)
 class Entries:
     """Entries of rows: ``rows`` are local ids of the receiver, ``neighbours`` places."""
@@ -49,7 +36,7 @@ def shuffle(
     runs: list[Run],
     tables: Tables,
     bounds: np.ndarray,
-    ways: Sequence[Way],
+    ways: Sequence[str],
     kinds: dict[str, np.dtype[Any]],
 ) -> list[Entries]:
     """Send every edge to the owners of the rows that it is in. Collective; ``runs`` is emptied.
@@ -62,7 +49,8 @@ def shuffle(
     ----------
     bounds : dtype of places, shape (size + 1,)
         Which places each rank owns.
-    ways : sequence of Way
+    ways : sequence of "source" or "destination"
+        What the rows are made by.
     kinds : dtype of each column
 
     Returns
@@ -96,8 +84,13 @@ def shuffle(
     return [arriving.entries for arriving in got]
 
 
+def ends_of(run: Run, by: str) -> tuple[Any, Any]:
+    """Codes of the rows and of the neighbours of a run's edges, for rows by one of the ends."""
+    return (run.source, run.destination) if by == "source" else (run.destination, run.source)
+
+
 _Part = tuple[Run, int, int]  # the edges of a run from one on to before another
-_PIECE = PIECE // 2  # edges a round: an edge is two entries
+_PIECE = PIECE // 2  # edges a round, each an entry of up to two ways
 
 
 class _Arriving:
@@ -134,13 +127,13 @@ class _Dealt:
     """
 
     blocks: list[list[_Part]]
-    way: Way
+    way: str
     owners: list[np.ndarray]
     cursors: np.ndarray
     cuts: np.ndarray
 
     @classmethod
-    def of(cls, piece: Sequence[_Part], way: Way, tables: Tables, size: int) -> _Dealt:
+    def of(cls, piece: Sequence[_Part], way: str, tables: Tables, size: int) -> _Dealt:
         from dask_graphgpu.kernels.cpu import shuffle
 
         edges = sum(hi - lo for _, lo, hi in piece)
@@ -149,8 +142,8 @@ class _Dealt:
 
         def count(block: int) -> None:
             for run, lo, hi in blocks[block]:
-                owners = run.codes.of(tables.owners)
-                shuffle.count_entries(lo, hi, *way.ends(run), owners, way.both, counts[block])
+                rows, _ = ends_of(run, way)
+                shuffle.count_entries(lo, hi, rows, run.codes.of(tables.owners), counts[block])
 
         each(count, len(blocks))
         cuts = np.append(0, np.cumsum(counts.sum(axis=0)))
@@ -167,8 +160,7 @@ class _Dealt:
             for run, lo, hi in self.blocks[block]:
                 owners, places = run.codes.of(self.owners), run.codes.of(tables.places)
                 shuffle.deal_entries(
-                    lo, hi, *self.way.ends(run), owners, places, bounds, self.way.both, cursor,
-                    rows, neighbours,
+                    lo, hi, *ends_of(run, self.way), owners, places, bounds, cursor, rows, neighbours
                 )  # fmt: skip
 
         each(deal, len(self.blocks))
@@ -183,10 +175,9 @@ class _Dealt:
         def deal(block: int) -> None:
             cursor = self.cursors[block].copy()
             for run, lo, hi in self.blocks[block]:
-                shuffle.deal_column(
-                    lo, hi, *self.way.ends(run), run.codes.of(self.owners), self.way.both, cursor,
-                    *to_move(run.columns[name], dealt),
-                )  # fmt: skip
+                rows, _ = ends_of(run, self.way)
+                moved = to_move(run.columns[name], dealt)
+                shuffle.deal_column(lo, hi, rows, run.codes.of(self.owners), cursor, *moved)
 
         each(deal, len(self.blocks))
         return dealt

@@ -1,0 +1,111 @@
+"""Kernels over the rows of an undirected graph in which some edges were given in both directions.
+
+Encoding
+--------
+marked : neighbours in ascending order, each ``vertex << 1 | mark``. The mark is 1 where the edge was
+    given from the neighbour to the vertex of the row, so those that were given from the row come first.
+
+Every kernel works on a block ``[lo, hi)`` of rows and holds no lock, so blocks run on threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+
+_ONE = np.uint64(1)
+
+
+@jit
+def _is_same(less, more, tolerance):
+    """Whether two weights are the same but for rounding."""
+    return less == more or more - less <= tolerance * more
+
+
+@jit
+def _choose(weight, middle, own, tolerance, keep):
+    """Of rows between two vertices, ``middle`` in one direction and then others, keep each edge once.
+
+    Rows of the same weight are the same edges. The direction that has more of them is kept; of
+    equally many the first, if ``own``, else the second.
+    """
+    size = keep.size
+    if not weight.size:
+        ahead = middle > size - middle or (2 * middle == size and own)
+        keep[:middle] = ahead
+        keep[middle:] = not ahead
+        return
+    order = np.argsort(weight)
+    lo = 0
+    while lo < size:
+        hi = lo + 1
+        while hi < size and _is_same(weight[order[hi - 1]], weight[order[hi]], tolerance):
+            hi += 1
+        forward = 0
+        for i in range(lo, hi):
+            forward += order[i] < middle
+        ahead = 2 * forward > hi - lo or (2 * forward == hi - lo and own)
+        for i in range(lo, hi):
+            keep[order[i]] = (order[i] < middle) == ahead
+        lo = hi
+
+
+@jit
+def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep, lengths):
+    """Say which entries of rows are edges of their own, and how many there are in each row.
+
+    Parameters
+    ----------
+    weight : of each entry, or empty
+    rank : place of each vertex in the order of the user's ids, or empty: that is theirs
+    shift : the vertex of row 0
+    tolerance : share of a weight up to which another is the same
+    keep : written
+    lengths : written
+    """
+    for v in range(lo, hi):
+        first, end = offsets[v], offsets[v + 1]
+        vertex = np.uint64(v) + shift
+        kept = 0
+        while first < end:
+            u = marked[first] >> _ONE
+            middle = first
+            while middle < end and marked[middle] == u << _ONE:
+                middle += 1
+            last = middle
+            while last < end and marked[last] >> _ONE == u:
+                last += 1
+            if u == vertex:  # a loop that stands in its row both ways
+                keep[first:middle] = True
+                keep[middle:last] = False
+                kept += middle - first
+            elif middle in (first, last):
+                keep[first:last] = True
+                kept += last - first
+            else:
+                own = rank[vertex] < rank[u] if rank.size else vertex < u
+                between = weight[first:last] if weight.size else weight
+                _choose(between, middle - first, own, tolerance, keep[first:last])
+                for e in range(first, last):
+                    kept += keep[e]
+            first = last
+        lengths[v] = kept
+
+
+@jit
+def unmark(lo, hi, marked, neighbours):
+    """Leave the marks out; ``neighbours`` may be the memory of ``marked``."""
+    for e in range(lo, hi):
+        neighbours[e] = marked[e] >> _ONE
+
+
+@jit
+def compact(lo, hi, offsets, keep, new_offsets, column, new_column):
+    """Copy of rows what is kept."""
+    for v in range(lo, hi):
+        place = new_offsets[v]
+        for e in range(offsets[v], offsets[v + 1]):
+            if keep[e]:
+                new_column[place] = column[e]
+                place += 1
