@@ -5,6 +5,7 @@ from collections import defaultdict
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 
 TOLERANCES = {"float64": 1e-12, "float32": 8 * float(np.finfo("float32").eps)}
@@ -79,3 +80,31 @@ def mixtures(draw, weights=("int64", "float64", "float32", None)):
         frame = frame.astype({"weight": kind})
     attribute = None if kind is None else "weight"
     return frame, nx.from_pandas_edgelist(frame, "src", "dst", attribute)
+
+
+def rows(frame):
+    """A result as a pandas frame."""
+    frame = frame.compute() if hasattr(frame, "compute") else frame
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
+def values(result, column):
+    """A column of a result by vertex."""
+    return dict(zip(*(rows(result)[name].tolist() for name in ("vertex", column)), strict=True))
+
+
+def check_as_networkx(graph, simple, weighted):
+    """Answers that count an edge twice if it is there twice."""
+    rank = values(graph.pagerank(tolerance=1e-13, max_iterations=1000), "rank")
+    weight = "weight" if weighted else None
+    wanted = nx.pagerank(simple, tol=1e-13, max_iter=1000, weight=weight)
+    assert rank == pytest.approx(wanted, rel=1e-5, abs=1e-7)
+    assert values(graph.degree(), "degree") == dict(simple.degree)
+    listed = rows(graph.k_core(0))
+    assert sorted(map(sorted, listed[["src", "dst"]].to_numpy().tolist())) == sorted(
+        map(sorted, simple.edges)
+    )
+    if weighted:
+        length = nx.single_source_dijkstra_path_length(simple, 0) if 0 in simple else {}
+        for v, found in values(graph.sssp(0), "distance").items() if length else ():
+            assert (length[v] == pytest.approx(found, rel=1e-5)) if v in length else found is pd.NA

@@ -9,7 +9,7 @@ import pytest
 from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mixed_directions import TOLERANCES, mixtures, once
+from mixed_directions import TOLERANCES, check_as_networkx, mixtures, once, rows, values
 
 import dask_graphgpu as dg
 from dask_graphgpu import Field, VertexProgram
@@ -52,31 +52,6 @@ def saved(frame, folder):
 
 
 PLACES = [in_memory, persisted, by_degree, partitions, on_ranks, on_ranks_by_degree, saved]
-
-
-def rows(frame):
-    return frame.compute() if hasattr(frame, "compute") else frame
-
-
-def values(result, column):
-    return dict(zip(*(rows(result)[name].tolist() for name in ("vertex", column)), strict=True))
-
-
-def check_as_networkx(graph, simple, weighted):
-    """Answers that count an edge twice if it is there twice."""
-    rank = values(graph.pagerank(tolerance=1e-13, max_iterations=1000), "rank")
-    weight = "weight" if weighted else None
-    wanted = nx.pagerank(simple, tol=1e-13, max_iter=1000, weight=weight)
-    assert rank == pytest.approx(wanted, rel=1e-5, abs=1e-7)
-    assert values(graph.degree(), "degree") == dict(simple.degree)
-    listed = rows(graph.k_core(0))
-    assert sorted(map(sorted, listed[["src", "dst"]].to_numpy().tolist())) == sorted(
-        map(sorted, simple.edges)
-    )
-    if weighted:
-        length = nx.single_source_dijkstra_path_length(simple, 0) if 0 in simple else {}
-        for v, found in values(graph.sssp(0), "distance").items() if length else ():
-            assert (length[v] == pytest.approx(found, rel=1e-5)) if v in length else found is pd.NA
 
 
 @pytest.mark.parametrize("place", PLACES)
