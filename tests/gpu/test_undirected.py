@@ -21,7 +21,7 @@ def places():
         yield {"ranks": 2, "engine": "gpu"}
 
 
-@pytest.mark.parametrize("how", places(), ids=str)
+@pytest.mark.parametrize("how", list(places()), ids=str)
 @settings(max_examples=40)
 @given(given=mixtures())
 def test_every_mixture_is_networkxs_graph(how, given):
@@ -30,7 +30,7 @@ def test_every_mixture_is_networkxs_graph(how, given):
     check_as_networkx(graph, simple, "weight" in frame)
 
 
-@pytest.mark.parametrize("how", places(), ids=str)
+@pytest.mark.parametrize("how", list(places()), ids=str)
 @settings(max_examples=25)
 @given(data=st.data())
 def test_repeats_and_other_weights_are_edges_of_their_own(how, data):
