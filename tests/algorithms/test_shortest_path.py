@@ -1,6 +1,7 @@
 """Single shortest paths: they are paths, and as short as distances say."""
 
 import networkx as nx
+import numpy as np
 import oracles
 import pandas as pd
 import pytest
@@ -84,6 +85,29 @@ def test_on_ranks_it_is_that_of_one(weighted, partitioner):
         found = graph.shortest_path(3, 990, weighted=weighted)
         assert found.npartitions == 3
         pd.testing.assert_frame_equal(found.compute(), wanted)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_across_weights_of_zero_it_is_that_of_sssp(seed, directed):
+    """Other vertices at the distance of the target count, too: one may come before it on the path."""
+    rng = np.random.default_rng(seed)
+    n, m = 30, 80
+    edges = pd.DataFrame(rng.integers(0, n, (m, 2)), columns=["src", "dst"])
+    edges["weight"] = rng.integers(0, 2, m)
+    before = edges.graph(directed=directed, ranks=1).sssp(0, predecessor=True)
+    before = before.set_index("vertex")
+    graphs = [edges.graph(directed=directed, ranks=1, order=order) for order in ("input", "degree")]
+    for ranks in RANKS[1:]:
+        graph = edges.graph(directed=directed, ranks=ranks, partitioner="random")
+        graphs.append(graph.persist())
+    for target in before.index[before["distance"].notna() & (before.index != 0)][seed::3]:
+        wanted = before.loc[[target], "predecessor"]
+        for graph in graphs:
+            path = graph.shortest_path(0, target)
+            assert path["src"].tolist() == before.loc[path["dst"], "predecessor"].tolist()
+            found = graph.sssp(0, target=[target], predecessor=True)
+            assert found["predecessor"].tolist() == wanted.tolist()
 
 
 def test_strings_and_several_id_columns():

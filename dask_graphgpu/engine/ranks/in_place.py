@@ -130,7 +130,8 @@ class RankInPlace:
             local.arrive(arrived, self._priorities(local, arrived))
             changed, far, edges, unreached = every[:, :4].sum(axis=0).tolist()
             least, furthest = every[:, 4].min().item(), every[:, 5].max().item()
-            final = self.targets is not None and not unreached and furthest <= least
+            # Who is as far as a target may come before it on a path, over edges that add nothing.
+            final = self.targets is not None and not unreached and furthest < least
             if not (changed or far) or final:
                 break
             self._keep()
