@@ -21,7 +21,7 @@ from dask_graphgpu.algorithms.traversal import hops
 from dask_graphgpu.errors import InvalidArgument, NoPath
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.view import lightest
+from dask_graphgpu.partition import rowwise
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,5 @@ def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:
         found: np.ndarray = run.view.weights_between(came, ends)
         return found
     rows = run.view.into  # the rank with the end has only these
-    firsts, lasts = (rows.offsets[ends + ends.dtype.type(end)].tolist() for end in (0, 1))
-    column: np.ndarray = rows.columns["weight"]
-    places = []
-    for first, last, neighbour in zip(firsts, lasts, came.tolist(), strict=True):
-        is_it = run.dense(rows.neighbours[first:last]) == neighbour
-        places.append(first + lightest(is_it, column[first:last]))
-    return column[np.array(places, np.int64, like=rows.offsets)]
+    places = run.view.places(came)[0].astype(rows.neighbours.dtype)
+    return rowwise.least_weights(rows, ends, places)

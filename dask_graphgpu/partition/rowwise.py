@@ -57,6 +57,19 @@ def edges_of(adjacency: Adjacency, vertices: np.ndarray) -> np.ndarray:
     return found
 
 
+def least_weights(adjacency: Adjacency, rows: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+    """The weight of an edge in each of some rows, to one of its neighbours: of several the least."""
+    assert adjacency.weight is not None
+    firsts = adjacency.offsets[:-1][rows]
+    lengths = adjacency.offsets[1:][rows] - firsts
+    edges = np.repeat(firsts - offsets_of(lengths)[:-1], lengths)
+    edges += np.arange(len(edges))
+    among = adjacency.neighbours[edges] == np.repeat(neighbours, lengths)
+    starts = offsets_of(among)[offsets_of(lengths)[:-1]]
+    least: np.ndarray = np.minimum.reduceat(adjacency.weight[edges[among]], starts)
+    return least
+
+
 def union(a: Adjacency, b: Adjacency) -> Adjacency:
     """The edges of either of two adjacencies without repeats, without their columns."""
     from dask_graphgpu.kernels.cpu import csr

@@ -200,14 +200,8 @@ class View:
 
     def weights_between(self, sources: np.ndarray, destinations: np.ndarray) -> np.ndarray:
         """Weights of the edges from some vertices, each to one of its neighbours: of several the least."""
-        rows = self.out
-        weights: np.ndarray = rows.columns["weight"]
-        firsts, lasts = (rows.offsets[sources + sources.dtype.type(end)].tolist() for end in (0, 1))
-        places = [
-            first + lightest(rows.neighbours[first:last] == neighbour, weights[first:last])
-            for first, last, neighbour in zip(firsts, lasts, destinations.tolist(), strict=True)
-        ]
-        return weights[np.array(places, np.int64, like=rows.offsets)]
+        weights: np.ndarray = self.rows.rowwise.least_weights(self.out, sources, destinations)
+        return weights
 
     def given(self) -> Adjacency:
         """The direction that was given, which has all columns."""
@@ -229,12 +223,3 @@ class View:
         along = {"out": "source", "in": "destination"}[direction] == self.rows.by
         of = of_rows if along else of_neighbours
         return of(given)
-
-
-def lightest(among: np.ndarray, weights: np.ndarray) -> int:
-    """Where the least of the weights is ``among`` which it is looked for.
-
-    With duplicates="keep" a row has several edges to one neighbour.
-    """
-    places = np.flatnonzero(among)
-    return int(places[weights[places].argmin()])

@@ -1,11 +1,13 @@
 """Single shortest paths: they are paths, and as short as distances say."""
 
+import time
+
 import networkx as nx
 import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from engines import RANKS
+from engines import RANKS, on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists, partitioned
@@ -58,6 +60,21 @@ def test_of_edges_that_are_kept_it_has_the_lightest(ranks):
         found = graph.shortest_path(0, 2)
         assert found["weight"].tolist() == [1, 2]
         assert found["distance"].tolist() == [1, 3]
+
+
+@on_one_cpu
+def test_the_first_long_path_takes_about_as_long_as_others():
+    def seconds(call):
+        start = time.process_time()
+        call()
+        return time.process_time() - start
+
+    n = 200_000
+    frame = pd.DataFrame({"src": np.arange(n), "dst": np.arange(n) + 1, "weight": 1})
+    frame[:9].graph().shortest_path(0, 9)  # compiles what there is to compile
+    graph = frame.graph().persist()
+    first, second = (seconds(lambda: graph.shortest_path(0, n)) for _ in range(2))
+    assert first < 6 * (second + seconds(lambda: graph.sssp(0, predecessor=True)))
 
 
 def test_predecessors_are_those_of_sssp():

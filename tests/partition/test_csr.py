@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency, Coo
+from dask_graphgpu.partition.device import rowwise as device_rowwise
 
 
 @st.composite
@@ -133,6 +134,21 @@ def test_sums_over_rows_and_neighbours(edges):
     np.testing.assert_array_equal(
         rowwise.count_loops(rows), np.bincount(src[src == dst], minlength=n)
     )
+
+
+@given(coo(), st.data())
+def test_least_weights_of_repeated_edges(edges, data):
+    n, src, dst, weight = edges
+    least = {}
+    for u, v, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True):
+        least[u, v] = min(w, least.get((u, v), w))
+    rows = csr.from_edges(n, src, dst, {"weight": weight})
+    pairs = data.draw(st.lists(st.sampled_from(sorted(least)))) if least else []
+    ends = np.array(pairs, np.uint32).reshape(-1, 2)
+    for of in (rowwise, device_rowwise):
+        found = of.least_weights(rows, *ends.T)
+        assert found.dtype == weight.dtype
+        assert found.tolist() == [least[pair] for pair in pairs]
 
 
 def test_many_blocks_give_the_rows_of_one():

@@ -16,6 +16,7 @@ from dask_graphgpu.partition.device.arrays import (
     module_of,
     offset_type,
     reduce_segments,
+    segments,
 )
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 
@@ -47,6 +48,23 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
 def repeats(adjacency: Adjacency) -> bool:
     """Whether some edge stands more than once."""
     return not bool(_firsts(adjacency).all())
+
+
+def least_weights(adjacency: Adjacency, rows: Any, neighbours: Any) -> Any:
+    """The weight of an edge in each of some rows, to one of its neighbours: of several the least."""
+    weight = adjacency.weight
+    assert weight is not None
+    xp = module_of(weight)
+    firsts, lasts = (
+        side[rows].astype(xp.int64) for side in (adjacency.offsets[:-1], adjacency.offsets[1:])
+    )
+    ends = xp.zeros(len(rows) + 1, xp.int64)
+    ends[1:] = xp.cumsum(lasts - firsts)
+    row = segments(ends, int(ends[-1]), xp.int64)
+    edges = xp.arange(len(row)) - ends[row] + firsts[row]
+    among = adjacency.neighbours[edges] == neighbours[row]
+    found = xp.searchsorted(row[among], xp.arange(len(rows) + 1))
+    return reduce_segments("minimum", weight[edges[among]], found)
 
 
 def union(a: Adjacency, b: Adjacency) -> Adjacency:

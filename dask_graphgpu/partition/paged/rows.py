@@ -15,7 +15,7 @@ from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_row
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rows import Rows
-from dask_graphgpu.partition.view import View, lightest
+from dask_graphgpu.partition.view import View
 
 
 class PagedRows(Rows):
@@ -91,19 +91,6 @@ class PagedView(View):
             vertex_columns=self.vertex_columns,
             user_rank=self.user_rank,
         )
-
-    def weights_between(self, sources: np.ndarray, destinations: np.ndarray) -> np.ndarray:
-        rows = self.out
-        assert isinstance(rows, PagedAdjacency)
-        order = np.argsort(sources)
-        first = sources[order].astype(np.int64)
-        spans = np.stack([rows.offsets[first], rows.offsets[first + 1]], 1)
-        weights = np.empty(len(sources), rows.arrays["column weight"].dtype)
-        ends = zip(order.tolist(), spans.tolist(), strict=True)
-        for (i, (lo, hi)), held in zip(ends, Window(rows.arrays).over(spans), strict=True):
-            is_it = held["neighbours"][lo:hi] == destinations[i]
-            weights[i] = held["column weight"][lo + lightest(is_it, held["column weight"][lo:hi])]
-        return weights
 
     def simple(self) -> View:
         return PagedView(PagedRows(self.rows.symmetric(), directed=False), user_rank=self.user_rank)

@@ -65,6 +65,22 @@ def count_loops(rows: PagedAdjacency) -> np.ndarray:
     return loops
 
 
+def least_weights(rows: PagedAdjacency, sources: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+    """As of `partition.rowwise`. One pass over the runs of rows that have a source."""
+    offsets, cuts = rows.offsets, row_cuts(rows)
+    order = np.argsort(sources, kind="stable")
+    some, starts = np.unique(
+        np.searchsorted(cuts, sources[order], side="right") - 1, return_index=True
+    )
+    least = np.empty(len(sources), rows.columns["weight"].dtype)
+    spans = np.stack([offsets[cuts[some]], offsets[cuts[some + 1]]], 1)
+    parts = np.split(order, starts[1:])
+    for part, held in zip(parts, Window(rows.arrays).over(spans), strict=True):
+        run = Adjacency(offsets, held["neighbours"], {"weight": held["column weight"]})
+        least[part] = rowwise.least_weights(run, sources[part], neighbours[part])
+    return least
+
+
 def row_ids(rows: PagedAdjacency) -> np.ndarray:
     """The row that each edge is in: more than fits memory."""
     raise EngineUnavailable(
