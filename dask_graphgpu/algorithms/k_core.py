@@ -31,9 +31,9 @@ class KCore(Algorithm):
     -------
     frame
         The rows of the edge frame that join two vertices of the k-core, under its own names of the
-        id columns and the weight, ordered by source and destination. Repeated rows stay (unless
-        the graph was given another ``duplicates=``); an undirected graph gives every edge once,
-        the smaller id first.
+        id columns and the weight, ordered by source and destination. Repeated rows stay, ordered by
+        weight (unless the graph was given another ``duplicates=``); an undirected graph gives every
+        edge once, the smaller id first.
 
     Notes
     -----

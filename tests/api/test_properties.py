@@ -231,7 +231,9 @@ def test_k_core_is_the_edges_between_vertices_of_that_core(graph, k):
     core = graph.answers(built.core_number(), "core_number")
     found = built.k_core(k).compute()
     number = {id: v for v, id in enumerate(graph.ids)}
-    edges = [(number[u], number[v], w) for u, v, w in found.itertuples(index=False)]
+    rows = list(found.itertuples(index=False))
+    assert rows == sorted(rows)  # repeated ones by weight
+    edges = [(number[u], number[v], w) for u, v, w in rows]
     wanted = [edge for edge in graph.edges if min(core[edge[0]], core[edge[1]]) >= k]
     if not graph.directed:
         rank = graph.rank
