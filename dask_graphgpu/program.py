@@ -52,7 +52,8 @@ class Field:
     ----------
     dtype : str
         "int64", "int32", "float64", "float32", "bool"; "weight": int64 on a graph with integer (or
-        no) weights, float64 with float weights; "id": the type of a dense vertex id.
+        no) weights, float64 with float weights; "id": a vertex, as ``id`` gives it. Results show the
+        vertex under its own id.
     initial : number or function, optional
         Value at the start. None: no value, the vertex is unreached until a message comes; only the
         first field of a program may have none. A function may name ``id``, ``degree``,
@@ -130,7 +131,8 @@ class VertexProgram:
         the same with ``degree``, ``weighted_degree`` and ``id``, ``weight`` (1 on a graph without
         weights) and ``edge_<column>``. Source is the end that sends.
     combine : {"min", "max", "sum", "any"}
-        How messages meet; "any": one is as good as all.
+        How messages meet; "any": one is as good as all, and which one is taken may differ from run
+        to run.
     apply : function, optional
         New value of the first field, or a dict of fields written out as ``{"a": ..., "b": ...}``.
         May name fields, ``message``, ``received``, ``degree``, ``weighted_degree``, ``id``. Where
@@ -177,9 +179,10 @@ class VertexProgram:
 
     Notes
     -----
-    ``superstep`` counts from 1. Constants, aggregates, ``superstep`` and ``num_vertices`` may be
-    named by all functions that run in supersteps, except that what names ``new_<field>`` is known
-    to ``stop`` and later aggregates only.
+    ``id`` is the place of a vertex among all, in ascending order of the user's ids, from 0: the
+    smaller of two is that of the smaller id. ``superstep`` counts from 1. Constants, aggregates,
+    ``superstep`` and ``num_vertices`` may be named by all functions that run in supersteps, except
+    that what names ``new_<field>`` is known to ``stop`` and later aggregates only.
 
     Examples
     --------

@@ -96,9 +96,11 @@ class RunProgram(Algorithm):
         sources = None
         if self.source is not None:
             sources = run.ids.find(self.source if isinstance(self.source, list) else [self.source])
+        # On ranks, and where this is the order of the dense ids, programs see these numbers anyway.
+        numbered = run.ranks is None and run.view.user_rank is not None and self._sees_ids()
         state = run.engine.run(
             self.program,
-            run.view,
+            run.view.with_user_numbers() if numbered else run.view,
             sources=sources,
             constants=dict(self.constants or {}),
             max_supersteps=self.max_supersteps,
@@ -108,7 +110,16 @@ class RunProgram(Algorithm):
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
         fields = {name: Values(state[name][rows], reached) for name in self._shown()}
         self._check_ids(run, fields)
+        if numbered:
+            for name, field in self._shown().items():
+                if field.dtype == "id":
+                    fields[name] = Values(rows[fields[name].data], reached)
         return {"vertex": Values(run.vertices), **fields}
+
+    def _sees_ids(self) -> bool:
+        """Whether the program could tell one order of the vertices from another."""
+        of_ids = any(field.dtype == "id" for field in self.program.state.values())
+        return of_ids or not self._read().isdisjoint(("id", "source_id", "destination_id"))
 
     def _check_ids(self, run: Run, fields: Table) -> None:
         """Raise ProgramError for a field of dtype "id" that holds what is no vertex."""

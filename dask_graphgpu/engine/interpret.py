@@ -61,6 +61,8 @@ class _Interpreter:
         self.binding, self.program, self.cutoff = binding, binding.program, cutoff
         self.report = report
         self.n = binding.view.num_vertices
+        numbers = binding.view.numbers
+        self.numbers = range(self.n) if numbers is None else numbers.tolist()
         self.edges = binding.send
         weight = self.edges.weight
         self.weights = [1] * self.edges.num_edges if weight is None else weight.tolist()
@@ -189,7 +191,7 @@ class _Interpreter:
     def _vertex(self, v: int) -> dict[str, Any]:
         values = {name: column[v] for name, column in self.state.items()}
         return values | {
-            "id": v,
+            "id": self.numbers[v],
             "degree": self.degree[v],
             "weighted_degree": self.weighted_degree[v],
         }
@@ -211,7 +213,7 @@ class _Interpreter:
         for v in range(self.n):
             arguments = {name: column[v].item() for name, column in self.given.items()}
             arguments |= {
-                "id": v,
+                "id": self.numbers[v],
                 "degree": self.degree[v],
                 "weighted_degree": self.weighted_degree[v],
             }

@@ -83,6 +83,13 @@ class View:
         other.vertex_columns = columns
         return other
 
+    def with_user_numbers(self) -> View:
+        """The same edges, shared; programs see as ids the places in the order of the user's ids."""
+        assert self.user_rank is not None  # else they do
+        other = copy.copy(self)
+        other.numbers = self.user_rank.astype(self.id_dtype, copy=False)
+        return other
+
     def with_edge_column(self, name: str, column: str) -> View:
         """The same edges with one column only, ``column``, under another name."""
         given = self.given()

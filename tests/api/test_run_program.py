@@ -7,10 +7,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from engines import RANKS
 
-import dask_graphgpu  # noqa: F401  (registers the accessor)
+from dask_graphgpu import Checkpoint
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, NotConverged, ProgramError
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import Field, Min, VertexProgram
 
 EDGES = pd.DataFrame({"src": [10, 20, 30], "dst": [20, 30, 40], "weight": [0.5, 1.5, 2.5]})
 
@@ -142,3 +143,88 @@ def test_ids_that_are_no_vertices_are_told_with_their_field(engine, changes, err
     }
     with pytest.raises(error, match=telling):
         EDGES.graph(engine=engine).run(VertexProgram(**arguments | changes))
+
+
+SMALLEST = VertexProgram(
+    state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
+    compute=lambda source_label: source_label,
+    combine="min",
+    edges="both",
+)
+ORDERED = {
+    "smallest": (SMALLEST, None),
+    "downwards": (  # along edges to a larger id only
+        VertexProgram(
+            state={"far": Field("int64", at_source=lambda id: 100 * id)},  # noqa: A006
+            compute=lambda source_far, source_id, destination_id: (
+                source_far + 1 if source_id < destination_id else 10**6
+            ),
+            combine="min",
+            priority=lambda far: far,
+        ),
+        6,
+    ),
+    "sums": (
+        VertexProgram(
+            state={"x": Field("int64", initial=1), "who": Field("id", initial=0)},
+            compute=lambda source_x, source_id: source_x * source_id,
+            combine="sum",
+            apply=lambda message, id, first: {"x": message + first, "who": id},  # noqa: A006
+            aggregates={"first": Min(lambda id, degree: id if degree > 2 else 1000)},  # noqa: A006
+            stop=lambda superstep: superstep >= 3,
+        ),
+        None,
+    ),
+}
+
+
+def tangle():
+    """Edges whose ids are in another order than their degrees; of the largest id most start."""
+    rng = np.random.default_rng(3)
+    ends = 40 - (40 * rng.random((2, 90)) ** 3).astype(np.int64)
+    return pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": rng.integers(0, 3, 90)})
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", ORDERED)
+def test_ids_in_a_program_are_in_the_order_of_the_users_ids(name, directed):
+    program, source = ORDERED[name]
+    edges = tangle()
+    found = {
+        str(options): edges.graph(directed=directed, **options).run(program, source=source)
+        for options in (
+            {"engine": "interpreted", "order": "input", "ranks": 1},
+            {"engine": "interpreted", "order": "degree", "ranks": 1},
+            {"order": "input"},
+            {"order": "degree"},
+            {"order": "degree", "layout": "layered"},
+            *({"ranks": ranks, "order": "degree", "partitioner": "random"} for ranks in RANKS[1:]),
+        )
+    }
+    (_, wanted), *others = found.items()
+    for options, each in others:
+        pd.testing.assert_frame_equal(each, wanted, obj=options)
+    for direction in ("push", "pull", "notify-pull"):
+        with dask.config.set({"graphgpu.direction": direction}):
+            each = edges.graph(directed=directed, order="degree").run(program, source=source)
+        pd.testing.assert_frame_equal(each, wanted, obj=direction)
+
+
+def test_the_smallest_id_of_a_component():
+    words = tangle().astype({"src": str, "dst": str})
+    graph = words.graph(order="degree")
+    component = graph.weakly_connected_components()["component"]
+    assert graph.run(SMALLEST)["label"].tolist() == component.tolist()
+
+
+def test_a_checkpoint_holds_ids_that_do_not_depend_on_the_order(tmp_path):
+    edges = pd.DataFrame({"src": [9, *range(20)], "dst": [9, *range(1, 21)]})
+    wanted = edges.graph(order="input").run(SMALLEST)
+    with pytest.raises(NotConverged):
+        edges.graph(order="degree").run(
+            SMALLEST, max_supersteps=5, checkpoint=Checkpoint(tmp_path, supersteps=1)
+        )
+    found = edges.graph(order="input").run(
+        SMALLEST, max_supersteps=40, checkpoint=tmp_path, resume=True
+    )
+    pd.testing.assert_frame_equal(found, wanted)

@@ -91,6 +91,7 @@ def bytes_of_vertices(binding: Binding) -> int:
     changing = sum(binding.dtypes[name].itemsize for name in program.changing)
     vertex = 3 * offset + degree + 3 * ids  # three times rows, and three lists
     vertex += fields + changing + 2 * message + 3  # with flags
+    vertex += 0 if view.numbers is None else view.numbers.itemsize
     vertex += 8  # weighted degrees; while fields are made, one in its own type
     chunks = num_chunks(sending(binding), binding.send) * (ids + 4)
     aggregates = max(1, len(program.aggregates)) * _PARTIALS
