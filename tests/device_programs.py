@@ -39,6 +39,12 @@ def graph(*, weight="int64", directed=True, ids=np.uint32, seed=3):
     return rmat(8, directed=directed, ids=ids, seed=seed, **given)
 
 
+def numbered(view):
+    """The same, of which programs see ids that are not the places in memory."""
+    view.user_rank = np.random.default_rng(2).permutation(view.num_vertices)
+    return view.with_user_numbers()
+
+
 def columned(view):
     rng = np.random.default_rng(0)
     n = view.num_vertices
@@ -166,9 +172,12 @@ MONOTONE = {
 
 
 def views(program):
-    """Of the graph, with and without directions, as far as a program can have them."""
+    """Of the graph, with and without directions, as far as a program can have them; and renumbered."""
     both = [graph(directed=directed).view() for directed in (True, False)]
-    return both[1:] if program.edges == "both" else both
+    return [
+        *(both[1:] if program.edges == "both" else both),
+        numbered(graph(directed=False).view()),
+    ]
 
 
 def equal(found, expected):

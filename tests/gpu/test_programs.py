@@ -6,7 +6,7 @@ import weakref
 import dask
 import numpy as np
 import pytest
-from device_programs import BUILT_IN, CUSTOM, EXACTLY, columned, graph, on, same
+from device_programs import BUILT_IN, CUSTOM, EXACTLY, columned, graph, numbered, on, same
 from made_graphs import path, star
 
 from dask_graphgpu.algorithms import pagerank
@@ -48,6 +48,15 @@ def test_ids_of_64_bits(name):
     program, arguments = CUSTOM[name]
     view = graph(ids=np.uint64).view()
     same(on(gpu, program, view, **arguments), on(cpu, program, view, **arguments))
+
+
+@pytest.mark.parametrize("name", ["labels", "asked by the host", "aggregates of aggregates"])
+def test_ids_are_in_the_order_of_the_users(name):
+    program, arguments = CUSTOM[name]
+    for ids in (np.uint32, np.uint64):
+        view = numbered(graph(directed="labels" != name, ids=ids).view())
+        found = on(gpu, program, view, **arguments)
+        same(found, on(interpret, program, view, **arguments), rtol=1e-9)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
