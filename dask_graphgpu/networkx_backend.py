@@ -1,9 +1,9 @@
 """A backend of NetworkX: its functions, computed here.
 
 ``nx.pagerank(G, backend="graphgpu")``, or ``nx.config.backend_priority = ["graphgpu"]`` for all calls.
-A graph is converted once, to a frame of edges; NetworkX keeps it with the graph. Vertices are numbered
-in the order of the graph's nodes, so they may be anything that NetworkX allows. What is not supported
-NetworkX computes itself, or another backend.
+A graph is converted once; NetworkX keeps what is made of it with the graph. Vertices are numbered in the
+order of the graph's nodes, so they may be anything that NetworkX allows. What is not supported, or would
+take longer, NetworkX computes itself, or another backend.
 """
 
 from __future__ import annotations
@@ -21,115 +21,32 @@ import numpy as np
 import pandas as pd
 
 from dask_graphgpu.errors import IntegerOverflow, InvalidEdges, NotConverged
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.networkx_graph import (
+    BackendGraph,
+    behind,
+    convert_from_nx,
+    convert_to_nx,
+    sums_are_floats,
+)
+
+__all__ = ["BackendGraph", "convert_from_nx", "convert_to_nx"]
 
 # How often each function was called here.
 calls: Counter[str] = Counter()
 
+# What NetworkX does in less than a microsecond an edge, about what converting a graph takes.
+_SEARCHES = {
+    "connected_components", "descendants", "is_connected", "is_weakly_connected",
+    "node_connected_component", "number_connected_components", "number_weakly_connected_components",
+    "single_source_shortest_path_length", "weakly_connected_components",
+}  # fmt: skip
+
+# Edges from which on others pay off in one call, and searches in a few: where a graph is yet to be converted, and
+# where that has been done. Of betweenness, edges times sources.
+_LEAST = 10_000, 100_000
+_LEAST_KEPT = 1_000, 10_000
+
 _GRAPHS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-_EXACT = 2**53  # beyond this a float next to an integer rounds it
-
-
-class BackendGraph:
-    """A graph of NetworkX's as a frame of edges, ``src`` and ``dst`` being places in ``nodes``.
-
-    An undirected graph has each edge in both directions, as its adjacency has.
-    """
-
-    __networkx_backend__ = "graphgpu"
-
-    def __init__(self, graph: nx.Graph, attributes: Mapping[str, Any]) -> None:
-        self.kind = type(graph)
-        self.directed, self.multi = graph.is_directed(), graph.is_multigraph()
-        self.nodes = list(graph)
-        self.place = {node: i for i, node in enumerate(self.nodes)}
-        self.attributes = dict(attributes)
-        rows = [
-            (self.place[u], self.place[v], *(data.get(a, d) for a, d in attributes.items()))
-            for u, neighbours in graph.adjacency()
-            for v, held in neighbours.items()
-            for data in (held.values() if self.multi else (held,))
-        ]
-        columns = list(zip(*rows, strict=True)) or [()] * (2 + len(self.attributes))
-        self.edges = pd.DataFrame({"src": columns[0], "dst": columns[1]}, dtype="int64")
-        for name, values in zip(self.attributes, columns[2:], strict=True):
-            self.edges[f"value {name}"] = pd.Series(values, dtype=None if values else "float64")
-
-    def is_directed(self) -> bool:
-        """As NetworkX's graphs have it."""
-        return bool(self.directed)
-
-    def is_multigraph(self) -> bool:
-        """As NetworkX's graphs have it."""
-        return bool(self.multi)
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.nodes)
-
-    def __contains__(self, node: Any) -> bool:
-        try:
-            return node in self.place
-        except TypeError:  # cannot be hashed
-            return False
-
-    def graph(self, weight: str | None = None, *, ones: bool = False) -> Graph:
-        """The same as a `Graph`; its weight is an attribute, or 1 where ``ones`` and there is none."""
-        frame = self.edges[["src", "dst"]]
-        if weight is not None:
-            frame = frame.assign(weight=self.edges[f"value {weight}"])
-        elif ones:
-            frame = frame.assign(weight=1)
-        named = "weight" if "weight" in frame else None
-        vertices = pd.DataFrame({"vertex": np.arange(len(self.nodes))})
-        return Graph(frame, weight=named, directed=self.directed, vertices=vertices, ranks=1)
-
-    def by_node(self, frame: pd.DataFrame, column: str) -> dict[Any, Any]:
-        """A column of a result by node, in the order of the rows."""
-        return dict(
-            zip(map(self.nodes.__getitem__, frame["vertex"]), frame[column].tolist(), strict=True)
-        )
-
-    def parts(self, frame: pd.DataFrame) -> list[set[Any]]:
-        """Components as sets of nodes, ordered by their first nodes."""
-        found: dict[int, set[Any]] = {}
-        for node, label in zip(self.nodes, frame["component"].tolist(), strict=True):
-            found.setdefault(label, set()).add(node)
-        return list(found.values())
-
-
-def convert_from_nx(
-    graph: nx.Graph, *, edge_attrs: Mapping[str, Any] | None = None, **others: Any
-) -> BackendGraph:
-    """A graph of NetworkX's as the backend has it, with the values of some attributes of the edges."""
-    if _behind(graph) is not graph:
-        graph.__networkx_cache__ = (
-            None  # NetworkX would not see that the graph behind a view changes
-        )
-    return BackendGraph(graph, edge_attrs or {})
-
-
-def _behind(graph: Any) -> Any:
-    """The graph that a view shows, through all views; any other as it is."""
-    while hasattr(graph, "_graph"):
-        graph = graph._graph
-    return graph
-
-
-def convert_to_nx(result: Any, **others: Any) -> Any:
-    """A graph of the backend as NetworkX has it; any other result as it is."""
-    if not isinstance(result, BackendGraph):
-        return result
-    graph = result.kind()
-    graph.add_nodes_from(result.nodes)
-    edges = result.edges if result.directed else result.edges.query("src <= dst")
-    names = list(result.attributes)
-    for src, dst, *values in edges.itertuples(index=False):
-        data = dict(zip(names, values, strict=True))
-        graph.add_edge(result.nodes[src], result.nodes[dst], **data)
-    return graph
 
 
 def on_start_tests(items: Sequence[Any]) -> None:
@@ -144,22 +61,22 @@ def on_start_tests(items: Sequence[Any]) -> None:
             item.add_marker(pytest.mark.xfail(reason=reason))
 
 
-# -- what can be run ------------------------------------------------------------------------------
+# -- what can be run, and what should ---------------------------------------------------------------
 
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
-    """Whether a function runs here with these arguments; a text says why it does not."""
-    kwargs = {key: value for key, value in kwargs.items() if key not in ("backend",)}
+    """Whether a function runs here with these arguments; a text says why it does not.
+
+    Edges are looked at once a graph is converted: what is wrong with them a call says then.
+    """
     try:
-        bound = inspect.signature(_FUNCTIONS[name]).bind(*args, **kwargs)
+        given = _given(name, args, {key: kwargs[key] for key in kwargs if key != "backend"})
     except TypeError as error:
         return str(error)
-    bound.apply_defaults()
-    given = bound.arguments
     graph = given["G"]
     if type(graph) not in (*_GRAPHS, BackendGraph):
         return f"a {type(graph).__name__} may have edges of its own making"
-    if not graph.is_directed() and _behind(graph).is_directed():
+    if not graph.is_directed() and behind(graph).is_directed():
         return "an edge of an undirected view of a directed graph may have two weights"
     if not len(graph):
         return "the graph has no nodes"
@@ -170,18 +87,35 @@ def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool |
         return "only for directed graphs"
     if "simple" in kinds and graph.is_multigraph():
         return "only for simple graphs"
-    if "no loops" in kinds and _has_loops(graph):
-        return "only without self-loops"
-    for check in (_no_node, _no_other, _no_weight):
-        if reason := check(name, graph, given):
-            return reason
-    return True
-
-
-def _has_loops(graph: Any) -> bool:
+    checks = [_no_node, _no_other]
     if isinstance(graph, BackendGraph):
-        return bool((graph.edges["src"] == graph.edges["dst"]).any())
-    return any(node in neighbours for node, neighbours in graph.adjacency())
+        checks.append(_no_edges)
+    return next((reason for check in checks if (reason := check(name, graph, given))), True)
+
+
+def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
+    """Whether a call that can run here is likely to take less time than NetworkX; a text says why not."""
+    given = _given(name, args, {key: kwargs[key] for key in kwargs if key != "backend"})
+    graph = given["G"]
+    if isinstance(graph, BackendGraph):
+        return True
+    kept = (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {})
+    least = (_LEAST_KEPT if "graphgpu" in kept else _LEAST)[name in _SEARCHES]
+    if "betweenness" in name:
+        least //= given["k"] or len(graph)
+    ends, of_edge = 0, 1 if graph.is_directed() else 2
+    for _, row in graph.adjacency():  # of a large graph a few
+        ends += len(row)
+        if ends >= least * of_edge:
+            return True
+    return f"NetworkX is likely to be faster on {ends // of_edge:,} edges"
+
+
+def _given(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a call by name."""
+    bound = _SIGNATURES[name].bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _no_node(name: str, graph: Any, given: Mapping[str, Any]) -> str:
@@ -193,11 +127,15 @@ def _no_node(name: str, graph: Any, given: Mapping[str, Any]) -> str:
 
 def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
     """Arguments of which only some values are supported."""
-    if any(
-        given.get(key) is not None for key in ("personalization", "nstart", "dangling", "nodes")
-    ):
+    if any(given.get(key) is not None for key in ("nstart", "dangling", "nodes")):
         return "only for all nodes alike"
-    if name == "clustering" and given["weight"] is not None:
+    wanted = given.get("personalization")
+    if wanted is not None and not _is_personal(wanted, graph):
+        return "only for a personalization of numbers from 0, one of them above"
+    weight = given.get("weight")
+    if weight is not None and not isinstance(weight, str):
+        return "only for weights that are an attribute"
+    if name == "clustering" and weight is not None:
         return "only without weights"
     cutoff = given.get("cutoff")
     if cutoff is not None and not (isinstance(cutoff, Real) and float(cutoff) >= 0):
@@ -215,23 +153,30 @@ def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
     return ""
 
 
-def _no_weight(name: str, graph: Any, given: Mapping[str, Any]) -> str:
+def _is_personal(wanted: Any, graph: Any) -> bool:
+    if not isinstance(wanted, Mapping):
+        return False
+    values = [value for node, value in wanted.items() if node in graph]
+    numbers = all(isinstance(v, Real) and float(v) >= 0 and math.isfinite(v) for v in values)
+    return numbers and any(float(v) > 0 for v in values)
+
+
+def _no_edges(name: str, graph: BackendGraph, given: Mapping[str, Any]) -> str:
+    """Edges, or weights of theirs, that are not supported; what is found out stays with the graph."""
+    if "no loops" in _KINDS[name] and graph.has_loops:
+        return "only without self-loops"
     weight = given.get("weight")
     if weight is None:
         return ""
-    if not isinstance(weight, str):
-        return "only for weights that are an attribute"
-    if isinstance(graph, BackendGraph):
-        values: Any = graph.edges.get(f"value {weight}", ())
-    else:
-        values = (data.get(weight, 1) for _, _, data in graph.edges(data=True))
-    above = "betweenness" in name  # which divides by numbers of paths
-    for value in values:
-        number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-        if not number or not math.isfinite(value) or not 0 <= value <= _EXACT:
-            return "only for numbers from 0 as weights"
-        if above and value == 0:
-            return "only for weights above 0"
+    if weight not in graph.values:
+        return f"the graph was converted without the attribute {weight!r}"
+    weights = graph.weights(weight)
+    if weights.reason:
+        return weights.reason
+    if "betweenness" in name and weights.has_zero:  # which divides by numbers of paths
+        return "only for weights above 0"
+    if "dijkstra" in name and not weights.plain:
+        return "only for int and float as weights, of which sums of weights are then"
     return ""
 
 
@@ -239,21 +184,28 @@ def _no_weight(name: str, graph: Any, given: Mapping[str, Any]) -> str:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _KINDS: dict[str, tuple[str, ...]] = {}
+_SIGNATURES: dict[str, inspect.Signature] = {}
 
 
 def _backend(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Offer a function to NetworkX, for some kinds of graphs only."""
 
     def offered(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+
         @functools.wraps(function)
         def counted(*args: Any, **kwargs: Any) -> Any:
-            calls[function.__name__] += 1
+            calls[name] += 1
+            given = _given(name, args, kwargs)
+            if reason := _no_edges(name, given["G"], given):
+                raise NotImplementedError(reason)  # has NetworkX do it
             try:
                 return function(*args, **kwargs)
             except (IntegerOverflow, InvalidEdges) as error:
-                raise NotImplementedError(str(error)) from error  # has NetworkX do it
+                raise NotImplementedError(str(error)) from error
 
-        _FUNCTIONS[function.__name__], _KINDS[function.__name__] = counted, kinds
+        _FUNCTIONS[name], _KINDS[name] = counted, kinds
+        _SIGNATURES[name] = inspect.signature(function)
         return counted
 
     return offered
@@ -271,9 +223,16 @@ def pagerank(
     dangling: Any = None,
 ) -> dict[Any, float]:
     """As ``networkx.pagerank``."""
+    wanted = None
+    if personalization is not None:
+        some = [node for node in personalization if node in G]
+        wanted = pd.DataFrame({
+            "vertex": np.array([G.place[node] for node in some], np.int64),
+            "value": np.array([personalization[node] for node in some], np.float64),
+        })  # fmt: skip
     try:
-        found = G.graph(weight, ones=True).pagerank(
-            damping=alpha, tolerance=tol * len(G), max_iterations=max_iter
+        found = G.graph(weight).pagerank(
+            damping=alpha, tolerance=tol * len(G), max_iterations=max_iter, personalization=wanted
         )
     except NotConverged as error:
         raise nx.PowerIterationFailedConvergence(max_iter) from error
@@ -306,21 +265,15 @@ def edge_betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     """As ``networkx.edge_betweenness_centrality``."""
-    if G.edges.empty:
+    if not len(G.source):
         return {}
     found = G.graph(weight).edge_betweenness_centrality(
         _drawn(G, k, seed), weighted=weight is not None, normalized=bool(normalized)
     )
-    value = dict(
-        zip(
-            zip(found["src"], found["dst"], strict=True), found["betweenness"].tolist(), strict=True
-        )
-    )
-    ends = G.edges if G.directed else G.edges.query("src <= dst")
-    return {
-        (G.nodes[u], G.nodes[v]): value[u, v]
-        for u, v in zip(ends["src"].tolist(), ends["dst"].tolist(), strict=True)
-    }
+    value = np.empty(len(G.source))
+    value[np.lexsort((G.destination, G.source))] = found["betweenness"]
+    ends = (map(G.nodes.__getitem__, side.tolist()) for side in (G.source, G.destination))
+    return dict(zip(zip(*ends, strict=True), value.tolist(), strict=True))
 
 
 def _drawn(G: BackendGraph, k: int | None, seed: Any) -> list[int] | None:
@@ -345,8 +298,15 @@ def single_source_dijkstra_path_length(
     G: BackendGraph, source: Any, cutoff: float | None = None, weight: str | None = "weight"
 ) -> dict[Any, float]:
     """As ``networkx.single_source_dijkstra_path_length``."""
-    found = G.graph(weight, ones=True).sssp(G.place[source], cutoff=cutoff)
-    return _nearest_first(G, found)
+    at = G.place[source]
+    found = G.graph(weight, ones=True).sssp(at, cutoff=cutoff)
+    lengths = _nearest_first(G, found)
+    if weight is not None and G.weights(weight).are_floats is not None:
+        distance = found["distance"].to_numpy(np.float64, na_value=np.nan)
+        are_floats = sums_are_floats(G, at, distance, weight)
+        lengths = {v: d if are_floats[G.place[v]] else int(d) for v, d in lengths.items()}
+    lengths[source] = 0
+    return lengths
 
 
 def _nearest_first(G: BackendGraph, found: pd.DataFrame) -> dict[Any, Any]:
@@ -359,7 +319,7 @@ def descendants(G: BackendGraph, source: Any) -> set[Any]:
     """As ``networkx.descendants``."""
     found = G.graph().bfs(G.place[source])
     reached = found.loc[found["distance"].notna(), "vertex"]
-    return {G.nodes[v] for v in reached} - {source}
+    return set(map(G.nodes.__getitem__, reached.tolist())) - {source}
 
 
 @_backend("undirected")
@@ -383,43 +343,45 @@ def strongly_connected_components(G: BackendGraph) -> Iterator[set[Any]]:
 @_backend("undirected")
 def number_connected_components(G: BackendGraph) -> int:
     """As ``networkx.number_connected_components``."""
-    return len(G.parts(G.graph().weakly_connected_components()))
+    return int(G.graph().weakly_connected_components()["component"].nunique())
 
 
 @_backend("directed")
 def number_weakly_connected_components(G: BackendGraph) -> int:
     """As ``networkx.number_weakly_connected_components``."""
-    return len(G.parts(G.graph().weakly_connected_components()))
+    return int(G.graph().weakly_connected_components()["component"].nunique())
 
 
 @_backend("directed")
 def number_strongly_connected_components(G: BackendGraph) -> int:
     """As ``networkx.number_strongly_connected_components``."""
-    return len(G.parts(G.graph().strongly_connected_components()))
+    return int(G.graph().strongly_connected_components()["component"].nunique())
 
 
 @_backend("undirected")
 def is_connected(G: BackendGraph) -> bool:
     """As ``networkx.is_connected``."""
-    return len(G.parts(G.graph().weakly_connected_components())) == 1
+    return int(G.graph().weakly_connected_components()["component"].nunique()) == 1
 
 
 @_backend("directed")
 def is_weakly_connected(G: BackendGraph) -> bool:
     """As ``networkx.is_weakly_connected``."""
-    return len(G.parts(G.graph().weakly_connected_components())) == 1
+    return int(G.graph().weakly_connected_components()["component"].nunique()) == 1
 
 
 @_backend("directed")
 def is_strongly_connected(G: BackendGraph) -> bool:
     """As ``networkx.is_strongly_connected``."""
-    return len(G.parts(G.graph().strongly_connected_components())) == 1
+    return int(G.graph().strongly_connected_components()["component"].nunique()) == 1
 
 
 @_backend("undirected")
 def node_connected_component(G: BackendGraph, n: Any) -> set[Any]:
     """As ``networkx.node_connected_component``."""
-    return next(part for part in G.parts(G.graph().weakly_connected_components()) if n in part)
+    component = G.graph().weakly_connected_components()["component"]
+    same = np.flatnonzero(component == component[G.place[n]])
+    return set(map(G.nodes.__getitem__, same.tolist()))
 
 
 @_backend("undirected", "simple", "no loops")
@@ -437,4 +399,5 @@ def triangles(G: BackendGraph, nodes: Any = None) -> dict[Any, int]:
 @_backend("undirected", "simple")
 def clustering(G: BackendGraph, nodes: Any = None, weight: str | None = None) -> dict[Any, float]:
     """As ``networkx.clustering``."""
-    return G.by_node(G.graph().clustering_coefficient(), "clustering_coefficient")
+    found = G.by_node(G.graph().clustering_coefficient(), "clustering_coefficient")
+    return {node: value or 0 for node, value in found.items()}  # an int, as NetworkX has it

@@ -78,7 +78,8 @@ ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["job"] |= {"preflight", "steps"}
 ALLOWED["networkx_info"] = set()
-ALLOWED["networkx_backend"] = {"errors", "graph"}
+ALLOWED["networkx_graph"] = {"graph"}
+ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "partition", "steps"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"

@@ -1,10 +1,13 @@
 """The backend of NetworkX: the same answers by the same calls."""
 
 import inspect
+import pickle
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -13,6 +16,7 @@ from engines import on_one_cpu
 
 import dask_graphgpu.networkx_backend as backend
 from _dask_graphgpu_networkx import FUNCTIONS, get_info
+from dask_graphgpu import networkx_graph
 
 pytestmark = on_one_cpu
 
@@ -49,7 +53,12 @@ def mixed(kind, seed):
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 CALLS = {
-    "pagerank": [{}, {"weight": "cost", "alpha": 0.7}, {"weight": None}],
+    "pagerank": [
+        {},
+        {"weight": "cost", "alpha": 0.7},
+        {"weight": None},
+        {"personalization": {"a": 1, 3: 2.5, "nowhere": 7}},
+    ],
     "betweenness_centrality": [{}, {"weight": "cost"}, {"k": 4, "seed": 1}, {"endpoints": True}],
     "edge_betweenness_centrality": [
         {},
@@ -85,8 +94,8 @@ def test_answers_are_those_of_networkx(kind, name):
         assert backend.calls[name] == before + 1
         if isinstance(wanted, dict):
             assert found.keys() == wanted.keys()
-            assert all(type(value) in (int, float) for value in found.values())
             for key, value in wanted.items():
+                assert type(found[key]) is type(value)
                 assert found[key] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
         elif isinstance(wanted, list):
             assert iter(found) is found
@@ -113,18 +122,16 @@ class OfAnotherKind(nx.Graph):
     [
         ("pagerank", OfAnotherKind([(0, 1)]), {}, "a OfAnotherKind may"),
         ("pagerank", nx.Graph(), {}, "no nodes"),
-        ("pagerank", nx.path_graph(3), {"personalization": {0: 1}}, "all nodes alike"),
-        ("pagerank", weighted(1, -1), {}, "numbers from 0"),
-        ("pagerank", weighted(1, "x"), {}, "numbers from 0"),
-        ("pagerank", weighted(1, float("nan")), {}, "numbers from 0"),
+        ("pagerank", nx.path_graph(3), {"nstart": {0: 1}}, "all nodes alike"),
+        ("pagerank", nx.path_graph(3), {"personalization": {0: -1}}, "one of them above"),
+        ("pagerank", nx.path_graph(3), {"personalization": {7: 1}}, "one of them above"),
+        ("pagerank", nx.path_graph(3), {"personalization": [1]}, "one of them above"),
         ("pagerank", weighted(1), {"unknown": 1}, "unknown"),
-        ("betweenness_centrality", weighted(1, 0), {"weight": "weight"}, "above 0"),
         ("betweenness_centrality", weighted(1), {"weight": lambda *_: 1}, "an attribute"),
         ("betweenness_centrality", weighted(1), {"k": 3}, "number of sources"),
         ("edge_betweenness_centrality", nx.MultiGraph([(0, 1)]), {}, "simple"),
         ("connected_components", nx.DiGraph([(0, 1)]), {}, "undirected"),
         ("strongly_connected_components", nx.Graph([(0, 1)]), {}, "directed"),
-        ("core_number", nx.Graph([(0, 0)]), {}, "self-loops"),
         ("triangles", nx.path_graph(3), {"nodes": [0]}, "all nodes alike"),
         ("descendants", nx.path_graph(3), {"source": 7}, "not in the graph"),
         ("descendants", nx.path_graph(3), {"source": []}, "not in the graph"),
@@ -137,6 +144,108 @@ def test_what_is_left_to_networkx(name, graph, given, words):
     reason = backend.can_run(name, (graph,), given)
     assert isinstance(reason, str)
     assert words in reason
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "given", "words"),
+    [
+        ("pagerank", weighted(1, -1), {}, "numbers from 0"),
+        ("pagerank", weighted(1, "x"), {}, "numbers from 0"),
+        ("pagerank", weighted(1, True), {}, "numbers from 0"),
+        ("pagerank", weighted(1, Fraction(1, 3)), {}, "numbers from 0"),
+        ("pagerank", weighted(1.5, 2**53 + 1), {}, "numbers from 0"),
+        ("pagerank", weighted(1, 10**400), {}, "numbers from 0"),
+        ("pagerank", weighted(1.0, float("nan")), {}, "numbers from 0"),
+        ("betweenness_centrality", weighted(1, 0), {"weight": "weight"}, "above 0"),
+        ("core_number", nx.Graph([(0, 0)]), {}, "self-loops"),
+        ("single_source_dijkstra_path_length", weighted(np.float64(1)), {"source": 0}, "int and float"),
+    ],
+)  # fmt: skip
+def test_edges_that_are_left_to_networkx(name, graph, given, words):
+    assert (
+        backend.can_run(name, (graph,), given) is True
+    )  # edges are looked at once it is converted
+    with pytest.raises(NotImplementedError, match=name) as caught:
+        getattr(nx, name)(graph, **given, backend="graphgpu")
+    assert words in str(caught.value.__cause__)
+    converted = backend.convert_from_nx(graph, edge_attrs={"weight": 1})
+    assert words in backend.can_run(name, (converted,), given)
+
+
+def test_an_attribute_that_was_not_taken_along():
+    converted = backend.convert_from_nx(weighted(1, 2), edge_attrs={"cost": 1})
+    words = "converted without the attribute 'weight'"
+    assert words in backend.can_run("pagerank", (converted,), {})
+    with pytest.raises(NotImplementedError, match=words):
+        backend.pagerank(converted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lengths_have_the_types_of_networkx(kind):
+    """A float where a path has one; of paths of one length the one that NetworkX finds first."""
+    rng = np.random.default_rng(4)
+    floats = 0
+    for _ in range(40):
+        graph = kind()
+        graph.add_nodes_from(range(10))
+        for u, v in rng.integers(0, 10, (int(rng.integers(1, 25)), 2)).tolist():
+            graph.add_edge(u, v, weight=[0, 0.0, 1, 1.0, 2, 2.0, 3, 0.5][rng.integers(8)])
+        wanted = nx.single_source_dijkstra_path_length(graph, 0)
+        found = nx.single_source_dijkstra_path_length(graph, 0, backend="graphgpu")
+        assert found == wanted
+        types = {node: type(length) for node, length in wanted.items()}
+        assert {node: type(length) for node, length in found.items()} == types
+        floats += len(set(types.values())) - 1
+    assert floats > 10
+
+
+def counted(name, graph, **given):
+    """Calls that reach the backend, where it comes first for all functions."""
+    before = backend.calls.total()
+    with nx.config(backend_priority=["graphgpu"]):
+        found = getattr(nx, name)(graph, **given)
+    wanted = getattr(nx, name)(graph, **given, backend="networkx")
+    assert found == (pytest.approx(wanted) if isinstance(wanted, dict) else wanted)
+    return backend.calls.total() - before
+
+
+def test_small_graphs_are_left_to_networkx():
+    graph = nx.gnm_random_graph(200, 900, seed=1)
+    for name in ("closeness_centrality", "average_shortest_path_length", "pagerank"):
+        assert counted(name, graph) == 0
+    assert counted("number_connected_components", nx.path_graph(50)) == 0
+    assert counted("betweenness_centrality", graph, k=2, seed=1) == 0
+    assert counted("betweenness_centrality", graph) == 1
+    large = nx.gnm_random_graph(2_000, 12_000, seed=1)
+    assert counted("descendants", large, source=0) == 0
+    assert counted("pagerank", large) == 1
+    assert counted("descendants", large, source=0) == 1  # it is converted by now
+
+
+def test_a_graph_is_converted_built_and_looked_at_once():
+    graph = nx.gnm_random_graph(50, 200, seed=1)
+    nx.set_edge_attributes(graph, 2.5, "cost")
+    with (
+        mock.patch.object(
+            networkx_graph, "BackendGraph", wraps=networkx_graph.BackendGraph
+        ) as made,
+        mock.patch.object(networkx_graph, "Weights", wraps=networkx_graph.Weights) as looked_at,
+        mock.patch.object(networkx_graph, "Graph", wraps=networkx_graph.Graph) as built,
+    ):
+        for source in range(5):
+            nx.single_source_dijkstra_path_length(graph, source, weight="cost", backend="graphgpu")
+            nx.betweenness_centrality(graph, 3, weight="cost", seed=source, backend="graphgpu")
+    assert made.call_count == looked_at.call_count == built.call_count == 1
+    for node in (0, 1):
+        graph.add_edge(node, "new", cost=1)
+        found = nx.single_source_dijkstra_path_length(graph, 0, weight="cost", backend="graphgpu")
+        assert found["new"] == nx.single_source_dijkstra_path_length(graph, 0, weight="cost")["new"]
+
+
+def test_a_converted_graph_goes_elsewhere_and_is_built_there():
+    converted = backend.convert_from_nx(nx.path_graph(4))
+    wanted = backend.pagerank(converted, weight=None)
+    assert backend.pagerank(pickle.loads(pickle.dumps(converted)), weight=None) == wanted
 
 
 def test_views_are_converted_as_they_look():
