@@ -158,7 +158,8 @@ class Graph:
         ``distributed.Client``, one rank each, or threads of this process. "auto":
         ``graphgpu.ranks`` of Dask's configuration; where that is "auto" too, one, unless a bare
         Parquet frame needs more than half of the memory of a worker: then all workers. Answers do
-        not depend on it.
+        not depend on it, but for the last digits of sums of floats, and for ``louvain`` and
+        ``leiden``, which give others on one rank than on several.
     partitioner : str or function
         Which rank owns a vertex: "balanced", "random", "biased_random", "metis" (installed apart),
         or ``f(numbers, degrees, ranks)``, which gives a rank for each of some vertices: their places

@@ -20,7 +20,13 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from dask_graphgpu.errors import IntegerOverflow, InvalidEdges, NotConverged
+from dask_graphgpu.errors import (
+    EngineUnavailable,
+    IntegerOverflow,
+    InvalidEdges,
+    LimitTooSmall,
+    NotConverged,
+)
 from dask_graphgpu.networkx_graph import (
     BackendGraph,
     behind,
@@ -45,6 +51,9 @@ _SEARCHES = {
 # where that has been done. Of betweenness, edges times sources.
 _LEAST = 10_000, 100_000
 _LEAST_KEPT = 1_000, 10_000
+
+# What NetworkX may be able to do: it has other integers and floats, and no limits of memory.
+_DECLINED = IntegerOverflow, InvalidEdges, EngineUnavailable, LimitTooSmall
 
 _GRAPHS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
@@ -201,7 +210,7 @@ def _backend(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 raise NotImplementedError(reason)  # has NetworkX do it
             try:
                 return function(*args, **kwargs)
-            except (IntegerOverflow, InvalidEdges) as error:
+            except _DECLINED as error:
                 raise NotImplementedError(str(error)) from error
 
         _FUNCTIONS[name], _KINDS[name] = counted, kinds

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from unittest import mock
 
+import dask
 import networkx as nx
 import numpy as np
 import pytest
@@ -283,6 +284,24 @@ def test_a_rank_that_does_not_converge_and_a_sum_that_does_not_fit():
         assert nx.betweenness_centrality(graph) == pytest.approx(
             nx.betweenness_centrality(graph, backend="networkx")
         )
+
+
+@pytest.mark.parametrize("limit", [300_000, 20_000])
+def test_what_a_limit_of_memory_forbids_is_left_to_networkx(limit, tmp_path):
+    graph = nx.gnm_random_graph(500, 30_000, seed=1)
+    limited = {
+        "graphgpu.host-memory-limit": limit,
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(tmp_path)],
+    }
+    with dask.config.set(limited):
+        if limit > 100_000:
+            assert nx.core_number(graph, backend="graphgpu") == nx.core_number(graph)
+        with pytest.raises(NotImplementedError, match="triangles") as caught:
+            nx.triangles(graph, backend="graphgpu")
+        assert "graphgpu.host-memory-limit" in str(caught.value.__cause__)
+        with nx.config(backend_priority=["graphgpu"]):
+            assert nx.triangles(graph) == nx.triangles(graph, backend="networkx")
 
 
 def test_importing_networkx_imports_nothing_of_ours():
