@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.exchange.ranks import Ranks
 
 _NUMBER = "vertex number"
+_TRIES = 20  # to find the same checkpoint on all ranks, while another run replaces it
 _GIVING_UP = ("max_iterations", "max_supersteps")
 
 
@@ -174,7 +176,7 @@ class Keeper:
     ) -> None:
         self.choice, self.call, self.ids, self.ranks = choice, call, ids, ranks
         self.numbers, self.num_owned = _on_host(numbers), num_owned
-        self._found = folder.read(folder.path_of(choice.path)) if resume else None
+        self._found = self._agreed(folder.path_of(choice.path)) if resume else None
         self.path = folder.check_destination(choice.path)
         if self._found is not None:
             self._check("call", "the method or its arguments", call)
@@ -206,16 +208,20 @@ class Keeper:
         }
         self._last, self._last_superstep = time.monotonic(), 0
         found = self._found
-        if found is None or found["program number"] != self._run["program number"]:
+        if found is None or found.content["program number"] != self._run["program number"]:
             return None
         self._check("program", "the program", program)
         self._check("graph", "the edges or their weights", self._run["graph"])
         self._check("start", "the values that it starts from", self._run["start"])
         columns = self._read(len(next(iter(state.values()))))
-        superstep = int(found["superstep"])
+        for name, values in state.items():
+            kept = columns.get(f"state {name}", values)
+            if kept.dtype != values.dtype:
+                raise self._damaged(f"has {name} as {kept.dtype} instead of {values.dtype}")
+        superstep = int(found.content["superstep"])
         # A run in place, which keeps no frontier, counts its rounds anew.
         self._last_superstep = superstep if "active" in columns else 0
-        return Kept(superstep, columns, dict(found["aggregates"]))
+        return Kept(superstep, columns, dict(found.content["aggregates"]))
 
     def steps_left(self, superstep: int) -> int | None:
         """Supersteps after which it is due to write by their number; None: by the clock alone."""
@@ -269,15 +275,25 @@ class Keeper:
         self._last, self._last_superstep = time.monotonic(), superstep
 
     def end(self) -> None:
-        """The call has its result: remove the checkpoint, but for one of a run that goes on."""
-        if self._is_first and not self._is_of_another():
+        """The call has its result: remove the checkpoint, but for one of a run that goes on.
+
+        One that cannot be removed is a warning: the result counts.
+        """
+        if not self._is_first or self._is_of_another():
+            return
+        try:
             folder.remove(self.path)
+        except (OSError, InvalidCheckpoint) as error:
+            warnings.warn(
+                f"the result is there, and the checkpoint {self.path} is not removed: {error}; remove it yourself",
+                stacklevel=2,
+            )
 
     @property
     def _is_ahead(self) -> bool:
         """Whether the checkpoint to go on from is of a later program, which will read it."""
         found = self._found
-        return found is not None and found["program number"] > self._run["program number"]
+        return found is not None and found.content["program number"] > self._run["program number"]
 
     @property
     def _is_first(self) -> bool:
@@ -289,25 +305,32 @@ class Keeper:
 
     def _check(self, key: str, what: str, value: Any) -> None:
         assert self._found is not None
-        if self._found[key] != value:
+        content = self._found.content
+        if content[key] != value:
             raise InvalidCheckpoint(
-                f"{self.path} is the checkpoint of another run ({self._found['call']}): {what} "
+                f"{self.path} is the checkpoint of another run ({content['call']}): {what} "
                 "differ; give another folder, or run without resume=True to replace it"
             )
 
     def _read(self, num_vertices: int) -> dict[str, np.ndarray]:
         """The columns of the checkpoint as arrays of which the own vertices' part is filled."""
-        content, ranks = self._found, self.ranks
-        assert content is not None
-        rank, size = (0, 1) if ranks is None else (ranks.rank, ranks.size)
-        names = sorted(content["files"])
-        tables = [folder.read_part(self.path, content, name) for name in names[rank::size]]
+        found, ranks = self._found, self.ranks
+        assert found is not None
+        kinds = found.content["columns"]
+        if _NUMBER not in kinds or np.dtype(kinds[_NUMBER]).kind not in "iu":
+            raise self._damaged("does not say whose values they are")
+        tables = found.tables()
+        found.close()
         read = {
             name: np.concatenate(
                 [np.empty(0, dtype), *(table[name].to_numpy() for table in tables)], dtype=dtype
             )
-            for name, dtype in content["columns"].items()
+            for name, dtype in kinds.items()
         }
+        total = self.num_owned if ranks is None else ranks.scalars([self.num_owned]).sum()
+        numbers = read[_NUMBER]
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < total:
+            raise self._damaged("has values of vertices that there are not")
         numbers = read.pop(_NUMBER)
         if ranks is None:
             position = _on_host(self.ids.position)
@@ -315,14 +338,33 @@ class Keeper:
         else:
             rows, given = self.ids.to_owners(numbers, [*read.values()])
         if len(np.unique(rows)) != self.num_owned:
-            raise InvalidCheckpoint(
-                f"{self.path} has values of {len(np.unique(rows)):,} vertices instead of "
-                f"{self.num_owned:,}; {folder.CHECKPOINT.again}"
+            raise self._damaged(
+                f"has values of {len(np.unique(rows)):,} vertices instead of {self.num_owned:,}"
             )
-        columns = {name: np.zeros(num_vertices, values.dtype) for name, values in read.items()}
+        columns = _Columns(
+            self.path,
+            {name: np.zeros(num_vertices, values.dtype) for name, values in read.items()},
+        )
         for column, values in zip(columns.values(), given, strict=True):
             column[rows] = values
         return columns
+
+    def _agreed(self, path: Path) -> folder.Written | None:
+        """The checkpoint that is there, the same on all ranks, with this rank's share of its parts."""
+        ranks = self.ranks
+        if ranks is None:
+            return folder.read(path, slice(None))
+        for _ in range(_TRIES):
+            found = folder.read(path, slice(ranks.rank, None, ranks.size))
+            token = "" if found is None else found.token
+            if len(set(ranks.all_gather_bytes(token.encode()))) == 1:
+                return found
+        raise InvalidCheckpoint(
+            f"{path} is replaced all the time by another run: give each run a folder of its own"
+        )
+
+    def _damaged(self, what: str) -> InvalidCheckpoint:
+        return InvalidCheckpoint(f"{self.path} is damaged: it {what}; {folder.CHECKPOINT.again}")
 
     def _sum(self, mine: int) -> str:
         """Sum of a fingerprint over all ranks, as text: JSON numbers end at 2**53 elsewhere."""
@@ -331,6 +373,19 @@ class Keeper:
             halves = self.ranks.scalars([mine >> 32, mine & 0xFFFFFFFF]).sum(axis=0).tolist()
             total = (halves[0] << 32) + halves[1]
         return f"{total % 2**64:016x}"
+
+
+class _Columns(dict[str, np.ndarray]):
+    """The columns of a checkpoint; one that an engine asks for and that is not there is an error."""
+
+    def __init__(self, path: Path, columns: Mapping[str, np.ndarray]) -> None:
+        super().__init__(columns)
+        self._path = path
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise InvalidCheckpoint(
+            f"{self._path} is damaged: it has no column {name!r}; {folder.CHECKPOINT.again}"
+        )
 
 
 def _on_host(array: Any) -> np.ndarray | None:

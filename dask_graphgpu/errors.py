@@ -58,7 +58,7 @@ class UnreadableParquet(GraphError, OSError):
 
 
 class OutputError(GraphError, OSError):
-    """A result could not be written; what was there before is untouched."""
+    """A result could not be written; what was there before is untouched, unless the message says what is in place."""
 
 
 class InvalidSavedGraph(GraphError, ValueError):

@@ -14,7 +14,7 @@ from dask_graphgpu.graph import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
 from dask_graphgpu.store import saved
-from dask_graphgpu.store.saved import open_partition
+from dask_graphgpu.store.saved import Replaced, open_partition
 
 
 def load(
@@ -62,12 +62,16 @@ def load(
         raise InvalidArgument(f"npartitions={npartitions!r}; allowed are positive integers")
     engine = config.chosen("engine", engine)
     engines.check(engine)
-    found = saved.read(path, verify=verify, stale=stale)
-    engines.check_layout(engine, False, layered=found.layout.layered)
-    opened = delayed(open_partition, pure=True)(str(found.path), found.fingerprint)
+    while True:
+        found = saved.read(path, verify=verify, stale=stale)
+        engines.check_layout(engine, False, layered=found.layout.layered)
+        try:
+            opened = persist(delayed(open_partition, pure=True)(str(found.path), found.fingerprint))
+            break
+        except Replaced:  # between the two looks at the folder: the new graph is loaded
+            continue
     needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions
-    held = persist(opened)[0]
     about = needs, number, found.source, found.schema, found.layout
-    made = Built(held, *about, reads=(str(found.path),))
+    made = Built(opened[0], *about, reads=(str(found.path),))
     return Graph._of(made, engine)

@@ -1,5 +1,8 @@
 """Result frames to Parquet: a folder that is there whole, or not at all."""
 
+import errno
+import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,8 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
-from dask_graphgpu.io.replace import replacing
+from dask_graphgpu.io.generation import OpenFolder, of_one_generation
+from dask_graphgpu.io.replace import NotOnDisk, replacing
 
 # In the metadata of the files that we write: only those may be replaced.
 STAMP = {b"dask_graphgpu": b"result"}
@@ -22,7 +26,7 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     Parameters
     ----------
     frame : dask.dataframe.DataFrame or pandas.DataFrame
-        The result. Each partition becomes one file, ``part.00000.parquet`` and so on; the index is not written.
+        The result. Each partition becomes one file, in their order; the index is not written.
     path
         Folder on a local or shared file system. It may be missing, empty, or hold an earlier result of this function.
 
@@ -42,13 +46,15 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     -----
     The files carry a stamp in the metadata of their schema, by which an earlier result is known.
 
+    The files of each result have names of their own, ``part.00000.`` and so on with a token behind it. A reader that
+    has listed the old files when the new ones come finds all of them or misses one, and never reads rows of both.
+
     Needs room for the old and the new result side by side. Readers that open the folder see the old result or the new
-    one, also when this process is killed at any moment; a reader that has opened half of the old files when they change
-    places should open the folder again.
+    one, also when this process is killed at any moment.
     """
     destination = check_destination(path)
     try:
-        with replacing(destination) as folder:
+        with replacing(destination, _others_in) as folder:
             _write_partitions(frame, folder, destination)
     except GraphError:
         raise
@@ -75,7 +81,7 @@ def check_destination(path: str | Path) -> Path:
             "nothing was changed."
         )
     try:
-        others = sorted(entry.name for entry in destination.iterdir() if not _is_ours(entry))
+        others = of_one_generation(destination, _others)
     except OSError as error:
         raise _failed(destination, error) from error
     if others:
@@ -104,29 +110,48 @@ def local_path(path: str | Path, name: str) -> Path:
     return Path(path).expanduser().resolve()
 
 
-def _is_ours(entry: Path) -> bool:
+def _others_in(path: Path) -> list[str]:
+    with OpenFolder(path) as folder:
+        return _others(folder)
+
+
+def _others(folder: OpenFolder) -> list[str]:
+    """The files of a folder that we have not written."""
+    found = [name for name in folder.names() if not _is_ours(folder, name)]
+    if found and folder.is_replaced():  # and is being deleted: what is left of it says nothing
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(folder.path))
+    return found
+
+
+def _is_ours(folder: OpenFolder, name: str) -> bool:
     """Whether a file is one that we wrote."""
-    if entry.suffix != ".parquet" or not entry.is_file():
+    if not name.endswith(".parquet"):
         return False
     try:
-        stamps = pq.read_metadata(entry).metadata or {}
+        with folder.open(name) as file:
+            stamps = pq.read_metadata(file).metadata or {}
     except (OSError, pa.ArrowException):  # no Parquet, or not for us to read
         return False
     return STAMP.items() <= stamps.items()
 
 
 def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
+    schema = _schema(frame if isinstance(frame, pd.DataFrame) else frame._meta)
+    token = secrets.token_hex(4)
     if isinstance(frame, pd.DataFrame):
-        _write_partition(frame, folder / "part.00000.parquet", _schema(frame), destination)
+        _write_partition(frame, folder / _name(0, token), schema, destination)
         return
-    schema = _schema(frame._meta)
     write = delayed(_write_partition, pure=False)
     compute(
         *(
-            write(partition, folder / f"part.{i:05d}.parquet", schema, destination)
+            write(partition, folder / _name(i, token), schema, destination)
             for i, partition in enumerate(frame.to_delayed())
         )
     )
+
+
+def _name(i: int, token: str) -> str:
+    return f"part.{i:05d}.{token}.parquet"
 
 
 def _write_partition(
@@ -157,6 +182,8 @@ def _schema(empty: pd.DataFrame) -> pa.Schema:
 
 
 def _failed(path: Path, error: OSError) -> OutputError:
+    if isinstance(error, NotOnDisk):
+        return OutputError(f"The result {error.strerror}. Write it again if you need to be sure.")
     reason = error.strerror or str(error)
     return OutputError(
         f"The result could not be written to {path}: {reason}. Free space or choose another folder; what was there "

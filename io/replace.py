@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,14 +27,26 @@ _LOCK, _NEW, _PREVIOUS = "lock", "new", "previous"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
+class NotOnDisk(OSError):
+    """The new folder is in place, and the system does not say that this would outlast a crash of the machine."""
+
+    def __init__(self, destination: Path, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        what = f"is in place at {destination}, but the disk does not confirm it: {reason}"
+        super().__init__(error.errno, what)
+
+
 @contextmanager
-def replacing(destination: Path) -> Iterator[Path]:
+def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterator[Path]:
     """Give a new folder to fill, which takes the place of ``destination`` when the block ends.
 
     Parameters
     ----------
     destination
         Folder to replace, or to make. Its parent is made when it is missing.
+    others
+        Gives the files in a folder that are not the writer's. A former folder that has some by the time it is replaced
+        is not deleted: it is kept beside the new one, and a warning says where.
 
     Yields
     ------
@@ -44,7 +57,7 @@ def replacing(destination: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        The file system refuses a step; ``destination`` is as it was.
+        The file system refuses a step; ``destination`` is as it was, but for `NotOnDisk`.
 
     Notes
     -----
@@ -62,9 +75,37 @@ def replacing(destination: Path) -> Iterator[Path]:
             yield new
             _sync_tree(new)
             _put(new, destination, staging / _PREVIOUS)
-            _sync(destination.parent)
+            for former in (new, staging / _PREVIOUS):
+                _keep_others(former, destination, others)
+            try:
+                _sync(destination.parent)
+            except OSError as error:
+                raise NotOnDisk(destination, error) from error
         finally:
             _clear(staging, destination)
+
+
+def _keep_others(former: Path, destination: Path, others: Callable[[Path], list[str]]) -> None:
+    """Keep the former folder beside the new one if somebody has put files there meanwhile."""
+    if not former.exists():
+        return
+    try:
+        names = others(former)
+    except OSError as error:
+        names = [f"what cannot be read ({error})"]
+    if names:
+        kept = destination.with_name(f"{destination.name}.{secrets.token_hex(4)}.kept")
+        former.rename(kept)
+        warnings.warn(
+            f"{destination} is replaced, and held {', '.join(names[:3])}, which came there after it was looked at: "
+            f"what was there is kept as {kept}",
+            stacklevel=2,
+        )
+
+
+def being_replaced(destination: Path) -> bool:
+    """Whether the former folder is moved away already, and the new one is not there yet."""
+    return any((staging / _PREVIOUS).exists() for staging in _staging_folders(destination))
 
 
 def sweep(destination: Path) -> None:
@@ -80,15 +121,27 @@ def sweep(destination: Path) -> None:
                 continue
             with lock:
                 previous = staging / _PREVIOUS
-                if previous.exists() and not destination.exists():
+                if _is_folder(previous) and not destination.exists():
                     previous.rename(destination)
                 _clear(staging, destination)
 
 
 def _staging_folders(destination: Path) -> list[Path]:
-    """Those of ``destination`` alone: the names of "out.v2" begin like those of "out"."""
+    """Those of ``destination`` alone: the names of "out.v2" begin like those of "out".
+
+    A link that somebody has put there is none: nothing is deleted where it leads.
+    """
     name = re.compile(rf"\.{re.escape(destination.name)}\.[0-9a-f]{{16}}{re.escape(_SUFFIX)}")
-    return [path for path in destination.parent.iterdir() if name.fullmatch(path.name)]
+    try:
+        entries = list(destination.parent.iterdir())
+    except OSError:  # no folder, or none that may be listed
+        return []
+    return [path for path in entries if name.fullmatch(path.name) and _is_folder(path)]
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is a folder itself, not a link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
@@ -103,9 +156,8 @@ def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
             except OSError as error:
                 if error.errno not in _NO_LOCKS:
                     raise
-                lock = (staging / _LOCK).open(
-                    "r+b"
-                )  # nor can anybody else lock it, so nobody sweeps it
+                # Nor can anybody else lock it, so nobody sweeps it.
+                lock = (staging / _LOCK).open("r+b")
             if lock is not None:
                 return staging, lock
 
@@ -113,7 +165,7 @@ def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
 def _lock(staging: Path) -> IO[bytes] | None:
     """The lock of a staging folder, held until the file is closed; None when somebody else holds it."""
     path = staging / _LOCK
-    lock: IO[bytes] = path.open("r+b")
+    lock: IO[bytes] = os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+b")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(lock.fileno()), path.stat()):

@@ -21,6 +21,8 @@ def folder(tmp_path, monkeypatch):
         write_parquet(EDGES, tmp_path / name)
     write_parquet(JUMPS, tmp_path / "jumps")
     write_parquet(JUMPS[["vertex"]], tmp_path / "vertices")
+    for file in tmp_path.rglob("part.*.parquet"):
+        file.rename(file.with_name("part.00000.parquet"))
     (tmp_path / "link").symlink_to("edges")
     return tmp_path
 

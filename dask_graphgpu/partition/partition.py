@@ -14,7 +14,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.rows import BeforeUse, Rows
 from dask_graphgpu.partition.view import View
 
 Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge columns
@@ -28,7 +28,7 @@ class VertexColumns(Mapping[str, np.ndarray]):
     the whole graph where the columns hold a part of it.
     """
 
-    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
     known: dict[str, np.ndarray] = field(default_factory=dict)
@@ -97,12 +97,14 @@ class Origin:
     """The folder that a partition's arrays are mapped from.
 
     ``reopen(path, fingerprint)`` gives the partition again, in this process or in another one.
+    ``before_use`` is called with mapped arrays that are about to be read, and may raise.
     """
 
     path: str
     fingerprint: str
     nbytes: int
     reopen: Callable[[str, str], Partition]
+    before_use: BeforeUse
 
 
 def chosen_rule(
@@ -200,6 +202,7 @@ class Partition:
         Views share rows as far as the rules do not differ on this graph.
         """
         _, rows, names = self.under(rule, weight, columns)
+        self.use_vertices()
         return View(
             rows,
             names=names,
@@ -207,6 +210,26 @@ class Partition:
             user_rank=self.ids.rank,
             levels=self.levels,
         )
+
+    def use_vertices(self) -> None:
+        """Have what the partition says of its vertices looked at, which is about to be read.
+
+        Raises
+        ------
+        InvalidSavedGraph
+            It is mapped from a file that is damaged.
+        """
+        if self.origin is not None:
+            places = (self.ids.position, self.ids.rank)
+            level = [] if self.levels is None else [self.levels.level]
+            self.origin.before_use(*self.ids.columns, *places, *level)
+
+    def use_given(self) -> Adjacency:
+        """The rows as they were given, looked at, to be read. Raises as `use_vertices`."""
+        if self.origin is not None:
+            columns = self.given.columns.values()
+            self.origin.before_use(self.given.offsets, self.given.neighbours, *columns)
+        return self.given
 
     def order_by_layers(self) -> None:
         """Have the edges by layers at hand, of repeated rows the lightest.
@@ -238,8 +261,9 @@ class Partition:
         return key, rows, names if self._plain else rows.names
 
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> Rows:
-        columns = {name: self.given.columns[name] for name in names}
-        rows = Adjacency(self.given.offsets, self.given.neighbours, columns)
+        given = self.use_given()
+        columns = {name: given.columns[name] for name in names}
+        rows = Adjacency(given.offsets, given.neighbours, columns)
         if rule not in ("any", "keep"):
             rows = self.rows_kind.rowwise.merge_repeats(rows, rule)
         return self.rows_kind(rows, by=self.layout.by, directed=self.layout.directed)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered, Levels, order_edges
+
+# Looks at arrays that are about to be read for the first time, and raises when they are damaged.
+BeforeUse: TypeAlias = Callable[..., None]
 
 
 class Rows:
@@ -46,6 +49,7 @@ class Rows:
         self._layered: dict[str, Layered] = {}
         self._missed = 0.0
         self._largest: dict[str, int | float | None] = {}
+        self._before_use: BeforeUse | None = None
         self._lock = threading.RLock()
 
     @classmethod
@@ -56,9 +60,14 @@ class Rows:
         *,
         by: str,
         directed: bool,
+        before_use: BeforeUse,
     ) -> Rows:
-        """Rows of which both directions, or one, and `symmetric` are there already."""
+        """Rows of which both directions, or one, and `symmetric` are there already.
+
+        ``before_use`` is called with arrays of these that are about to be read, and may raise.
+        """
         rows = cls(held[by], by=by, directed=directed)
+        rows._before_use = before_use
         for other, adjacency in held.items():
             rows._bare[other] = Adjacency(adjacency.offsets, adjacency.neighbours)
             rows._columns[other] = dict(adjacency.columns)
@@ -80,6 +89,7 @@ class Rows:
         with self._lock:
             if name not in self._largest:
                 column = self._columns[self.by][name]
+                self._use(column)
                 self._largest[name] = column.max().item() if len(column) else None
             return self._largest[name]
 
@@ -90,6 +100,7 @@ class Rows:
             if (by, names) not in self._shown:
                 bare = self._direction(by)
                 columns = {name: self._column(by, name) for name in names}
+                self._use(bare.offsets, bare.neighbours, *columns.values())
                 self._shown[by, names] = Adjacency(bare.offsets, bare.neighbours, columns)
             return self._shown[by, names]
 
@@ -97,10 +108,11 @@ class Rows:
         """Both directions of every edge, without repeats, self-loops and columns."""
         with self._lock:
             if self._symmetric is None:
-                rows = self.rowwise.merge_repeats(self._bare[self.by], "one")
+                rows = self.rowwise.merge_repeats(self._given(), "one")
                 if self.directed:
                     rows = self.rowwise.union(rows, self.csr.transpose(rows))
                 self._symmetric = self.rowwise.without_loops(rows)
+            self._use(self._symmetric.offsets, self._symmetric.neighbours)
             return self._symmetric
 
     def layered(self, by: str, levels: Levels) -> Layered:
@@ -117,6 +129,7 @@ class Rows:
                 there = by in self._bare
                 rows = self.adjacency(by, self.names) if there else self.csr.transpose(given)
                 self._layered[by] = order_edges(rows, levels)
+            self._use(*self._layered[by].arrays())
             return self._layered[by]
 
     def take_layered(self, made: Mapping[str, Layered]) -> None:
@@ -137,12 +150,23 @@ class Rows:
 
     def _direction(self, by: str) -> Adjacency:
         if by not in self._bare:
-            self._bare[by] = self.csr.transpose(self._bare[self.by])
+            self._bare[by] = self.csr.transpose(self._given())
         return self._bare[by]
 
     def _column(self, by: str, name: str) -> np.ndarray:
         held = self._columns.setdefault(by, {})
         if name not in held:
-            given = self._bare[self.by]
-            held[name] = self.csr.transpose_column(given, self._columns[self.by][name])
+            column = self._columns[self.by][name]
+            self._use(column)
+            held[name] = self.csr.transpose_column(self._given(), column)
         return held[name]
+
+    def _given(self) -> Adjacency:
+        """The direction that was given, to be read."""
+        given = self._bare[self.by]
+        self._use(given.offsets, given.neighbours)
+        return given
+
+    def _use(self, *arrays: np.ndarray) -> None:
+        if self._before_use is not None:
+            self._before_use(*arrays)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import nullcontext
+import weakref
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import InvalidCheckpoint, OutputError
+from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.output import local_path
-from dask_graphgpu.io.replace import replacing, sweep
+from dask_graphgpu.io.replace import NotOnDisk, being_replaced, replacing, sweep
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.manifest import Kind
-from dask_graphgpu.store.mapped import digest
+from dask_graphgpu.store.mapped import NUMBERS, digest
+from dask_graphgpu.store.shape import Each, is_count, one_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.ranks import Ranks
@@ -28,7 +32,24 @@ CHECKPOINT = Kind(
     writer="a method with checkpoint=",
     again="remove it and run from the start",
     error=InvalidCheckpoint,
+    stem=r"part\.[0-9]{5,}",
+    content={
+        "call": str,
+        "program number": is_count,
+        "program": str,
+        "graph": str,
+        "start": str,
+        "run": str,
+        "library": str,
+        "superstep": is_count,
+        "aggregates": dict,
+        "columns": Each(one_of(*NUMBERS)),
+    },
+    file={"rows": is_count},
 )
+
+# The name of the manifest from when on its checkpoint is being removed.
+_REMOVED = "removed.json"
 
 
 def path_of(path: str | Path) -> Path:
@@ -46,9 +67,12 @@ def check_destination(path: str | Path) -> Path:
             f"{folder} is a file, and a checkpoint is a folder; name another one; nothing was "
             "changed"
         )
+    _sweep(folder)
     if folder.exists():
-        ours = manifest.listed(folder, CHECKPOINT)
-        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in ours)
+        try:
+            others = of_one_generation(folder, _others)
+        except OSError as error:
+            raise OutputError(f"cannot look into {folder}: {error.strerror}") from error
         if others:
             raise OutputError(
                 f"{folder} is not a checkpoint: it holds {', '.join(others[:3])}; name a folder "
@@ -82,17 +106,18 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
     """
     rank, first = (0, True) if ranks is None else (ranks.rank, ranks.rank == 0)
     try:
-        with replacing(folder) if first else nullcontext() as new:
+        with replacing(folder, _others_in) if first else nullcontext() as new:
             shared = _told(ranks, str(new or ""))
             part = Path(shared) / f"part.{rank:05d}{CHECKPOINT.suffix}"
             pq.write_table(table, part, use_dictionary=False)
             _sync(part)
-            described = {
-                "name": part.name,
-                "rows": table.num_rows,
-                "bytes": part.stat().st_size,
-                "sha256": digest(part),
-            }
+            with part.open("rb") as file:
+                described = {
+                    "name": part.name,
+                    "rows": table.num_rows,
+                    "bytes": os.fstat(file.fileno()).st_size,
+                    "sha256": digest(file),
+                }
             files = _gathered(ranks, described)
             if new is not None:
                 content = {**content, "files": {file.pop("name"): file for file in files}}
@@ -100,6 +125,8 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
     except (OSError, pa.ArrowException) as error:
         if ranks is not None:
             ranks.check()  # the first rank takes the new folder away when a peer is lost
+        if isinstance(error, NotOnDisk):
+            raise OutputError(f"the checkpoint {error.strerror}; choose another folder") from error
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(
             f"the checkpoint could not be written to {folder}: {reason}; free space or choose "
@@ -109,54 +136,165 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
         ranks.barrier()  # nobody goes on before it counts
 
 
-def read(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a checkpoint; None where there is no folder, or an empty one.
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A checkpoint that is there: what its manifest says, and some of its parts, open.
+
+    They stay what they are when another checkpoint takes its place.
+    """
+
+    path: Path
+    content: dict[str, Any]
+    parts: tuple[tuple[str, IO[bytes]], ...]
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, [file for _, file in self.parts])
+
+    def close(self) -> None:
+        """Close the parts, which nobody reads any more."""
+        _close([file for _, file in self.parts])
+
+    @property
+    def token(self) -> str:
+        """What tells it from others."""
+        return manifest.fingerprint(self.content)
+
+    def tables(self) -> list[pa.Table]:
+        """The rows of the parts, with the columns that the manifest says.
+
+        Raises
+        ------
+        InvalidCheckpoint
+            They are not what was written.
+        """
+        return [self._table(name, file) for name, file in self.parts]
+
+    def _table(self, name: str, file: IO[bytes]) -> pa.Table:
+        path, described = self.path / name, self.content["files"][name]
+        try:
+            if _digest(file) != described["sha256"]:
+                raise self._damaged(path, "its checksum differs")
+            table = pq.read_table(file)
+        except (OSError, pa.ArrowException) as error:
+            raise InvalidCheckpoint(f"cannot read {path}: {error}; {CHECKPOINT.again}") from error
+        wanted = {
+            column: pa.from_numpy_dtype(kind) for column, kind in self.content["columns"].items()
+        }
+        if {field.name: field.type for field in table.schema} != wanted or any(
+            column.null_count for column in table.columns
+        ):
+            raise self._damaged(path, f"its columns are not {list(wanted)}")
+        return table
+
+    def _damaged(self, path: Path, what: str) -> InvalidCheckpoint:
+        return InvalidCheckpoint(f"{path} is damaged: {what}; {CHECKPOINT.again}")
+
+
+def read(folder: Path, parts: slice = slice(0)) -> Written | None:
+    """A checkpoint, with some of its parts; None where there is no folder, or an empty one.
 
     Raises
     ------
     InvalidCheckpoint
-        The folder holds something else, is torn or damaged, or of a newer version.
+        The folder holds something else, is torn or damaged, or of another version.
     """
-    if folder.parent.is_dir():
-        sweep(folder)  # ends a replacement that a crash has cut short
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    _sweep(folder)
+
+    def found(opened: OpenFolder) -> Written | None:
+        if not opened.names() or _REMOVED in opened.names():
+            return None
+        content = manifest.read(opened, CHECKPOINT)
+        names = sorted(content["files"])[parts]
+        return Written(folder, content, tuple((name, opened.open(name)) for name in names))
+
+    if not folder.exists() and not being_replaced(folder):
         return None
-    return manifest.read(folder, CHECKPOINT)
+    return manifest.look(folder, CHECKPOINT, found)
 
 
 def written_by(folder: Path) -> str | None:
     """The run that has written the checkpoint that is there; None where there is none."""
     try:
-        content = json.loads((folder / manifest.NAME).read_text())
-    except (OSError, ValueError):
+        found = read(folder)
+    except InvalidCheckpoint:
         return None
-    return content.get("run") if isinstance(content, dict) else None
-
-
-def read_part(folder: Path, content: dict[str, Any], name: str) -> pa.Table:
-    """One part of a checkpoint.
-
-    Raises
-    ------
-    InvalidCheckpoint
-        Its bytes are not those that were written.
-    """
-    path, described = folder / name, content["files"][name]
-    try:
-        if digest(path) != described["sha256"]:
-            raise InvalidCheckpoint(f"{path} is damaged: its checksum differs; {CHECKPOINT.again}")
-        return pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise InvalidCheckpoint(f"cannot read {path}: {error}; {CHECKPOINT.again}") from error
+    return None if found is None else str(found.content["run"])
 
 
 def remove(folder: Path) -> None:
-    """Remove a checkpoint, its manifest first: what a crash leaves is no checkpoint."""
-    names = manifest.listed(folder, CHECKPOINT)
-    for name in sorted(names, key=lambda name: name != manifest.NAME):
-        (folder / name).unlink(missing_ok=True)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+    """Remove a checkpoint. What a crash leaves of it is known for what it is, and swept by the next run.
+
+    Raises
+    ------
+    OSError
+        It cannot be removed.
+    InvalidCheckpoint
+        What is there is none, is damaged, or holds something else too; it is left alone.
+    """
+    if not folder.exists():
+        return
+    found = read(folder)
+    with OpenFolder(folder) as opened:
+        if found is not None:
+            others = _others(opened)
+            if others:
+                raise InvalidCheckpoint(f"{folder} also holds {', '.join(others[:3])}")
+            _check_digests(opened, found.content["files"])
+            (folder / manifest.NAME).rename(folder / _REMOVED)
+        _finish_removal(opened)
+
+
+def _sweep(folder: Path) -> None:
+    """End what a crash has cut short: a replacement, or a removal."""
+    sweep(folder)
+    # What is not ours to remove stays, and is known for what it is.
+    with suppress(OSError, InvalidCheckpoint), OpenFolder(folder) as opened:
+        if _REMOVED in opened.names():
+            _finish_removal(opened)
+
+
+def _finish_removal(opened: OpenFolder) -> None:
+    """Remove the rest of a checkpoint whose manifest says that it is none any more, and the empty folder."""
+    files = manifest.files_of(opened, CHECKPOINT, _REMOVED) or {}
+    left = {name: file for name, file in files.items() if name in opened.names()}
+    _check_digests(opened, left)
+    for name in [*left, *({_REMOVED} & {*opened.names()})]:
+        if opened.is_replaced():
+            raise InvalidCheckpoint(f"another run has put its checkpoint to {opened.path}")
+        (opened.path / name).unlink()
+    opened.path.rmdir()
+
+
+def _others_in(path: Path) -> list[str]:
+    with OpenFolder(path) as opened:
+        return _others(opened)
+
+
+def _others(opened: OpenFolder) -> list[str]:
+    """What does not belong to a checkpoint, or to what is left of one."""
+    removed = _REMOVED in opened.names()
+    return manifest.others(opened, CHECKPOINT, _REMOVED if removed else manifest.NAME)
+
+
+def _check_digests(opened: OpenFolder, files: dict[str, Any]) -> None:
+    """Raise InvalidCheckpoint where a file is not the manifest's."""
+    for name, described in files.items():
+        with opened.open(name) as file:
+            if digest(file) != described["sha256"]:
+                raise InvalidCheckpoint(f"{opened.path / name} is damaged: its checksum differs")
+
+
+def _close(files: list[IO[bytes]]) -> None:
+    for file in files:
+        file.close()
+
+
+def _digest(file: IO[bytes]) -> str:
+    """The checksum of a file, which is at its begin again afterwards."""
+    file.seek(0)
+    found = digest(file)
+    file.seek(0)
+    return found
 
 
 def _told(ranks: Ranks | None, text: str) -> str:

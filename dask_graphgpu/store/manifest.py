@@ -1,19 +1,30 @@
 """Manifests of folders that this library writes: what a folder is, what is in it, and if that is all there.
 
-It is written last, so a folder with a manifest has been written to its end.
+It is written last, so a folder with a manifest has been written to its end. Nothing that it says is acted on before it
+was found to be of the right shape, and to name nothing outside of its folder.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.io.generation import OpenFolder, is_plain, of_one_generation
+from dask_graphgpu.store.shape import Each, Shape, is_count, misfit
 
 NAME = "manifest.json"
+_MOST_BYTES = 1 << 28  # of a manifest: more was never written
+_FILE: dict[str, Shape] = {"bytes": is_count, "sha256": str}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,11 +34,14 @@ class Kind:
     Attributes
     ----------
     name : what it is called
-    version : of its format; larger ones cannot be read
+    version : of its format; others cannot be read
     suffix : of the other files
+    stem : the rest of their names, as a regular expression
     writer : what writes one
     again : what to do about one that is damaged
     error : raised for one that cannot be read
+    content : shapes of what the manifest says, by keys
+    file : shapes of what it says of a file, beside its bytes and checksum
     """
 
     name: str
@@ -36,11 +50,23 @@ class Kind:
     writer: str
     again: str
     error: type[GraphError]
+    stem: str = ".+"
+    content: dict[str, Shape] = field(default_factory=dict)
+    file: dict[str, Shape] = field(default_factory=dict)
 
     @property
     def format(self) -> str:
         """What the manifest says that the folder is."""
         return f"dask_graphgpu {self.name}"
+
+    def owns(self, name: str) -> bool:
+        """Whether a file of such a folder may have this name."""
+        return is_plain(name) and bool(re.fullmatch(self.stem + re.escape(self.suffix), name))
+
+    @property
+    def files(self) -> Shape:
+        """The shape of what a manifest says of the other files."""
+        return Each({**_FILE, **self.file}, self.owns)
 
 
 def write(folder: Path, kind: Kind, content: dict[str, Any]) -> None:
@@ -50,79 +76,148 @@ def write(folder: Path, kind: Kind, content: dict[str, Any]) -> None:
     (folder / NAME).write_text(json.dumps(whole, indent=1))
 
 
-def read(folder: Path, kind: Kind) -> dict[str, Any]:
+def look(path: Path, kind: Kind, found: Callable[[OpenFolder], T]) -> T:
+    """What is ``found`` in a folder of a kind, all of it of one generation.
+
+    Raises
+    ------
+    GraphError
+        The kind's: there is no folder, or it cannot be read.
+    """
+    try:
+        return of_one_generation(path, found)
+    except FileNotFoundError:
+        raise kind.error(f"there is no folder {path}; {kind.writer} makes one") from None
+    except NotADirectoryError:
+        raise kind.error(f"{path} is a file; a {kind.name} is a folder with a {NAME}") from None
+    except OSError as error:
+        raise kind.error(f"cannot read {path}: {_reason(error)}; {kind.again}") from error
+
+
+def read(folder: OpenFolder, kind: Kind) -> dict[str, Any]:
     """Read the manifest and check it, and that every file is there in its size.
 
     Raises
     ------
     GraphError
-        The kind's: the folder is none, a torn one, or of a newer version of this library.
+        The kind's: the folder is none, a torn one, or of another version of this library.
     """
-    try:
-        text = (folder / NAME).read_text()
-    except (FileNotFoundError, NotADirectoryError):
-        raise kind.error(_without_manifest(folder, kind)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise kind.error(f"cannot read {folder / NAME}: {error}; {kind.again}") from error
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise kind.error(f"{folder / NAME} is damaged ({error}); {kind.again}") from error
-    if not isinstance(content, dict) or content.get("format") != kind.format:
+    path = folder.path
+    content = _content(folder, kind)
+    version: Any = content.get("version")
+    if is_count(version) and version != kind.version:
+        newer = f"upgrade dask_graphgpu, or {kind.again} with this one"
         raise kind.error(
-            f"{folder} is not a {kind.name}: its {NAME} is of something else; give a folder that "
-            f"{kind.writer} has written"
+            f"{path} has format version {version}, written by dask_graphgpu {content.get('library')}; "
+            f"this version reads version {kind.version}: "
+            + (newer if version > kind.version else kind.again)
         )
-    version = content.get("version")
-    if isinstance(version, int) and version > kind.version:
-        raise kind.error(
-            f"{folder} has format version {version}, written by dask_graphgpu "
-            f"{content.get('library')}; this version reads up to {kind.version}: upgrade "
-            f"dask_graphgpu, or {kind.again} with this one"
-        )
-    if content.pop("checksum", None) != fingerprint(content):
-        raise kind.error(f"{folder / NAME} is damaged: its checksum differs; {kind.again}")
+    if not _is_whole(content):
+        raise kind.error(f"{path / NAME} is damaged: its checksum differs; {kind.again}")
+    shape = {"version": is_count, **kind.content, "files": kind.files}
+    wrong = misfit(content, shape, "manifest")
+    if wrong is not None:
+        raise kind.error(f"{path / NAME} is damaged: {wrong}; {kind.again}")
     for name, file in content["files"].items():
-        _check_size(folder / name, file["bytes"], kind)
+        _check_size(folder, name, file["bytes"], kind)
     return content
 
 
-def listed(folder: Path, kind: Kind) -> set[str]:
-    """The files of a folder that belong to its kind; none where its manifest is of none."""
+def others(folder: OpenFolder, kind: Kind, name: str = NAME) -> list[str]:
+    """The files of a folder that do not belong to its kind; all where its manifest is of another.
+
+    A file is the manifest's, which has a ``name``, by its name and its size.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, or was replaced and is being deleted: what is left of it says nothing.
+    """
+    names = folder.names()
+    files = files_of(folder, kind, name)
+    found = names if files is None else [
+        each for each in names if each != name and not _fits(folder, each, files)
+    ]  # fmt: skip
+    if found and folder.is_replaced():
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(folder.path))
+    return found
+
+
+def files_of(folder: OpenFolder, kind: Kind, name: str = NAME) -> dict[str, Any] | None:
+    """What a manifest says of its files, none if it is damaged; None: there is no manifest of the kind."""
     try:
-        content = json.loads((folder / NAME).read_text())
-    except (OSError, ValueError):
-        return set()
-    if not isinstance(content, dict) or content.get("format") != kind.format:
-        return set()
+        content = _content(folder, kind, name)
+    except GraphError:
+        return None
     files = content.get("files")
-    return {NAME, *files} if isinstance(files, dict) else set()
+    right = _is_whole(content) and misfit(files, Each(_FILE, kind.owns), "") is None
+    return files if right and isinstance(files, dict) else {}
 
 
-def _without_manifest(folder: Path, kind: Kind) -> str:
-    if not folder.exists():
-        return f"there is no folder {folder}; {kind.writer} makes one"
-    if not folder.is_dir():
-        return f"{folder} is a file; a {kind.name} is a folder with a {NAME}"
-    if any(folder.glob(f"*{kind.suffix}")):
-        return f"{folder} is torn: it has no {NAME}, which is written last; {kind.again}"
+def _fits(folder: OpenFolder, name: str, files: dict[str, Any]) -> bool:
+    try:
+        return name in files and folder.size(name) == files[name]["bytes"]
+    except OSError:
+        return False
+
+
+def _is_whole(content: dict[str, Any]) -> bool:
+    """Whether what a manifest says has its checksum, which is taken away."""
+    checksum = content.pop("checksum", None)
+    try:
+        return bool(checksum == fingerprint(content))
+    except RecursionError:
+        return False
+
+
+def _content(folder: OpenFolder, kind: Kind, name: str = NAME) -> dict[str, Any]:
+    """What the manifest of the kind says, unchecked."""
+    path = folder.path
+    try:
+        with folder.open(name) as file:
+            text = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise kind.error(_without_manifest(folder, kind)) from None
+    except OSError as error:
+        raise kind.error(f"cannot read {path / NAME}: {_reason(error)}; {kind.again}") from error
+    try:
+        if len(text) > _MOST_BYTES:
+            raise ValueError(f"more than {_MOST_BYTES:,} bytes")
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise kind.error(f"{path / NAME} is damaged ({error}); {kind.again}") from error
+    if not isinstance(content, dict) or content.get("format") != kind.format:
+        raise kind.error(
+            f"{path} is not a {kind.name}: its {NAME} is of something else; give a folder that "
+            f"{kind.writer} has written"
+        )
+    return content
+
+
+def _without_manifest(folder: OpenFolder, kind: Kind) -> str:
+    if any(name.endswith(kind.suffix) for name in folder.names()):
+        return f"{folder.path} is torn: it has no {NAME}, which is written last; {kind.again}"
     return (
-        f"{folder} is not a {kind.name}: it has no {NAME}; give a folder that {kind.writer} has "
+        f"{folder.path} is not a {kind.name}: it has no {NAME}; give a folder that {kind.writer} has "
         "written"
     )
 
 
-def _check_size(path: Path, size: int, kind: Kind) -> None:
+def _check_size(folder: OpenFolder, name: str, size: int, kind: Kind) -> None:
     try:
-        given = path.stat().st_size
+        given = folder.size(name)
     except OSError as error:
         raise kind.error(
-            f"{path.parent} is torn: {path.name} cannot be read ({error.strerror}); {kind.again}"
+            f"{folder.path} is torn: {name} cannot be read ({_reason(error)}); {kind.again}"
         ) from None
     if given != size:
         raise kind.error(
-            f"{path.parent} is torn: {path.name} has {given:,} bytes instead of {size:,}; {kind.again}"
+            f"{folder.path} is torn: {name} has {given:,} bytes instead of {size:,}; {kind.again}"
         )
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def fingerprint(content: Any) -> str:

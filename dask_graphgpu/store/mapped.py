@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,12 @@ from dask_graphgpu.partition.paged.window import Window, even_spans
 # Where the system would count a private mapping against its memory, which would keep a graph that
 # is larger than the memory from being opened (Python names the flag from 3.13 on).
 _FLAGS = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
+
+# Types of arrays, by their names.
+NUMBERS = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
 
 
 def write_column(path: Path, values: np.ndarray | pa.Array) -> None:
@@ -57,44 +64,52 @@ def write_paged(path: Path, values: PagedArray) -> None:
     mapping.flush()
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def digest(file: Any) -> str:
+    """SHA-256 of an open file, in hexadecimal."""
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def map_column(path: Path) -> pa.Array:
-    """The column of a file, mapped: no byte of it is read before it is used."""
-    return _open(path)[1]
+class Mapped:
+    """The column of a file, mapped copy-on-write: no byte of it is read before it is used.
 
-
-def map_array(path: Path, dtype: str) -> np.ndarray:
-    """The column of a file as a NumPy array, mapped copy-on-write.
-
-    The array is writable, so that Numba compiles no kernel a second time for read-only arrays; what
-    would be written stays in this process and never reaches the file.
+    Attributes
+    ----------
+    data : uint8 array
+        The whole file.
+    column : pyarrow.Array
 
     Raises
     ------
-    ValueError
-        The file holds values of another type.
+    ValueError, OSError, ArrowException
+        The file is no such one.
     """
-    mapping, column = _open(path)
-    kind = np.dtype(dtype)
-    stored = np.dtype(np.uint8) if kind.kind == "b" else kind
-    if column.type != pa.from_numpy_dtype(stored) or column.null_count:
-        raise ValueError(f"{path.name} holds {column.type}, not {dtype}")
-    if not len(column):
-        return np.empty(0, kind)
-    start = column.buffers()[1].address - pa.py_buffer(mapping).address
-    array = np.frombuffer(mapping, stored, len(column), start + column.offset * stored.itemsize)
-    return array.view(kind)
 
-
-def _open(path: Path) -> tuple[mmap.mmap, pa.Array]:
-    with path.open("rb") as file:
+    def __init__(self, file: IO[bytes]) -> None:
         mapping = mmap.mmap(file.fileno(), 0, flags=_FLAGS, prot=mmap.PROT_READ | mmap.PROT_WRITE)
-    reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapping)))
-    if reader.num_record_batches != 1 or len(reader.schema) != 1:
-        raise ValueError(f"{path.name} is not one column in one record batch")
-    return mapping, reader.get_batch(0).column(0)
+        self._whole = pa.py_buffer(mapping)
+        self.data = np.frombuffer(mapping, np.uint8)
+        reader = pa.ipc.open_file(pa.BufferReader(self._whole))
+        if reader.num_record_batches != 1 or len(reader.schema) != 1:
+            raise ValueError("it is not one column in one record batch")
+        self.column = reader.get_batch(0).column(0)
+        self.column.validate()  # that what it leads to lies within the file
+
+    def array(self, dtype: str) -> np.ndarray:
+        """The column as a NumPy array.
+
+        It is writable, so that Numba compiles no kernel a second time for read-only arrays; what would be written stays
+        in this process and never reaches the file.
+
+        Raises
+        ------
+        ValueError
+            The file holds values of another type.
+        """
+        column, kind = self.column, np.dtype(dtype)
+        stored = np.dtype(np.uint8) if kind.kind == "b" else kind
+        if column.type != pa.from_numpy_dtype(stored) or column.null_count:
+            raise ValueError(f"it holds {column.type}, not {dtype}")
+        if not len(column):
+            return np.empty(0, kind)
+        start = column.buffers()[1].address - self._whole.address + column.offset * stored.itemsize
+        return np.frombuffer(self.data, stored, len(column), start).view(kind)

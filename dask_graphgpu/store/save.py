@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.output import local_path
-from dask_graphgpu.io.replace import replacing
+from dask_graphgpu.io.replace import NotOnDisk, replacing
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
@@ -19,8 +21,9 @@ from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.partition import Key, Partition
 from dask_graphgpu.store import manifest
-from dask_graphgpu.store.mapped import digest, write_column, write_paged
+from dask_graphgpu.store.mapped import Mapped, digest, write_column, write_paged
 from dask_graphgpu.store.saved_format import SAVED, schema_to_json
+from dask_graphgpu.store.unread import checksum_of
 
 # Rows that are saved ready for use: the rule for repeated rows, with weights, also into vertices,
 # also without loops and directions. Searches and components; paths; ranks. Where nothing repeats
@@ -49,17 +52,20 @@ def check_destination(path: str | Path) -> Path:
             "changed"
         )
     try:
-        names = sorted(entry.name for entry in folder.iterdir())
+        others = of_one_generation(folder, lambda opened: manifest.others(opened, SAVED))
     except OSError as error:
         raise _failed(folder, error) from error
-    listed = manifest.listed(folder, SAVED)
-    others = [name for name in names if name not in listed]
     if others:
         raise OutputError(
             f"{folder} is not a saved graph: it holds {', '.join(others[:3])}; name a folder that "
             "is new, empty or a saved graph; nothing was changed"
         )
     return folder
+
+
+def _others_in(path: Path) -> list[str]:
+    with OpenFolder(path) as opened:
+        return manifest.others(opened, SAVED)
 
 
 def write(
@@ -82,8 +88,9 @@ def write(
         No space, no permission, or ``folder`` holds something else; what was there is untouched.
     """
     check_destination(folder)
+    partition.use_vertices()
     files = _Files()
-    given = files.adjacency("given", partition.given)
+    given = files.adjacency("given", partition.use_given())
     ready, plain = _ready(partition, files)
     ids, vertices = partition.ids, partition.vertex_columns
     content: dict[str, Any] = {
@@ -112,7 +119,7 @@ def write(
         },
     }
     try:
-        with replacing(folder) as new:
+        with replacing(folder, _others_in) as new:
             content["files"] = files.write(new)
             content["fingerprint"] = manifest.fingerprint(content)
             content |= {"library": library, "npartitions": npartitions, "source_files": source}
@@ -248,12 +255,23 @@ def _write(path: Path, array: Values) -> dict[str, Any]:
     return {
         "type": str(array.type) if isinstance(array, pa.Array) else array.dtype.name,
         "length": len(array),
-        "bytes": path.stat().st_size,
-        "sha256": digest(path),
+        **_bytes(path),
     }
 
 
+def _bytes(path: Path) -> dict[str, Any]:
+    """What is known of the bytes of a file."""
+    with path.open("rb") as file:
+        return {
+            "bytes": os.fstat(file.fileno()).st_size,
+            "sha256": digest(file),
+            "checksum": checksum_of(Mapped(file).data),
+        }
+
+
 def _failed(folder: Path, error: Exception) -> OutputError:
+    if isinstance(error, NotOnDisk):
+        return OutputError(f"the graph {error.strerror}; save it again if you need to be sure")
     reason = getattr(error, "strerror", None) or str(error)
     return OutputError(
         f"the graph could not be saved to {folder}: {reason}; free space or choose another folder; "

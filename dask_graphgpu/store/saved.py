@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,22 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
+from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
-from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.ids import VertexIds
-from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.partition.partition import Origin, Partition, Prepared, VertexColumns
+from dask_graphgpu.partition.partition import Key, Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.store import manifest
-from dask_graphgpu.store.mapped import digest, map_array, map_column
+from dask_graphgpu.store.arrays import Arrays, LookedAt
+from dask_graphgpu.store.mapped import digest
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
+from dask_graphgpu.store.unread import Unread
+
+
+class Replaced(InvalidSavedGraph):
+    """Another graph has taken the place of the one that was loaded."""
 
 
 @dataclass(frozen=True)
@@ -79,41 +83,55 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     """
     if stale not in ("error", "ignore"):
         raise InvalidArgument(f"stale={stale!r}; allowed are 'error', 'ignore'")
-    folder = Path(path).expanduser().resolve()
-    content = manifest.read(folder, SAVED)
-    source = content["source_files"]
-    news = None if source is None or stale == "ignore" else changed(source)
-    if news is not None:
-        raise InvalidSavedGraph(
-            f"{folder} is stale: of the Parquet it was built from, {news}; save the graph again, or "
-            "load it as it is with stale='ignore'"
-        )
-    if verify:
-        _verify(folder, content["files"])
+    path = Path(path).expanduser().resolve()
+
+    def found(folder: OpenFolder) -> Saved:
+        content = manifest.read(folder, SAVED)
+        saved = _described(path, content)
+        news = None if saved.source is None or stale == "ignore" else changed(saved.source)
+        if news is not None:
+            raise InvalidSavedGraph(
+                f"{path} is stale: of the Parquet it was built from, {news}; save the graph again, or "
+                "load it as it is with stale='ignore'"
+            )
+        if verify:
+            _verify(folder, content["files"])
+        return saved
+
+    return manifest.look(path, SAVED, found)
+
+
+def _described(path: Path, content: dict[str, Any]) -> Saved:
     graph = content["graph"]
+    try:
+        schema, layout = schema_from_json(graph), _layout(content)
+    except (ValueError, TypeError, NotImplementedError, pa.ArrowException) as error:
+        raise _damaged(path, f"{manifest.NAME}: {error}") from error
     return Saved(
-        folder,
+        path,
         content["fingerprint"],
-        schema_from_json(graph),
-        _layout(content),
+        schema,
+        layout,
         tuple(graph["edge_columns"]),
         tuple(graph["vertex_columns"]),
         content["npartitions"],
-        source,
+        content["source_files"],
     )
 
 
-def _verify(folder: Path, files: dict[str, dict[str, Any]]) -> None:
+def _verify(folder: OpenFolder, files: dict[str, dict[str, Any]]) -> None:
     names = list(files)
 
+    def differs(name: str) -> bool:
+        with folder.open(name) as file:
+            return bool(digest(file) != files[name]["sha256"])
+
     def bad(lo: int, hi: int) -> list[str]:
-        return [name for name in names[lo:hi] if digest(folder / name) != files[name]["sha256"]]
+        return [name for name in names[lo:hi] if differs(name)]
 
     wrong = [name for block in for_blocks(bad, np.arange(len(names) + 1)) for name in block]
     if wrong:
-        raise InvalidSavedGraph(
-            f"{folder} is damaged: the checksum of {wrong[0]} differs; save the graph again"
-        )
+        raise _damaged(folder.path, f"the checksum of {wrong[0]} differs")
 
 
 def open_partition(path: str, fingerprint: str) -> Partition:
@@ -122,107 +140,69 @@ def open_partition(path: str, fingerprint: str) -> Partition:
     Raises
     ------
     InvalidSavedGraph
-        The folder is torn, or holds another graph than that of ``fingerprint``.
+        The folder is torn, or holds another graph than that of ``fingerprint``; that is `Replaced`.
     """
-    folder = Path(path)
-    content = manifest.read(folder, SAVED)
-    if content["fingerprint"] != fingerprint:
-        raise InvalidSavedGraph(
-            f"{folder} was replaced by another graph since it was loaded; load it again"
-        )
-    try:
-        partition = _mapped(_Mapped(folder, content["files"]), content)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise InvalidSavedGraph(f"{folder} is damaged: {error}; save the graph again") from error
-    partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition)
-    return partition
+
+    def found(folder: OpenFolder) -> Partition:
+        content = manifest.read(folder, SAVED)
+        if content["fingerprint"] != fingerprint:
+            raise Replaced(
+                f"{path} was replaced by another graph since it was loaded; load it again"
+            )
+        saved, unread = _described(folder.path, content), Unread(folder.path)
+        try:
+            partition = _partition(Arrays(folder, content, unread), content, saved)
+        except (ValueError, TypeError, pa.ArrowException) as error:
+            raise _damaged(folder.path, str(error)) from error
+        partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition, unread)
+        return partition
+
+    return manifest.look(Path(path), SAVED, found)
+
+
+def _damaged(path: Path, what: str) -> InvalidSavedGraph:
+    return InvalidSavedGraph(f"{path} is damaged: {what}; save the graph again")
 
 
 def _layout(content: dict[str, Any]) -> Layout:
-    given = dict(content["layout"])
-    if isinstance(given.get("root"), list):  # JSON has no tuples
+    given = {each.name: content["layout"].get(each.name) for each in fields(Layout)}
+    if isinstance(given["root"], list):  # JSON has no tuples
         given["root"] = tuple(given["root"])
     return Layout(**given)
 
 
-def _mapped(arrays: _Mapped, content: dict[str, Any]) -> Partition:
-    layout = _layout(content)
-    rows = {
-        (entry["rule"], tuple(entry["columns"])): Rows.of(
+def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partition:
+    layout, graph = saved.layout, content["graph"]
+    level = content["levels"]
+    levels = None if level is None else arrays.levels(level, layout.root)
+    rows: dict[Key, Rows] = {}
+    for entry in content["ready"]:
+        if layout.by not in entry["held"]:
+            raise ValueError(f"there are no rows by {layout.by}")
+        made = Rows.of(
             {way: arrays.adjacency(held) for way, held in entry["held"].items()},
             arrays.adjacency(entry["symmetric"]) if entry["symmetric"] else None,
             by=layout.by,
             directed=layout.directed,
+            before_use=arrays.unread,
         )
-        for entry in content["ready"]
-    }
-    levels = None
-    if (found := content.get("levels")) is not None:
-        level = arrays.array(found["level"])
-        levels = Levels(found["root"], level, found["layers"], found["seconds"])
-        for entry, held in zip(content["ready"], rows.values(), strict=True):
-            if entry["layered"] is not None:
-                held.take_layered({"source": arrays.layered(entry["layered"], levels)})
-    position, rank = content["position"], content["rank"]
-    ids = VertexIds(
-        [arrays.column(name) for name in content["ids"]],
-        None if position is None else arrays.array(position),
-        None if rank is None else arrays.array(rank),
-    )
-    vertices = content["vertices"]
-    columns = {name: arrays.array(file) for name, file in vertices["columns"].items()}
+        if entry["layered"] is not None and levels is not None:
+            made.take_layered({"source": arrays.layered(entry["layered"], levels)})
+        rows[entry["rule"], tuple(entry["columns"])] = made
+    ids, vertices = arrays.ids(content, saved.schema), content["vertices"]
+    columns = {name: arrays.of_vertices(file) for name, file in vertices["columns"].items()}
+    if {*columns} != {*graph["vertex_columns"]} or not {*columns} <= {*vertices["missing"]}:
+        raise ValueError("the columns of the vertices are not those that it names")
+    given = arrays.adjacency(content["given"])
+    weight = [] if saved.schema.weight is None else ["weight"]
+    if {*given.columns} != {*weight, *saved.edge_columns}:
+        raise ValueError("the columns of the edges are not those that it names")
     return Partition(
         ids,
-        arrays.adjacency(content["given"]),
+        given,
         layout,
-        VertexColumns(columns, vertices["missing"], vertices["repeated"]),
+        VertexColumns(LookedAt(columns, arrays.unread), vertices["missing"], vertices["repeated"]),
         content["counts"]["rows"],
         Prepared(content["plain"], rows),
         levels=levels,
     )
-
-
-class _Mapped:
-    """The arrays of a folder; each file is mapped once."""
-
-    def __init__(self, folder: Path, files: dict[str, dict[str, Any]]) -> None:
-        self._folder = folder
-        self._files = files
-        self._mapped: dict[str, np.ndarray] = {}
-
-    def column(self, file: str) -> pa.Array:
-        column = map_column(self._folder / file)
-        self._check(file, len(column))
-        return column
-
-    def array(self, file: str) -> np.ndarray:
-        if file not in self._mapped:
-            array = map_array(self._folder / file, self._files[file]["type"])
-            self._check(file, len(array))
-            self._mapped[file] = array
-        return self._mapped[file]
-
-    def adjacency(self, files: dict[str, Any]) -> Adjacency:
-        columns = {name: self.array(file) for name, file in files["columns"].items()}
-        rows = Adjacency(self.array(files["offsets"]), self.array(files["neighbours"]), columns)
-        if rows.offsets[0] or rows.offsets[-1] != rows.num_edges:
-            raise ValueError(f"{files['offsets']} does not fit {files['neighbours']}")
-        return rows
-
-    def layered(self, files: dict[str, Any], levels: Levels) -> Layered:
-        columns = {name: self.array(file) for name, file in files["columns"].items()}
-        starts, neighbours = self.array(files["starts"]), self.array(files["neighbours"])
-        if len(starts) != levels.num_layers + 1 or starts[0] or starts[-1] != len(neighbours):
-            raise ValueError(f"{files['starts']} does not fit {files['neighbours']}")
-        return Layered(
-            starts,
-            self.array(files["sources"]),
-            neighbours,
-            levels.level,
-            columns,
-            files["seconds"],
-        )
-
-    def _check(self, file: str, length: int) -> None:
-        if length != self._files[file]["length"]:
-            raise ValueError(f"{file} has {length} values")

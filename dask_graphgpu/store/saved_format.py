@@ -13,14 +13,61 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidSavedGraph
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.store.manifest import Kind
+from dask_graphgpu.store.shape import Each, Maybe, is_count, is_number, one_of
+
+_SIDE = one_of("source", "destination")
+_ROWS = {"offsets": str, "neighbours": str, "columns": Each(str)}
+_LAYERED = {**_ROWS, "starts": str, "sources": str, "seconds": is_number}
+del _LAYERED["offsets"]
 
 SAVED = Kind(
     name="saved graph",
-    version=2,
+    version=3,
     suffix=".arrow",
     writer="Graph.save or `dask graph build`",
     again="save the graph again",
     error=InvalidSavedGraph,
+    content={
+        "library": str,
+        "fingerprint": str,
+        "npartitions": lambda value: is_count(value) and value > 0,
+        "source_files": Maybe({"listed": Each([str]), "files": Each([is_count])}),
+        "graph": {
+            "source": [str],
+            "destination": [str],
+            "weight": Maybe(str),
+            "directed": bool,
+            "dtypes": [[str]],
+            "ids": [str],
+            "edge_columns": [str],
+            "vertex_columns": [str],
+        },
+        "layout": {
+            "directed": bool,
+            "duplicates": one_of("auto", "keep", "min", "max", "sum", "one"),
+            "order": one_of("auto", "input", "degree"),
+            "by": _SIDE,
+            "layered": bool,
+        },
+        "counts": {"rows": is_count, "vertices": is_count, "edges": is_count},
+        "ids": [str],
+        "position": Maybe(str),
+        "rank": Maybe(str),
+        "given": _ROWS,
+        "plain": bool,
+        "ready": [
+            {
+                "rule": str,
+                "columns": [str],
+                "held": Each(_ROWS, _SIDE),
+                "symmetric": Maybe(_ROWS),
+                "layered": Maybe(_LAYERED),
+            }
+        ],
+        "levels": Maybe({"root": int, "layers": is_count, "seconds": is_number, "level": str}),
+        "vertices": {"columns": Each(str), "missing": Each(is_count), "repeated": is_count},
+    },
+    file={"type": str, "length": is_count, "checksum": str},
 )
 
 
@@ -40,13 +87,23 @@ def schema_to_json(schema: EdgeSchema, edge_columns: Sequence[str]) -> dict[str,
 
 
 def schema_from_json(given: dict[str, Any]) -> EdgeSchema:
-    """`schema_to_json` undone."""
+    """`schema_to_json` undone.
+
+    Raises
+    ------
+    ValueError, TypeError, NotImplementedError, ArrowException
+        It is of no edges: types that there are not, or columns that do not fit each other.
+    """
+    source, destination, weight = given["source"], given["destination"], given["weight"]
+    dtypes = {name: _dtype_from_text(text) for name, text in given["dtypes"]}
+    ids = [_dtype_from_text(text) for text in given["ids"]]
+    if not len(source) == len(destination) == len(ids) > 0:
+        raise ValueError("an edge joins two ids of as many columns")
+    for name in [*source, *destination, *([] if weight is None else [weight])]:
+        if name not in dtypes:
+            raise ValueError(f"there is no type of column {name!r}")
     schema = EdgeSchema(
-        tuple(given["source"]),
-        tuple(given["destination"]),
-        given["weight"],
-        tuple((name, _dtype_from_text(text)) for name, text in given["dtypes"]),
-        tuple(_dtype_from_text(text) for text in given["ids"]),
+        tuple(source), tuple(destination), weight, tuple(dtypes.items()), tuple(ids)
     )
     return replace(schema, directed=given["directed"])
 

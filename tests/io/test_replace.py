@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dask_graphgpu.io import replace
-from dask_graphgpu.io.replace import replacing, sweep
+from dask_graphgpu.io.replace import NotOnDisk, sweep
 
 # A child process per step: it is killed just before the n-th change of the file system that Python reports. The last
 # one lives. Prints, for each, what the destination holds before and after the next sweep, and what is left beside it.
@@ -38,7 +38,7 @@ def write(text, kill_at):
         sys.audit("renameat2")
         return exchange(one, other) if exchanges else False
     replace._exchange = announced
-    with replace.replacing(destination) as folder:
+    with replace.replacing(destination, lambda path: []) as folder:
         (folder / "a").write_text(text)
         (folder / "b").write_text(text)
     os._exit(0)
@@ -67,6 +67,15 @@ def way(request, monkeypatch):
     if request.param == "two steps":
         monkeypatch.setattr(replace, "_renameat2", lambda: None)
     return request.param
+
+
+def others(folder):
+    """Whatever is not `fill`'s."""
+    return [entry.name for entry in folder.iterdir() if entry.name != "data"]
+
+
+def replacing(destination):
+    return replace.replacing(destination, others)
 
 
 def fill(folder, text):
@@ -187,3 +196,71 @@ def test_without_locks_nothing_is_swept_and_writing_works(tmp_path, monkeypatch)
         fill(folder, "new")
     assert (tmp_path / "result" / "data").read_text() == "new"
     assert left_behind.exists()
+
+
+def test_what_somebody_has_put_there_meanwhile_is_kept(tmp_path, way):
+    destination = tmp_path / "result"
+    with replacing(destination) as folder:
+        fill(folder, "old")
+
+    def replace_it():
+        with replacing(destination) as folder:
+            fill(folder, "new")
+            (destination / "notes.txt").write_text("mine")
+
+    with pytest.warns(UserWarning, match=r"held notes\.txt, .* as .*result\.[0-9a-f]{8}\.kept"):
+        replace_it()
+    assert (destination / "data").read_text() == "new"
+    kept, _ = sorted(tmp_path.iterdir(), key=lambda path: path.suffix != ".kept")
+    assert {entry.name: entry.read_text() for entry in kept.iterdir()} == {
+        "data": "old",
+        "notes.txt": "mine",
+    }
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_last_step_that_fails_says_that_the_new_folder_is_there(tmp_path, monkeypatch, way):
+    destination, sync = tmp_path / "result", replace._sync
+
+    def no_sync(path):
+        if path == tmp_path:
+            raise OSError(errno.EIO, "Input/output error")
+        sync(path)
+
+    monkeypatch.setattr(replace, "_sync", no_sync)
+    with pytest.raises(NotOnDisk, match=r"is in place at .*result, .* Input/output error"):
+        with replacing(destination) as folder:
+            fill(folder, "new")
+    assert (destination / "data").read_text() == "new"
+    assert list(tmp_path.iterdir()) == [destination]
+
+
+@pytest.mark.parametrize("planted", ["staging", "lock", "new", "previous"])
+def test_links_are_not_followed(tmp_path, planted):
+    """Somebody else may write where the result is to come; what links lead to is not touched."""
+    mine = tmp_path / "home"
+    mine.mkdir()
+    for name in ("new", "previous"):
+        (mine / name).mkdir()
+        fill(mine / name, "mine")
+    (mine / "lock").write_text("mine")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    staging = shared / ".result.0123456789abcdef.partial"
+    if planted == "staging":
+        staging.symlink_to(mine)
+    else:
+        staging.mkdir()
+        for name in ("lock", "new", "previous"):
+            if name == planted:
+                (staging / name).symlink_to(mine / name)
+            elif name == "lock":
+                (staging / name).touch()
+    sweep(shared / "result")
+    assert not (shared / "result").exists()
+    with replacing(shared / "result") as folder:
+        fill(folder, "new")
+    assert (shared / "result" / "data").read_text() == "new"
+    assert sorted(str(path.relative_to(mine)) for path in mine.rglob("*")) == [
+        "lock", "new", "new/data", "previous", "previous/data",
+    ]  # fmt: skip

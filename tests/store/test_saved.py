@@ -22,7 +22,7 @@ import dask_graphgpu
 from dask_graphgpu import Field, VertexProgram, errors, load
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.partition import csr, rowwise
-from dask_graphgpu.store.mapped import map_array, map_column, write_column
+from dask_graphgpu.store.mapped import Mapped, write_column
 
 RNG = np.random.default_rng(11)
 REPEATED = pd.DataFrame(
@@ -321,7 +321,7 @@ def test_manifest_says_what_is_in_the_folder(tmp_path):
     path = frame.graph(directed=False).save(tmp_path / "saved", columns="toll")
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["format"] == "dask_graphgpu saved graph"
-    assert manifest["version"] == 2
+    assert manifest["version"] == 3
     assert manifest["library"] == dask_graphgpu.__version__
     assert manifest["graph"]["edge_columns"] == ["toll"]
     assert not manifest["graph"]["directed"]
@@ -399,6 +399,11 @@ def test_on_a_cluster(tmp_path):
 # -- columns as files -------------------------------------------------------------------------
 
 
+def mapped(path):
+    with path.open("rb") as file:
+        return Mapped(file)
+
+
 @pytest.mark.parametrize(
     "dtype", ["uint8", "int16", "uint32", "int64", "uint64", "float32", "bool"]
 )
@@ -406,7 +411,7 @@ def test_on_a_cluster(tmp_path):
 def test_arrays_come_back(dtype, length, tmp_path):
     array = RNG.integers(0, 2, length).astype(dtype)
     write_column(tmp_path / "a.arrow", array[::-1])
-    found = map_array(tmp_path / "a.arrow", dtype)
+    found = mapped(tmp_path / "a.arrow").array(dtype)
     assert found.dtype == array.dtype
     np.testing.assert_array_equal(found, array[::-1])
 
@@ -414,16 +419,16 @@ def test_arrays_come_back(dtype, length, tmp_path):
 def test_floats_come_back_bit_by_bit(tmp_path):
     array = np.array([np.nan, -0.0, np.inf, 5e-324])
     write_column(tmp_path / "a.arrow", array)
-    assert map_array(tmp_path / "a.arrow", "float64").tobytes() == array.tobytes()
+    assert mapped(tmp_path / "a.arrow").array("float64").tobytes() == array.tobytes()
 
 
 def test_strings_come_back(tmp_path):
     column = pa.array(["", "é", "x" * 1000, "b"], pa.large_string()).slice(1)
     write_column(tmp_path / "a.arrow", column)
-    assert map_column(tmp_path / "a.arrow").equals(column)
+    assert mapped(tmp_path / "a.arrow").column.equals(column)
 
 
 def test_another_type_than_expected(tmp_path):
     write_column(tmp_path / "a.arrow", np.arange(3))
     with pytest.raises(ValueError, match="holds int64, not uint32"):
-        map_array(tmp_path / "a.arrow", "uint32")
+        mapped(tmp_path / "a.arrow").array("uint32")

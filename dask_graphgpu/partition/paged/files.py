@@ -106,7 +106,7 @@ class PagedArray:
         """Compare a block in a page's memory with what was written. Raises SpillError."""
         from dask_graphgpu.kernels.cpu.checksum import checksum
 
-        words = _words(held[slice(*self._within(page, block))])
+        words = words_of(held[slice(*self._within(page, block))])
         if checksum(words) != self.checksums[page * self.blocks + block]:
             raise self._damaged(page, "is not what was written")
 
@@ -182,7 +182,7 @@ class Writer:
         write(path, file, block, self._slots[where] * self._page_bytes)
         self._place.append((where, self._slots[where]))
         for begin in range(0, self._page_bytes, REQUEST):
-            self._checksums.append(int(checksum(_words(block[begin : begin + REQUEST]))))
+            self._checksums.append(int(checksum(words_of(block[begin : begin + REQUEST]))))
         self._slots[where] += 1
         self._filled = 0
 
@@ -227,8 +227,8 @@ def full(path: str, error: OSError) -> SpillError:
     )
 
 
-def _words(block: np.ndarray) -> np.ndarray:
-    """A page as 64-bit words, as many as four divides; filled up with zeros."""
+def words_of(block: np.ndarray) -> np.ndarray:
+    """Bytes as 64-bit words, as many as four divides; filled up with zeros."""
     odd = -len(block) % 32
     whole = np.append(block, np.zeros(odd, np.uint8)) if odd else block
     words: np.ndarray = whole.view(np.uint64)

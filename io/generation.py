@@ -1,0 +1,132 @@
+"""Reading a folder that others may replace meanwhile: it is opened once, and every file through it.
+
+Whoever replaces a folder gives its name to another one. One that is open stays what it was, but for files that are
+deleted: then what took its place is read instead.
+"""
+
+import errno
+import os
+import re
+import stat
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Self, TypeVar
+
+from dask_graphgpu.errors import GraphError
+from dask_graphgpu.io.replace import being_replaced, sweep
+
+T = TypeVar("T")
+
+_DELETED = re.compile(r"\.nfs[0-9a-f]+")  # of NFS
+
+# Where two folders cannot change places in one step, there is none for a moment.
+_PATIENCE, _PAUSE = 2.0, 0.002
+_TRIES = 100  # at a folder that is replaced each time before it is read
+
+
+class OpenFolder:
+    """A folder, opened: its files are of one generation, whatever is at its path by now.
+
+    Raises
+    ------
+    OSError
+        There is no folder, or it may not be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        self.close = weakref.finalize(self, os.close, self._number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def names(self) -> list[str]:
+        """What is in it, sorted, without what a network file system keeps of files that are deleted and still open."""
+        return sorted(name for name in os.listdir(self._number) if not _DELETED.fullmatch(name))
+
+    def size(self, name: str) -> int:
+        """Bytes of a file. Raises OSError: there is none, or what has the name is no plain file."""
+        with self.open(name) as file:
+            return os.fstat(file.fileno()).st_size
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file of this folder, to be read.
+
+        Raises
+        ------
+        OSError
+            There is none, or what has the name is no plain file: links are not followed, as they lead elsewhere.
+        """
+        if not is_plain(name):
+            raise OSError(errno.EINVAL, "is not the name of a file in this folder", name)
+        # What would wait for somebody else, such as a pipe, is opened at once too.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            file = os.open(name, flags, dir_fd=self._number)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise OSError(errno.ELOOP, "is a link, which is not followed", name) from None
+            raise
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
+            raise OSError(errno.EINVAL, "is no plain file", name)
+        opened: IO[bytes] = open(file, "rb")
+        return opened
+
+    def is_replaced(self) -> bool:
+        """Whether something else, or nothing, is at its path now."""
+        try:
+            return not os.path.samestat(os.fstat(self._number), self.path.stat())
+        except OSError:
+            return True
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is one of a file in a folder, which leads nowhere else."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return bool(name) and name not in (".", "..") and not set(name) & {"/", "\0", os.sep}
+
+
+def of_one_generation(path: Path, look: Callable[[OpenFolder], T]) -> T:
+    """What ``look`` finds in a folder, all of it in the old one or in the new one.
+
+    It is called again when it fails and the folder was replaced meanwhile.
+
+    Raises
+    ------
+    OSError
+        There is no folder, or it may not be read.
+    Exception
+        Of ``look``, for what is there.
+    """
+    for _ in range(_TRIES - 1):
+        with _opened(path) as folder:
+            try:
+                return look(folder)
+            except (GraphError, OSError):
+                if not folder.is_replaced():
+                    raise
+    with _opened(path) as folder:
+        return look(folder)
+
+
+def _opened(path: Path) -> OpenFolder:
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        with suppress(FileNotFoundError):
+            return OpenFolder(path)
+        if not being_replaced(path):
+            break
+        sweep(path)  # a writer that was killed at that moment is not waited for
+        time.sleep(_PAUSE)
+    return OpenFolder(path)
