@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.io.generation import OpenFolder
-from dask_graphgpu.io.schema import EdgeSchema, is_integer
+from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layered import Layered, Levels
@@ -95,8 +95,9 @@ class Arrays:
         column = self._map(name).column
         self._check_length(name, len(column), self._vertices)
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        integer = pa.types.is_integer(column.type)
-        if column.null_count or integer != is_integer(kind) or not (text or integer):
+        wanted = arrow_id_type(kind) or pa.large_string()
+        fits = text if pa.types.is_large_string(wanted) else column.type == wanted
+        if column.null_count or not fits:
             raise ValueError(f"{name} holds {column.type}, which are no ids of type {kind}")
         self.unread.add(name, column, partial(unread.readable, column))
         return column

@@ -105,6 +105,8 @@ def _described(path: Path, content: dict[str, Any]) -> Saved:
     graph = content["graph"]
     try:
         schema, layout = schema_from_json(graph), _layout(content)
+        if schema.directed != layout.directed or layout.layered != (content["levels"] is not None):
+            raise ValueError("what it says of the graph and of its layout differs")
     except (ValueError, TypeError, NotImplementedError, pa.ArrowException) as error:
         raise _damaged(path, f"{manifest.NAME}: {error}") from error
     return Saved(
@@ -186,9 +188,14 @@ def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partiti
             directed=layout.directed,
             before_use=arrays.unread,
         )
+        held = [*entry["held"].values(), *([entry["layered"]] if entry["layered"] else [])]
+        if any({*each["columns"]} != _carried(entry) for each in held):
+            raise ValueError(f"rows do not carry what it says: {entry['columns']}")
         if entry["layered"] is not None and levels is not None:
             made.take_layered({"source": arrays.layered(entry["layered"], levels)})
         rows[entry["rule"], tuple(entry["columns"])] = made
+    if content["plain"] != any(rule == "any" for rule, _ in rows):
+        raise ValueError("it does not say which rows are ready")
     ids, vertices = arrays.ids(content, saved.schema), content["vertices"]
     columns = {name: arrays.of_vertices(file) for name, file in vertices["columns"].items()}
     if {*columns} != {*graph["vertex_columns"]} or not {*columns} <= {*vertices["missing"]}:
@@ -206,3 +213,8 @@ def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partiti
         Prepared(content["plain"], rows),
         levels=levels,
     )
+
+
+def _carried(entry: dict[str, Any]) -> set[str]:
+    """Names of the columns of rows under a rule: the sum of repeats is a weight, also where they have none."""
+    return {*entry["columns"]} or ({"weight"} if entry["rule"] == "sum" else set())

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidSavedGraph
-from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.errors import InvalidEdges, InvalidSavedGraph
+from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
 from dask_graphgpu.store.manifest import Kind
 from dask_graphgpu.store.shape import Each, Maybe, is_count, is_number, one_of
 
@@ -102,6 +102,13 @@ def schema_from_json(given: dict[str, Any]) -> EdgeSchema:
     for name in [*source, *destination, *([] if weight is None else [weight])]:
         if name not in dtypes:
             raise ValueError(f"there is no type of column {name!r}")
+    if weight is not None and not pd.api.types.is_numeric_dtype(dtypes[weight]):
+        raise ValueError(f"the weight {weight!r} is of type {dtypes[weight]}")
+    for kind in ids:
+        try:
+            arrow_id_type(kind)
+        except InvalidEdges as error:
+            raise ValueError(str(error)) from None
     schema = EdgeSchema(
         tuple(source), tuple(destination), weight, tuple(dtypes.items()), tuple(ids)
     )
