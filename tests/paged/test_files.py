@@ -387,6 +387,31 @@ def test_what_a_killed_process_leaves_is_swept(tmp_path):
     second.remove()
 
 
+def test_folders_of_others_are_not_swept(tmp_path):
+    """A file that says that a folder is ours, and links, which somebody else may have put there."""
+    mine = tmp_path / "graphgpu-mywork_1"
+    mine.mkdir()
+    (mine / "thesis.tex").write_text("mine")
+    (tmp_path / "graphgpu-mywork_1.lock").touch()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.pages").write_text("mine")
+    (elsewhere / "lock").write_text("mine")
+    (tmp_path / "graphgpu-abcdefgh").symlink_to(elsewhere)
+    (tmp_path / "graphgpu-abcdefgh.lock").touch()
+    (tmp_path / "graphgpu-results").mkdir()
+    (tmp_path / "graphgpu-results.lock").symlink_to(elsewhere / "lock")
+    (tmp_path / "graphgpu-my-results").mkdir()
+    (tmp_path / "graphgpu-my-results.lock").touch()
+    SpillFolder([str(tmp_path)]).remove()
+    assert (mine / "thesis.tex").read_text() == "mine"
+    assert {path.name: path.read_text() for path in elsewhere.iterdir()} == {
+        "a.pages": "mine", "lock": "mine",
+    }  # fmt: skip
+    assert (tmp_path / "graphgpu-my-results").is_dir()
+    assert (tmp_path / "graphgpu-results").is_dir()
+
+
 @on_one_cpu
 def test_full_disk(tmp_path):
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path)]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
-from dask_graphgpu.partition.paged.folder import SpillFolder
+from dask_graphgpu.partition.paged.folder import PAGES, SpillFolder
 from dask_graphgpu.partition.paged.limits import REQUEST
 
 _DIRECT = getattr(os, "O_DIRECT", 0)  # of Linux
@@ -202,7 +202,7 @@ def create(folder: str, name: str) -> tuple[str, int]:
     import tempfile
 
     try:
-        file, path = tempfile.mkstemp(".pages", f"{name}-", folder)
+        file, path = tempfile.mkstemp(PAGES, f"{name}-", folder)
     except OSError as error:
         raise full(folder, error) from error
     return path, file

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
-import shutil
+import re
 import tempfile
 import weakref
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from dask_graphgpu.errors import SpillError
 from dask_graphgpu.partition.paged.limits import pages_ahead
 from dask_graphgpu.partition.paged.spare import Spare
 
-_PREFIX, _LOCK = "graphgpu-", ".lock"
+_PREFIX, _LOCK, PAGES = "graphgpu-", ".lock", ".pages"
+_OURS = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}{re.escape(_LOCK)}")  # as of tempfile
 
 _living: weakref.WeakSet[SpillFolder] = weakref.WeakSet()
 
@@ -73,11 +75,12 @@ def remove_all() -> None:
 def sweep(directory: str) -> None:
     """Delete what processes that are gone have left in a directory."""
     for name in os.listdir(directory):
-        if not (name.startswith(_PREFIX) and name.endswith(_LOCK)):
+        if not _OURS.fullmatch(name):
             continue
         lock = os.path.join(directory, name)
         try:
-            held = os.open(lock, os.O_RDWR)
+            # Where a link leads, nothing is ours.
+            held = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:  # its owner, or another sweeper, was faster; or it is another user's
             continue
         try:
@@ -109,8 +112,20 @@ def _remove(owner: int, paths: list[str], locks: list[tuple[str, int]]) -> None:
 
 
 def _delete(lock: str, held: int) -> None:
-    shutil.rmtree(lock.removesuffix(_LOCK), ignore_errors=True)
+    folder = lock.removesuffix(_LOCK)
+    with contextlib.suppress(OSError):
+        if not os.path.islink(folder):
+            _delete_pages(folder)
     # The lock goes last: a folder without one would stay for ever.
-    if os.path.exists(lock):
+    if os.path.lexists(lock):
         os.unlink(lock)
     os.close(held)
+
+
+def _delete_pages(folder: str) -> None:
+    """Delete a folder of pages; one that holds anything else stays, with that in it."""
+    for name in os.listdir(folder):
+        if name.endswith(PAGES):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+    os.rmdir(folder)
