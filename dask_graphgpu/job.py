@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices
-from dask_graphgpu.io.output import write_parquet
+from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
 from dask_graphgpu.loading import load
@@ -193,7 +193,7 @@ def _run_step(step: Step, graph: _Graph) -> None:
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
-        last_report().to_csv(step.report, index=False)
+        write_text(step.report, last_report().to_csv(index=False))
 
 
 def _print(text: str) -> None:

@@ -91,7 +91,13 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
         else:
             checkpoint.check_destination(place.path)
     for place in reports:
-        _check_report(Path(steps[place.step].report or ""))
+        _check_report(Path(steps[place.step].report or "").expanduser())
+        for other in read:
+            if _is_among(place.path, other.path):
+                raise InvalidArgument(
+                    f"the report {place.path} is a file of the {other.what}, {other.path}, by a link: "
+                    "name another place; nothing was changed"
+                )
     return waiting
 
 
@@ -106,6 +112,14 @@ def _read(step: Step, number: int) -> Iterator[_Place]:
             continue
         for name in glob(path) if "*" in path else [path]:
             yield _Place(Path(name).resolve(), what, number)
+
+
+def _is_among(file: Path, read: Path) -> bool:
+    """Whether a file that is there is one of those that are read, under another name."""
+    if not file.is_file():
+        return False
+    files = [read, *read.rglob("*")] if read.is_dir() else [read]
+    return any(each.is_file() and each.samefile(file) for each in files)
 
 
 def _check_report(file: Path) -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,35 @@ def check_destination(path: str | Path) -> Path:
             "remove what is in this one; nothing was changed."
         )
     return destination
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file, in place of the one that is there; what else has the same content by a hard link keeps it.
+
+    What is no plain file, such as a pipe or a terminal, is written to.
+
+    Raises
+    ------
+    OutputError
+    """
+    file = Path(path).expanduser().resolve()
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(text)
+            return
+        made = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+        try:
+            with made.open("x") as new:
+                new.write(text)
+            if file.exists():
+                made.chmod(stat.S_IMODE(file.stat().st_mode))
+            made.replace(file)
+        finally:
+            made.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}; what was there before is untouched"
+        ) from error
 
 
 def local_path(path: str | Path, name: str) -> Path:

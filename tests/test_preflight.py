@@ -122,6 +122,34 @@ def test_jobs_are_refused_before_the_first_step(folder, second, message, code):
     refused(TWO + second, message, folder, code, job=True)
 
 
+@pytest.mark.parametrize("link", ["of the report", "of the report, hard", "of the edges"])
+def test_a_report_is_not_written_over_edges_by_a_link(folder, link):
+    edges = Path("edges/part.00000.parquet")
+    if link == "of the report":
+        Path("run.csv").symlink_to(edges)
+    elif link == "of the report, hard":
+        Path("run.csv").hardlink_to(edges)
+    else:
+        edges.rename("run.csv")
+        edges.symlink_to(Path("run.csv").resolve())
+    message = "lies within the edges" if link == "of the report" else "of the edges, "
+    refused("degree edges --report run.csv", message, folder)
+
+
+def test_a_report_takes_the_place_of_a_file(folder):
+    """A link that comes there while the job runs is not written through."""
+    Path("run.csv").write_text("old")
+    Path("run.csv").chmod(0o640)
+    Path("other.csv").hardlink_to("run.csv")
+    assert run("degree edges --report run.csv").exit_code == 0
+    assert Path("run.csv").read_text().startswith("superstep,")
+    assert Path("run.csv").stat().st_mode & 0o777 == 0o640
+    assert Path("other.csv").read_text() == "old"
+    assert run("degree edges --report /dev/null").exit_code == 0
+    assert sorted(path.name for path in Path().glob("*.csv*")) == ["other.csv", "run.csv"]
+    assert not list(Path().glob(".run*"))
+
+
 def test_parquet_of_others_is_not_replaced(folder):
     """What is read is told from what is only there; both are left alone."""
     Path("data2").mkdir()
