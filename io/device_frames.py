@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
-from dask_graphgpu.io.edges import check_dtype, nulls_in_ids, nulls_in_numbers, refuse_weights
+from dask_graphgpu.io.columns import check_dtype, nulls_in_ids, nulls_in_numbers, refuse_weights
 from dask_graphgpu.io.edges import read_edges as read_on_host
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, is_integer, require_columns
 from dask_graphgpu.partition.chunk import EdgeChunk

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dask_graphgpu.errors import InvalidEdges
-from dask_graphgpu.io.frames import to_host
-from dask_graphgpu.io.schema import (
-    EdgeSchema,
-    arrow_id_type,
-    is_number,
-    require_columns,
-    value_type,
+from dask_graphgpu.io.columns import (
+    check_kind,
+    check_text,
+    id_array,
+    number_array,
+    refuse_weights,
 )
+from dask_graphgpu.io.frames import to_host
+from dask_graphgpu.io.schema import OR_NO_WEIGHTS, EdgeSchema, arrow_id_type, require_columns
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
 
@@ -38,7 +37,8 @@ def read_edges(
     Raises
     ------
     InvalidEdges
-        Nulls, weights that are negative, NaN or infinite, or dtypes other than declared.
+        Nulls, weights that are negative, NaN or infinite, values that the declared type does not
+        hold, or damaged text.
     """
     frame = to_host(frame)
     names = [*schema.source, *schema.destination]
@@ -47,109 +47,25 @@ def read_edges(
     if not len(frame):  # readers give empty partitions any dtype
         return no_edges(schema, columns)
     for name in names:
-        check_dtype(frame, name, declared[name], where)
-    source = [id_array(frame[name], name, where) for name in schema.source]
-    destination = [id_array(frame[name], name, where) for name in schema.destination]
+        check_kind(frame, name, declared[name], where)
+    source, destination = (
+        [id_array(frame[name], name, where, declared[name]) for name in side]
+        for side in (schema.source, schema.destination)
+    )
     (source_codes, destination_codes), table = encode([source, destination])
+    check_text(table.table or (), f"text of the id columns {names}", where)
     carried = {}
     for name in columns:
         column = schema.weight if name == "weight" else name
         assert column is not None
         require_columns(frame, [column])
-        check_dtype(frame, column, declared[column], where)
-        carried[name] = number_array(frame[column], column, where)
+        check_kind(frame, column, declared[column], where)
+        instead = OR_NO_WEIGHTS if column == schema.weight else ""
+        carried[name] = number_array(frame[column], column, where, declared[column], instead)
         if name == "weight":
             refuse_weights(carried[name], column, where)
             carried[name] = _narrowed(carried[name])
     return EdgeChunk(source_codes, destination_codes, table, carried)
-
-
-def id_array(series: pd.Series[Any], name: str, where: str) -> pa.Array:
-    """The ids of a column as one Arrow array of integers or large strings, without nulls."""
-    # Arrow data knows how many nulls it holds, which is asked below.
-    nulls = 0 if isinstance(series.dtype, pd.ArrowDtype) else int(series.isna().sum())
-    if nulls:
-        raise nulls_in_ids(name, nulls, where)
-    if not len(series):
-        return pa.array([], arrow_id_type(series.dtype) or pa.null())
-    kind = arrow_id_type(series.dtype)
-    if kind is not None and pa.types.is_integer(kind) and isinstance(series.dtype, np.dtype):
-        return pa.array(series.to_numpy(series.dtype.newbyteorder("=")))
-    try:
-        values = pa.array(series, from_pandas=True)
-    except (OverflowError, UnicodeEncodeError) as error:
-        raise InvalidEdges(
-            f"id column {name!r} has objects in {where} that are no ids ({error}); ids are integers "
-            "of up to 64 bits or text in Unicode: cast the column first, as with .astype('uint64')"
-        ) from error
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InvalidEdges(
-            f"id column {name!r} mixes types in {where} ({error}); ids are all "
-            "integers or all strings: cast the column first"
-        ) from error
-    values = _one_chunk(
-        values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
-    )
-    if values.null_count:  # a dictionary may hold a null as a value, which is no null to pandas
-        raise nulls_in_ids(name, values.null_count, where)
-    if pa.types.is_dictionary(values.type):
-        if pa.types.is_integer(values.type.value_type):
-            return values.dictionary_decode()
-        codes, table = values.indices.cast(pa.int32()), values.dictionary.cast(pa.large_string())
-        return pa.DictionaryArray.from_arrays(codes, table)
-    if pa.types.is_string(values.type):
-        return values.cast(pa.large_string())
-    if not (pa.types.is_integer(values.type) or pa.types.is_large_string(values.type)):
-        raise InvalidEdges(
-            f"id column {name!r} holds {values.type} in {where}; ids are integers or "
-            "strings: cast the column first"
-        )
-    return values
-
-
-def _one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(values.type):
-        if any(chunk.dictionary.null_count for chunk in values.chunks):
-            return values.cast(values.type.value_type).combine_chunks()
-        values = values.unify_dictionaries()
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-def nulls_in_ids(name: str, number: int, where: str) -> InvalidEdges:
-    """The error of an id column with nulls."""
-    return InvalidEdges(
-        f"id column {name!r} has {number} nulls in {where}; drop them first, for example with "
-        f".dropna(subset=[{name!r}])"
-    )
-
-
-def number_array(series: pd.Series[Any], name: str, where: str) -> np.ndarray:
-    """A numeric column as a NumPy array, without nulls."""
-    declared: Any = series.dtype
-    arrow = isinstance(declared, pd.ArrowDtype)
-    nulls = pa.array(series).null_count if arrow else int(series.isna().sum())
-    if nulls:
-        raise nulls_in_numbers(name, nulls, "nulls or NaN", where)
-    if not is_number(declared):
-        raise InvalidEdges(
-            f"column {name!r} is of type {declared}; edges carry numbers of up to 64 bits only"
-        )
-    dtype: np.dtype[Any] = np.dtype(getattr(declared, "numpy_dtype", declared))
-    if dtype == np.float16:  # Numba has none
-        dtype = np.dtype(np.float32)
-    values = np.ascontiguousarray(series.to_numpy(dtype=dtype))
-    nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
-    if nan:
-        raise nulls_in_numbers(name, nan, "NaN", where)
-    return values
-
-
-def nulls_in_numbers(name: str, number: int, what: str, where: str) -> InvalidEdges:
-    """The error of a numeric column with nulls."""
-    return InvalidEdges(
-        f"column {name!r} has {number} {what} in {where}; fill or drop them first, for example "
-        f"with .dropna(subset=[{name!r}])"
-    )
 
 
 def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:
@@ -201,44 +117,6 @@ def _encode_range(
         if first:
             code -= np.uint32(first % 2**32)
     return codes, Names((kind,), last - first + 1, first=first)
-
-
-def check_dtype(frame: Any, name: str, declared: Any, where: str) -> None:
-    """Refuse a partition whose column is of another type than the frame declares.
-
-    Backends may differ (NumPy, masked, Arrow; the kinds of strings): what counts is the value type.
-    """
-    given, wanted = value_type(frame[name].dtype), value_type(declared)
-    if given is not None and wanted is not None and given != wanted:
-        raise InvalidEdges(
-            f"column {name!r} is {_in_words(frame[name].dtype)} in {where} but the frame declares "
-            f"{_in_words(declared)}; cast every partition to one type first, with "
-            f".astype({{{name!r}: ...}})"
-        )
-
-
-def _in_words(dtype: Any) -> str:
-    """A dtype, with that of its categories: of those that Dask has not read it declares text."""
-    return f"{dtype} of {dtype.categories.dtype}" if hasattr(dtype, "categories") else str(dtype)
-
-
-def refuse_weights(weight: Any, name: str, where: str) -> None:
-    """Raise InvalidEdges for weights, NumPy's or CuPy's, that are negative or infinite."""
-
-    def refuse(bad: int, what: str) -> None:
-        raise InvalidEdges(
-            f"weight column {name!r} has {bad} {what} weights in {where}; weights are "
-            "finite and not negative: filter or correct them first"
-        )
-
-    if weight.dtype.kind == "f":
-        infinite = int(np.isinf(weight).sum())
-        if infinite:
-            refuse(infinite, "infinite")
-    if weight.dtype == np.uint64 and len(weight) and weight.max() > np.iinfo(np.int64).max:
-        refuse(int((weight > np.uint64(np.iinfo(np.int64).max)).sum()), "2**63 or larger")
-    if weight.dtype.kind != "u" and len(weight) and weight.min() < 0:
-        refuse(int((weight < 0).sum()), "negative")
 
 
 def _narrowed(weight: np.ndarray) -> np.ndarray:

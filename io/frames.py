@@ -8,6 +8,7 @@ from typing import Any
 import dask.dataframe as dd
 import pandas as pd
 from dask.base import is_dask_collection
+from dask.dataframe.utils import UNKNOWN_CATEGORIES
 
 
 def is_frame(frame: Any) -> bool:
@@ -18,6 +19,13 @@ def is_frame(frame: Any) -> bool:
 def meta_of(frame: Any) -> Any:
     """An empty frame with a Dask frame's columns, or the frame itself."""
     return frame._meta if is_dask_collection(frame) else frame
+
+
+def has_unknown_categories(dtype: Any) -> bool:
+    """Whether it is a dtype of categories that Dask has not read, so that it declares some of text."""
+    return isinstance(dtype, pd.CategoricalDtype) and (
+        dtype.categories is None or UNKNOWN_CATEGORIES in dtype.categories
+    )
 
 
 def on_device(frame: Any) -> bool:

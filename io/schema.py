@@ -14,7 +14,7 @@ import pyarrow as pa
 from dask.base import tokenize
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
-from dask_graphgpu.io.frames import on_device
+from dask_graphgpu.io.frames import has_unknown_categories, on_device
 from dask_graphgpu.partition.ids import common_type
 
 Columns = str | Sequence[str]
@@ -32,6 +32,9 @@ class Unset(Enum):
 UNSET = Unset.UNSET
 
 _PAIRS = (("src", "dst"), ("source", "destination"))
+
+# What errors about weights say at their end.
+OR_NO_WEIGHTS = ", or leave weights out, with weight=None"
 
 
 @dataclass(frozen=True)
@@ -204,8 +207,9 @@ def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
 
 
 def is_integer(dtype: Any) -> bool:
-    """Whether a NumPy, masked or Arrow dtype holds integers."""
-    return bool(pd.api.types.is_integer_dtype(dtype))
+    """Whether a dtype of any kind holds integers."""
+    kind = value_type(dtype)
+    return kind is not None and bool(pa.types.is_integer(kind))
 
 
 def is_number(dtype: Any) -> bool:
@@ -239,21 +243,38 @@ def arrow_id_type(dtype: Any) -> pa.DataType | None:
 def value_type(dtype: Any) -> pa.DataType | None:
     """Arrow type of the values of a pandas dtype, all kinds of strings being one.
 
-    None: objects. Null: Arrow has no such type, as of sparse columns and of floats of 128 bits.
+    None: objects, and categories that Dask has not read. Null: Arrow has no such type, as of sparse
+    columns and of floats of 128 bits.
     """
     if hasattr(dtype, "categories"):  # pandas' or cuDF's
-        return value_type(dtype.categories.dtype)
+        return None if has_unknown_categories(dtype) else value_type(dtype.categories.dtype)
     if isinstance(dtype, pd.StringDtype):
         return pa.large_string()
     if isinstance(dtype, pd.ArrowDtype):
-        kind = dtype.pyarrow_dtype
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return pa.large_string() if pa.types.is_string(kind) else kind
+        kind = _values_of(dtype.pyarrow_dtype)
+        text = pa.types.is_string(kind) or is_string_view(kind)
+        return pa.large_string() if text else kind
     try:
         numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
         return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy.newbyteorder("="))
     except (TypeError, pa.ArrowNotImplementedError):
         return pa.null()
+
+
+def is_string_view(kind: pa.DataType) -> bool:
+    """Whether it is Arrow's layout of strings by views, which not every Arrow has."""
+    return hasattr(pa, "string_view") and kind == pa.string_view()
+
+
+def is_run_end_encoded(kind: pa.DataType) -> bool:
+    """Whether it is Arrow's layout of runs of equal values."""
+    return isinstance(kind, pa.RunEndEncodedType)
+
+
+def _values_of(kind: pa.DataType) -> pa.DataType:
+    """The type of the values that a dictionary or runs hold; another as it is."""
+    held = pa.types.is_dictionary(kind) or is_run_end_encoded(kind)
+    return _values_of(kind.value_type) if held else kind
 
 
 def _names(columns: Columns) -> tuple[str, ...]:
@@ -288,10 +309,14 @@ def _common_dtype(a: Any, b: Any, where: str) -> Any:
 
 
 def _decategorized(dtype: Any) -> Any:
+    """The dtype of the same ids in plain columns, as results have them."""
+    if has_unknown_categories(dtype):
+        return np.dtype(object)
     if hasattr(dtype, "categories"):
         return dtype.categories.dtype
-    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
-        return pd.ArrowDtype(dtype.pyarrow_dtype.value_type)
+    if isinstance(dtype, pd.ArrowDtype):
+        kind = _values_of(dtype.pyarrow_dtype)
+        return pd.ArrowDtype(pa.large_string() if is_string_view(kind) else kind)
     return dtype
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
-from dask_graphgpu.io.edges import encode, id_array
+from dask_graphgpu.io.columns import check_text, id_array
+from dask_graphgpu.io.edges import encode
 from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.partition.chunk import VertexChunk
 
@@ -38,6 +39,10 @@ def read_vertices(
         names = Names(tuple(a.type for a in arrays), 0, table=tuple(arrays))
         return VertexChunk(np.empty(0, np.uint32), names)
     (codes,), table = encode([arrays])
+    try:
+        check_text(table.table or (), f"text of the id columns {list(ids)}", where)
+    except InvalidEdges as error:
+        raise InvalidVertices(f"{what}: {error}") from error
     values, nulls = {}, {}
     for name in columns:
         series = frame[name]

@@ -176,16 +176,47 @@ def test_vertices_without_any_edge_are_a_graph():
     assert len(graph.k_core(0).compute()) == 0
 
 
-@pytest.mark.parametrize(
-    ("column", "dtype"), [("src", "int32"), ("dst", "uint64"), ("weight", "int64"), ("src", "str")]
-)
-def test_partitions_of_another_type_than_declared(column, dtype):
-    parts = [GOOD, GOOD.astype({column: dtype})]
-    frame = as_declared(parts)
+@pytest.mark.parametrize(("column", "dtype"), [("src", "str"), ("weight", "bool")])
+def test_partitions_of_another_kind_than_declared(column, dtype):
+    frame = as_declared([GOOD, GOOD.astype({column: dtype})])
     declared = GOOD[column].dtype
     with pytest.raises(
         errors.InvalidEdges,
         match=rf"'{column}' is .* in partition 1 but the frame declares {declared}",
+    ):
+        frame.graph.sssp(0).compute()
+
+
+@pytest.mark.parametrize(
+    ("column", "dtype"),
+    [("src", "int32"), ("src", "Int8"), ("dst", "uint64"), ("weight", "int64"), ("weight", "f4")],
+)
+def test_partitions_whose_numbers_fit_the_declared_type(column, dtype):
+    frame = as_declared([GOOD, GOOD.astype({column: dtype})])
+    found = frame.graph.sssp(0).compute().reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, GOOD.graph.sssp(0))
+
+
+@pytest.mark.parametrize(
+    ("declared", "column", "values"),
+    [
+        ({"src": "int32"}, "src", [0, 1, 2, 2**31]),
+        ({"dst": "uint8"}, "dst", [0, 1, 2, -1]),
+        ({"src": "int64"}, "src", np.array([0, 1, 2, 2**63], "uint64")),
+        ({"weight": "int64"}, "weight", [0.5, 1, 2, 3]),
+        ({"weight": "float32"}, "weight", [0.1, 1, 2, 3]),
+        ({"weight": "float64"}, "weight", [2**53 + 1, 1, 2, 3]),
+    ],
+)
+def test_partitions_whose_numbers_do_not_fit_the_declared_type(declared, column, values):
+    meta = GOOD.iloc[:0].astype(declared)
+    parts = [GOOD.astype(declared), GOOD.assign(**{column: values})]
+    frame = dd.from_map(lambda i: parts[i], [0, 1], meta=meta, enforce_metadata=False)
+    given = parts[1][column].dtype
+    kind = "double" if given == "float64" else str(given)
+    with pytest.raises(
+        errors.InvalidEdges,
+        match=rf"'{column}' is {kind} in partition 1 .* does not hold .*astype\({{'{column}'",
     ):
         frame.graph.sssp(0).compute()
 
@@ -417,14 +448,38 @@ def test_a_file_that_is_gone(files):
 
 
 def test_files_that_disagree_on_types(files):
-    edges = GOOD.astype({"src": "int32"})
     frame = dd.read_parquet(files)
-    pq.write_table(pa.Table.from_pandas(edges), files / "part-2.parquet")
+    pq.write_table(pa.Table.from_pandas(GOOD.astype({"src": "str"})), files / "part-2.parquet")
     with pytest.raises(
         errors.InvalidEdges,
-        match=r"'src' is int32.* in row group 0 of .*part-2.parquet but the frame declares",
+        match=r"'src' is (large_)?string.* in row group 0 of .*part-2.parquet but the frame declares int64",
     ):
         frame.graph.bfs(0).compute()
+
+
+def test_files_of_other_widths(tmp_path):
+    GOOD.to_parquet(tmp_path / "2025.parquet")
+    later = GOOD.assign(src=GOOD["src"] + 4, dst=GOOD["dst"] + 4)
+    later.astype({"src": "int32", "dst": "uint16", "weight": "int8"}).to_parquet(
+        tmp_path / "2026.parquet"
+    )
+    found = dd.read_parquet(tmp_path).graph.sssp(0).compute()
+    pd.testing.assert_frame_equal(
+        found.reset_index(drop=True), pd.concat([GOOD, later]).graph.sssp(0)
+    )
+
+
+def test_a_file_of_wider_ids_than_the_first(tmp_path):
+    GOOD.astype({"src": "int32"}).to_parquet(tmp_path / "a.parquet")
+    GOOD.assign(src=GOOD["src"] + 2**40).to_parquet(tmp_path / "b.parquet")
+    frame = dd.read_parquet(tmp_path)
+    with pytest.raises(
+        errors.InvalidEdges,
+        match=r"'src' is int64 in row group 0 of .*b\.parquet .*declares int32, which does not hold",
+    ):
+        frame.graph.bfs(0).compute()
+    found = frame.astype({"src": "int64"}).graph.degree().compute()
+    assert found["vertex"].tolist() == [0, 1, 2, 3, *range(2**40, 2**40 + 4)]
 
 
 def test_a_file_without_the_column(files):

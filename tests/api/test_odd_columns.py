@@ -1,8 +1,10 @@
 """Columns of types that are rare in frames of edges: taken as what they are, or refused with a way out."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 from strategies import partitioned
 
@@ -62,11 +64,77 @@ def test_objects_that_are_no_ids(ids, words):
         odd.graph().degree()
 
 
-@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="this Arrow has no such type")
-def test_views_of_strings_are_refused():
-    column = pd.array(["a", "b"], pd.ArrowDtype(pa.string_view()))
-    with pytest.raises(errors.InvalidEdges, match=r"ids of type string_view\[pyarrow\] are not"):
-        pd.DataFrame({"src": column, "dst": column}).graph()
+def runs(values):
+    return pa.compute.run_end_encode(pa.array(values))
+
+
+def views(values):
+    return pa.array(values).cast(pa.string_view())
+
+
+@pytest.mark.parametrize(
+    ("layout", "kind", "src", "dst"),
+    [
+        (views, pa.large_string(), ["a", "a", "b"], ["b", "c", "c"]),
+        (runs, pa.int64(), [1, 1, 2], [2, 3, 3]),
+    ],
+)
+def test_newer_layouts_of_arrow(layout, kind, src, dst):
+    ids = {"src": layout(src), "dst": layout(dst)}
+    odd = pd.DataFrame({name: pd.array(v, pd.ArrowDtype(v.type)) for name, v in ids.items()})
+    found = odd.graph.degree()
+    assert found["vertex"].dtype == pd.ArrowDtype(kind)
+    wanted = pd.DataFrame({"src": src, "dst": dst}).graph.degree()
+    assert found["vertex"].tolist() == wanted["vertex"].tolist()
+    assert found["degree"].tolist() == wanted["degree"].tolist()
+
+
+def test_views_of_strings_in_parquet(tmp_path):
+    ids = pd.array(views("abc"), pd.ArrowDtype(pa.string_view()))
+    pd.DataFrame({"src": ids, "dst": ids}).to_parquet(tmp_path / "edges.parquet")
+    found = dd.read_parquet(tmp_path).graph.degree().compute()
+    assert found["vertex"].tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("kind", ["runs", "dictionary"])
+def test_weights_in_other_layouts(kind):
+    values = runs([2, 2, 3]) if kind == "runs" else pa.array([2, 2, 3]).dictionary_encode()
+    odd = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
+    odd["weight"] = pd.array(values, pd.ArrowDtype(values.type))
+    assert odd.graph.sssp(0)["distance"].tolist() == [0, 2, 4, 7]
+    nulls = runs([2, None, 3])
+    odd["weight"] = pd.array(nulls, pd.ArrowDtype(nulls.type))
+    with pytest.raises(errors.InvalidEdges, match=r"'weight' has 1 nulls .*weight=None"):
+        odd.graph.sssp(0)
+
+
+def test_nulls_in_runs_of_ids():
+    ids = runs([1, 1, None])
+    odd = pd.DataFrame({"src": pd.array(ids, pd.ArrowDtype(ids.type)), "dst": [1, 2, 3]})
+    with pytest.raises(errors.InvalidEdges, match="id column 'src' has 1 nulls in partition 0"):
+        odd.graph.degree()
+
+
+def test_text_that_is_not_utf8():
+    raw = pa.array([b"a", b"\xff\xfe"], pa.large_binary())
+    text = pa.Array.from_buffers(pa.large_string(), 2, raw.buffers())
+    odd = pd.DataFrame({"src": pd.array(text, pd.ArrowDtype(text.type))})
+    with pytest.raises(errors.InvalidEdges, match=r"damaged in partition 0 \(Invalid UTF8"):
+        odd.assign(dst=odd["src"]).graph.degree()
+    vertices = odd.rename(columns={"src": "vertex"})
+    graph = pd.DataFrame({"src": ["a"], "dst": ["b"]}).graph(vertices=vertices)
+    with pytest.raises(errors.InvalidVertices, match=r"the vertices frame: text .* is damaged"):
+        graph.degree()
+
+
+def test_codes_beyond_their_dictionary():
+    codes = pa.array([0, 7], pa.int32())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["a"]), safe=False)
+    odd = pd.DataFrame({"src": pd.array(column, pd.ArrowDtype(column.type)), "dst": ["a", "b"]})
+    with pytest.raises(
+        errors.InvalidEdges, match=r"'src' is damaged in partition 0 .*out of bounds"
+    ):
+        odd.graph.degree()
 
 
 def test_ids_in_the_index():
