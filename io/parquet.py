@@ -3,66 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.fs
 import pyarrow.parquet as pq
+from dask.dataframe.dask_expr._expr import Projection
+from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec, ReadParquetPyarrowFS
+from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
 
-from dask_graphgpu.errors import InvalidEdges, UnreadableParquet
+from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.frames import on_device
-
-# Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
-_LARGE_DICTIONARY = 1 << 18
+from dask_graphgpu.io.parquet_file import (
+    filled_groups,
+    open_file,
+    read_group,
+    small_dictionaries,
+)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local."""
+    """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local.
+
+    ``metadata`` : what its footer says, where that has been read.
+    """
 
     path: str
     row_groups: tuple[int, ...] | None
     filesystem: Any = None
+    metadata: Any = field(default=None, repr=False, compare=False)
 
 
 def pieces(frame: Any) -> list[Piece] | None:
     """The Parquet files behind a Dask frame, in the order of its partitions.
 
     None unless the frame is nothing but ``read_parquet`` and a choice of columns: what filters,
-    renames or computes goes through the frame's own partitions, as does what cuDF reads.
+    renames or computes goes through the frame's own partitions, as does what cuDF reads, and what
+    is read in a way of the user's.
     """
     expr = None if on_device(frame) else _reading(frame)
-    if expr is None or expr.filters or expr.operand("_series"):
+    if expr is None or expr.filters or expr.operand("_series") or expr.operand("_partitions"):
         return None
-    chosen = expr.operand("_partitions")
-    if hasattr(expr, "fragments"):
-        found = [
-            Piece(
-                fragment.path,
-                None if fragment.row_groups is None else tuple(g.id for g in fragment.row_groups),
-                fragment.filesystem,
-            )
-            for fragment in expr.fragments
-        ]
-        stored = set(expr.fragments[0].physical_schema.names) if expr.fragments else set()
-    else:
-        info = expr._dataset_info
-        stored = set(info["physical_schema"].names)
-        found = []
-        parts = expr._plan["parts"]  # lists where small row groups of a file are put together
-        for part in (
-            each for some in parts for each in (some if isinstance(some, list) else [some])
-        ):
-            for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
-                path, groups, _ = piece
-                groups = None if groups in (None, [None]) else tuple(groups)
-                found.append(Piece(path, groups, info["fs"]))
-    if chosen is not None or not set(frame.columns) <= stored:
-        return None  # some partitions only, or columns that stand in folder names
-    return [Piece(p.path, p.row_groups, _remote(p.filesystem)) for p in found]
+    made = _of_arrow(expr) if isinstance(expr, ReadParquetPyarrowFS) else _of_fsspec(expr)
+    if made is None:
+        return None
+    found, stored = made
+    return found if set(frame.columns) <= stored else None  # or some stand in folder names
+
+
+def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None:
+    """The pieces that Arrow's reader reads, and the columns in them."""
+    if expr.operand("arrow_to_pandas") or any((expr.operand("kwargs") or {}).values()):
+        return None
+    known = expr._dataset_info["using_metadata_file"]  # else row groups are asked of footers
+    found, folders = [], set()
+    for fragment in expr.fragments:
+        groups = tuple(group.id for group in fragment.row_groups) if known else None
+        found.append(Piece(fragment.path, groups, _remote(expr.fs)))
+        folders |= set(pa.dataset.get_partition_keys(fragment.partition_expression))
+    return found, set(expr._dataset_info["schema"].names) - folders
+
+
+def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
+    """The pieces that Dask's own reader reads, and the columns in them."""
+    asked = {**(expr.operand("kwargs") or {})}
+    if asked.get("dataset") and set(asked["dataset"]) <= {"schema"}:
+        del asked["dataset"]
+    if expr.engine is not ArrowDatasetEngine or any(asked.values()):
+        return None
+    info, plan = expr._dataset_info, expr._plan
+    stored = set(info["schema"].names) - set(info["partition_names"])
+    if plan["empty"]:
+        return [], stored
+    found = []
+    # Lists where small row groups of a file are put together.
+    parts = [
+        each for some in plan["parts"] for each in (some if isinstance(some, list) else [some])
+    ]
+    for part in parts:
+        for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
+            path, groups, _ = piece
+            groups = None if groups in (None, [None]) else tuple(groups)
+            found.append(Piece(path, groups, _remote(info["fs"])))
+    return found, stored
 
 
 def given_path(frame: Any) -> Any:
@@ -72,13 +100,10 @@ def given_path(frame: Any) -> Any:
 
 def _reading(frame: Any) -> Any:
     """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
-    from dask.dataframe.dask_expr._expr import Projection
-    from dask.dataframe.dask_expr.io.parquet import ReadParquet
-
     expr = frame.expr.simplify()
     if isinstance(expr, Projection):  # columns in another order than in the files
         expr = expr.frame
-    return expr if isinstance(expr, ReadParquet) else None
+    return expr if type(expr) in (ReadParquetFSSpec, ReadParquetPyarrowFS) else None
 
 
 def split(found: Sequence[Piece], enough: int) -> list[Piece]:
@@ -86,19 +111,21 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
     if len(found) >= enough:
         return list(found)
     runs = -(-enough // max(len(found), 1))
-    return [
-        Piece(piece.path, tuple(int(group) for group in groups), piece.filesystem)
-        for piece in found
-        for groups in np.array_split(np.array(_groups(_open(piece), piece)), runs)
-        if len(groups)
-    ]
+    made = []
+    for piece in found:
+        file = _open(piece)
+        groups = [group for group, _ in _groups(file, piece)]
+        made += [
+            replace(piece, row_groups=tuple(int(g) for g in run), metadata=file.metadata)
+            for run in np.array_split(np.array(groups, np.int64), runs)
+            if len(run)
+        ]
+    return made
 
 
 def row_groups(piece: Piece) -> list[tuple[int, int]]:
-    """The row groups of a piece and how many rows each has, from the footer."""
-    metadata = _open(piece).metadata
-    groups = range(metadata.num_row_groups) if piece.row_groups is None else piece.row_groups
-    return [(group, metadata.row_group(group).num_rows) for group in groups]
+    """The row groups of a piece that have rows, and how many each has, from the footer."""
+    return _groups(_open(piece), piece)
 
 
 def num_rows(found: Sequence[Piece]) -> int:
@@ -111,79 +138,44 @@ def read_pieces(
 ) -> Iterator[tuple[pd.DataFrame, str]]:
     """The columns of one row group after the other, as Arrow-backed frames, and where each stands.
 
-    Columns of ``strings`` come dictionary-encoded where they are so in the file.
+    Columns of ``strings`` come dictionary-encoded where they are so in the file. A piece without
+    rows may have any columns.
 
     Raises
     ------
     UnreadableParquet
         The file cannot be opened or decoded; the message names it.
     InvalidEdges
-        It has no such column.
+        It has no such column, or two.
     """
     file = _open(piece)
-    encoded = [name for name in strings if _is_dictionary(file, name)]
+    groups = _groups(file, piece)
+    if not groups:
+        return
+    names = file.schema_arrow.names
+    for name in columns:
+        if names.count(name) != 1:
+            number = f"{names.count(name)} columns" if name in names else "no column"
+            raise InvalidEdges(f"{piece.path} has {number} {name!r}; it has {names}")
+    encoded = small_dictionaries(file, strings, piece.path)
     if encoded:
-        file = _open(piece, encoded)
-    missing = [name for name in columns if name not in file.schema_arrow.names]
-    if missing:
-        raise InvalidEdges(
-            f"{piece.path} has no column {missing[0]!r}; it has {file.schema_arrow.names}"
+        file = open_file(piece.path, piece.filesystem, file.metadata, encoded)
+    for group, _ in groups:
+        yield (
+            read_group(file, group, columns, piece.path),
+            f"row group {group} of {piece.path}",
         )
-    for group in _groups(file, piece):
-        try:
-            table = file.read_row_group(group, columns=list(columns), use_threads=False)
-        except (OSError, pa.ArrowException) as error:
-            raise UnreadableParquet(
-                f"cannot read row group {group} of {piece.path}: {_line(error)}; the file is "
-                "truncated or damaged: write it again"
-            ) from error
-        frame = table.select(list(columns)).to_pandas(
-            types_mapper=pd.ArrowDtype, ignore_metadata=True
-        )
-        yield frame, f"row group {group} of {piece.path}"
 
 
-def _is_dictionary(file: pq.ParquetFile, name: str) -> bool:
-    """Whether a column is dictionary-encoded throughout.
-
-    A writer gives up on a dictionary that grows large, and goes on in plain pages, which to read
-    into a dictionary takes several times as long as to hash them later.
-    """
-    for group in range(file.num_row_groups):
-        chunks = file.metadata.row_group(group).to_dict()["columns"]
-        for chunk in (chunk for chunk in chunks if chunk["path_in_schema"] == name):
-            start = chunk["dictionary_page_offset"]
-            if start is None or chunk["data_page_offset"] - start > _LARGE_DICTIONARY:
-                return False
-    return True
+def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:
+    """Row groups of a piece that have rows, and how many."""
+    found = filled_groups(file, piece.path)
+    chosen = None if piece.row_groups is None else set(piece.row_groups)
+    return [each for each in found if chosen is None or each[0] in chosen]
 
 
-def _groups(file: pq.ParquetFile, piece: Piece) -> Sequence[int]:
-    return range(file.num_row_groups) if piece.row_groups is None else piece.row_groups
-
-
-def _open(piece: Piece, strings: Sequence[str] = ()) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(
-            piece.path, filesystem=piece.filesystem, read_dictionary=list(strings)
-        )
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(piece.path, error) from error
-
-
-def check_footer(path: str) -> None:
-    """Raise UnreadableParquet unless a local file ends in the footer of a Parquet file."""
-    _open(Piece(path, None)).close()
-
-
-def _unreadable(path: str, error: Exception) -> UnreadableParquet:
-    """The error of a file that cannot be opened as Parquet."""
-    if getattr(error, "errno", None) is not None:  # from the system: the content has not been seen
-        return UnreadableParquet(f"cannot read {path}: {_line(error)}")
-    return UnreadableParquet(
-        f"cannot read {path}: {_line(error)}; it is not a complete Parquet file: write it again, or "
-        "move it elsewhere"
-    )
+def _open(piece: Piece) -> pq.ParquetFile:
+    return open_file(piece.path, piece.filesystem, piece.metadata)
 
 
 def _remote(filesystem: Any) -> Any:
@@ -195,7 +187,3 @@ def _remote(filesystem: Any) -> Any:
     if isinstance(filesystem, pa.fs.FileSystem):
         return filesystem
     return pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))
-
-
-def _line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import pyarrow as pa
 
 from dask_graphgpu.errors import UnreadableParquet
-from dask_graphgpu.io.parquet import check_footer
+from dask_graphgpu.io.parquet_file import check_footer
 
 
 def read_parquet(path: str) -> Any:

@@ -1,0 +1,110 @@
+"""One Parquet file: whatever is asked of it, it answers or there is an error with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dask_graphgpu.errors import GraphError, UnreadableParquet
+
+# Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
+_LARGE_DICTIONARY = 1 << 18
+
+
+@contextmanager
+def told(path: str, part: str = "") -> Iterator[None]:
+    """Make an UnreadableParquet that names the file of whatever goes wrong inside.
+
+    Damage takes every form there: of Arrow's errors, and of those of the decoders of text and of JSON
+    that names and metadata go through.
+    """
+    try:
+        yield
+    except GraphError:
+        raise
+    except Exception as error:
+        line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if (
+            getattr(error, "errno", None) is not None
+        ):  # of the system: the content has not been seen
+            raise UnreadableParquet(f"cannot read {part}{path}: {line}") from error
+        reason = "it is not a complete Parquet file: write it again, or move it elsewhere"
+        if part:
+            reason = "the file is truncated or damaged: write it again"
+        if isinstance(error, MemoryError):  # what damage says of lengths, or so it is
+            reason += "; or there is too little memory"
+        raise UnreadableParquet(f"cannot read {part}{path}: {line}; {reason}") from error
+
+
+def open_file(
+    path: str, filesystem: Any = None, metadata: Any = None, encoded: Sequence[str] = ()
+) -> pq.ParquetFile:
+    """Open a file, whose ``metadata`` may be known.
+
+    ``encoded`` : columns of strings that come as dictionaries.
+    """
+    with told(path):
+        file = pq.ParquetFile(
+            path, filesystem=filesystem, metadata=metadata, read_dictionary=list(encoded)
+        )
+        _ = file.schema_arrow.names  # which may be damaged text
+        return file
+
+
+def check_footer(path: str) -> None:
+    """Raise UnreadableParquet unless a local file ends in the footer of a Parquet file."""
+    open_file(path).close()
+
+
+def filled_groups(file: pq.ParquetFile, path: str) -> list[tuple[int, int]]:
+    """The row groups that have rows, and how many."""
+    with told(path):
+        metadata = file.metadata
+        rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    return [(group, number) for group, number in enumerate(rows) if number]
+
+
+def small_dictionaries(file: pq.ParquetFile, names: Sequence[str], path: str) -> list[str]:
+    """Those columns of strings that are dictionary-encoded throughout.
+
+    A writer gives up on a dictionary that grows large, and goes on in plain pages, which to read
+    into a dictionary takes several times as long as to hash them later.
+    """
+    with told(path):
+        places = {file.schema.column(i).path: i for i in range(len(file.schema))}
+        texts = [
+            name
+            for name in names
+            if name in places and _is_text(file.schema_arrow.field(name).type)
+        ]
+        groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+        return [
+            name
+            for name in texts
+            # Not by `to_dict`, which makes statistics: of some damage they end the process.
+            if all(_is_small(group.column(places[name])) for group in groups)
+        ]
+
+
+def read_group(file: pq.ParquetFile, group: int, columns: Sequence[str], path: str) -> pd.DataFrame:
+    """Columns of a row group as an Arrow-backed frame."""
+    with told(path, f"row group {group} of "):
+        table = file.read_row_group(group, columns=list(columns), use_threads=False)
+        plain = table.select(list(columns)).replace_schema_metadata()
+        frame: pd.DataFrame = plain.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+        return frame
+
+
+def _is_small(chunk: Any) -> bool:
+    start = chunk.dictionary_page_offset
+    return start is not None and chunk.data_page_offset - start <= _LARGE_DICTIONARY
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

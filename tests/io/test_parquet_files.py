@@ -1,0 +1,171 @@
+"""Parquet that is damaged or odd: an answer, or the package's error with the file's name."""
+
+import random
+import subprocess
+import sys
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dask_graphgpu import errors
+from dask_graphgpu.io import parquet, parquet_file
+from dask_graphgpu.io.read import read_parquet
+
+EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
+NAMES = pd.DataFrame(
+    {"src": [f"v{k % 50}" for k in range(500)], "dst": [f"v{k * 7 % 50}" for k in range(500)]}
+)
+
+
+def degrees(frame):
+    return frame.graph.degree().compute()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([[0], [1]], "list"), ([{"id": 0}, {"id": 1}], "struct"), ([0.5, 1.5], "float64")],
+)
+def test_ids_of_other_types(tmp_path, values, kind):
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.table({"src": values, "dst": values}), path)
+    with pytest.raises(errors.InvalidEdges, match=rf"ids of type {kind}.* not supported"):
+        degrees(dd.read_parquet(path))
+
+
+def test_a_list_in_a_later_file_is_named(tmp_path):
+    EDGES.astype(str).to_parquet(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"src": [["0"]], "dst": [["1"]]}), tmp_path / "b.parquet")
+    with pytest.raises(errors.InvalidEdges, match=r"'src' .*row group 0 of .*b\.parquet"):
+        degrees(dd.read_parquet(tmp_path))
+
+
+def test_a_column_that_is_in_a_file_twice(tmp_path):
+    EDGES.to_parquet(tmp_path / "a.parquet")
+    frame = dd.read_parquet(tmp_path)
+    twice = pa.table([[0], [1], [2]], names=["src", "dst", "dst"])
+    pq.write_table(twice, tmp_path / "a.parquet")
+    with pytest.raises(errors.InvalidEdges, match=r"a\.parquet has 2 columns 'dst'; it has"):
+        degrees(frame)
+
+
+def test_columns_with_dots_in_their_names(tmp_path):
+    path = tmp_path / "edges.parquet"
+    NAMES.rename(columns={"src": "a.src", "dst": "a.dst"}).to_parquet(path)
+    found = dd.read_parquet(path).graph(source="a.src", destination="a.dst").degree().compute()
+    pd.testing.assert_frame_equal(found, NAMES.graph.degree(), check_dtype=False)
+
+
+FLIP = """
+import sys, dask, dask.dataframe as dd, dask_graphgpu
+dask.config.set(scheduler="synchronous")
+print(len(dd.read_parquet(sys.argv[1]).graph.degree().compute()))
+"""
+
+
+def test_a_footer_that_contradicts_itself_does_not_end_the_process(tmp_path):
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.Table.from_pandas(NAMES), path)
+    data = bytearray(path.read_bytes())
+    place = data.rindex(b"\x15\x0c\x19")  # the physical type of a column, BYTE_ARRAY
+    data[place + 1] ^= 0x04  # FLOAT
+    path.write_bytes(data)
+    ran = subprocess.run(
+        [sys.executable, "-c", FLIP, str(path)], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout.strip()) == (0, "50"), ran.stderr
+
+
+@pytest.mark.parametrize("of", ["pandas metadata", "names", "codes", "text"])
+def test_damage_of_every_part(tmp_path, of):
+    path = tmp_path / "edges.parquet"
+    NAMES.to_parquet(path, use_dictionary=of != "text", compression="none")
+    frame = dd.read_parquet(path)
+    data = path.read_bytes()
+    if of == "pandas metadata":
+        start = data.index(b'{"index_columns"')
+        path.write_bytes(data[:start] + b"\xff" * 9 + data[start + 9 :])
+        assert len(degrees(frame)) == 50  # nobody reads it
+        return
+    if of == "names":
+        path.write_bytes(data.replace(b"\x03src", b"\x03s\xff\xfe"))
+    elif of == "codes":
+        first = pq.ParquetFile(path).metadata.row_group(0).column(0)
+        start, length = first.data_page_offset, first.total_compressed_size
+        end = first.dictionary_page_offset + length
+        path.write_bytes(data[: end - 200] + b"\xff" * 150 + data[end - 50 :])
+        assert start < end - 200
+    else:
+        path.write_bytes(data.replace(b"v17", b"v\xff\xfe"))
+    with pytest.raises(errors.GraphError, match=r"edges\.parquet") as caught:
+        degrees(frame)
+    assert isinstance(caught.value, errors.UnreadableParquet | errors.InvalidEdges)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_damage_at_random(tmp_path, kind, version):
+    """Bytes anywhere in a file: read in the frame's own process, so that a signal fails the run."""
+    path, drawn = tmp_path / "edges.parquet", random.Random(7)
+    edges = NAMES if kind == "text" else NAMES.map(lambda name: int(name[1:]))
+    edges = edges.assign(weight=np.linspace(0, 1, len(edges)))
+    edges.to_parquet(path, data_page_version=version, row_group_size=100)
+    frame, whole = dd.read_parquet(path), path.read_bytes()
+    ends = {"an answer": 0, "an error": 0}
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(drawn.choice([1, 4, 12])):
+            data[drawn.randrange(len(data))] = drawn.randrange(256)
+        path.write_bytes(data)
+        said = ""
+        try:
+            frame.graph.pagerank(tolerance=0, max_iterations=1).compute(scheduler="sync")
+        except errors.GraphError as error:
+            said = str(error)
+        assert not said or "edges.parquet" in said
+        ends["an error" if said else "an answer"] += 1
+    assert min(ends.values()) > 5
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_files_without_rows(tmp_path, whole):
+    """Nothing is asked of their columns and types."""
+    pd.DataFrame({"src": [], "dst": []}, dtype=object).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame().to_parquet(tmp_path / "b.parquet")
+    if not whole:
+        EDGES.to_parquet(tmp_path / "c.parquet")
+    frame = dd.read_parquet(tmp_path)
+    if whole:
+        with pytest.raises(errors.InvalidEdges, match="the edge frame is empty"):
+            degrees(frame)
+    else:
+        assert degrees(frame)["vertex"].tolist() == [0, 1, 2]
+
+
+def test_footers_are_read_once_where_row_groups_are_shared_out(tmp_path, monkeypatch):
+    NAMES.to_parquet(tmp_path / "edges.parquet", row_group_size=50)
+    opened = []
+    made = parquet_file.pq.ParquetFile
+
+    def spy(path, **options):
+        opened.append(options["metadata"] is None)
+        return made(path, **options)
+
+    monkeypatch.setattr(parquet_file.pq, "ParquetFile", spy)
+    runs = parquet.split(parquet.pieces(dd.read_parquet(tmp_path)), 5)
+    assert len(runs) == 5
+    for piece in runs:
+        assert list(parquet.read_pieces(piece, ["src", "dst"], ["src", "dst"]))
+    assert sum(opened) == 1
+
+
+def test_a_damaged_footer_is_found_before_work(tmp_path):
+    path = tmp_path / "edges.parquet"
+    NAMES.to_parquet(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x03src", b"\x03s\xff\xfe"))
+    with pytest.raises(errors.UnreadableParquet, match=r"edges\.parquet"):
+        read_parquet(str(path))
