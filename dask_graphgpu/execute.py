@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from dask.base import compute, is_dask_collection, tokenize
+from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
@@ -28,6 +28,7 @@ from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
+from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table, column_names
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
@@ -69,7 +70,10 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         for name, each in given.items()
     }
     if not graph.lazy:
-        frames = {name: compute(*chunks) for name, chunks in frames.items()}
+        frames = {
+            name: called(list, chunks).compute() if isinstance(chunks, Parts) else chunks
+            for name, chunks in frames.items()
+        }
         table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions

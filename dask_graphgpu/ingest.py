@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from dask.base import is_dask_collection
-from dask.delayed import delayed
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import no_edges, read_edges
-from dask_graphgpu.io.frames import on_device
+from dask_graphgpu.io.frames import on_device, with_columns
+from dask_graphgpu.io.partitions import called, of_partitions
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
@@ -62,14 +63,15 @@ class ValueFrame:
     def of(
         cls, frame: Any, ids: Sequence[str], values: Sequence[str], what: str = "the vertices frame"
     ) -> ValueFrame:
-        return cls(frame[list(dict.fromkeys([*ids, *values]))], tuple(ids), tuple(values), what)
+        columns = dict.fromkeys([*ids, *values])
+        return cls(with_columns(frame, columns), tuple(ids), tuple(values), what)
 
 
 def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
     """The frame with only the columns that are needed."""
     weight = [schema.weight] if needs.weight or needs.tells_apart else []
     names = dict.fromkeys([*schema.source, *schema.destination, *weight, *needs.edge_columns])
-    return frame[list(names)]
+    return with_columns(frame, names)
 
 
 def ingest(
@@ -101,19 +103,18 @@ def ingest(
         layout = replace(layout, by="destination")
         whole = edges if found is None else tuple(edges.columns)
         token = edges._name if is_dask_collection(edges) else None
-        build_pages: Any = delayed(_to_pages, pure=True) if lazy else _to_pages
-        return build_pages(found, whole, schema, carried, vertex_chunks, layout, limits, token)
+        given = found, whole, schema, carried, vertex_chunks, layout, limits, token
+        return called(_to_pages, *given) if lazy else _to_pages(*given)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
-        return delayed(_from_parquet, pure=True)(
-            found, tuple(edges.columns), schema, carried, vertex_chunks, layout, edges._name
+        columns = tuple(edges.columns)
+        return called(
+            _from_parquet, found, columns, schema, carried, vertex_chunks, layout, edges._name
         )
     kind = _Kind.of(schema.on_device)
-    read: Any = delayed(kind.read_edges, pure=True) if lazy else kind.read_edges
-    parts = edges.to_delayed() if is_dask_collection(edges) else [edges]
-    chunks = [read(part, schema, carried, f"partition {i}") for i, part in enumerate(parts)]
-    make: Any = delayed(kind.build, pure=True) if lazy else kind.build
-    return make(chunks, vertex_chunks, layout)
+    chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
+    build_of = partial(called, kind.build) if lazy else kind.build
+    return build_of(chunks, vertex_chunks, layout)
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,23 @@ class _Kind:
         return cls(device_frames.read_edges, device_frames.read_vertices, device.build)
 
 
-def vertex_chunks_of(given: ValueFrame, lazy: bool) -> list[Any]:
-    """Chunks of a frame with one row a vertex, one a partition; Delayed where ``lazy``."""
-    kind = _Kind.of(on_device(given.frame))
-    read: Any = delayed(kind.read_vertices, pure=True) if lazy else kind.read_vertices
-    parts = given.frame.to_delayed() if is_dask_collection(given.frame) else [given.frame]
-    columns = given.ids, given.values, given.what
-    return [read(part, *columns, f"partition {i}") for i, part in enumerate(parts)]
+def vertex_chunks_of(given: ValueFrame, lazy: bool) -> Any:
+    """Chunks of a frame with one row a vertex, one a partition; to be made where ``lazy``."""
+    read = _Kind.of(on_device(given.frame)).read_vertices
+    return chunks_of(given.frame, lazy, read, given.ids, given.values, given.what)
+
+
+def chunks_of(
+    frame: Any, lazy: bool, read: Callable[..., Any], *arguments: Any, first: Any = ()
+) -> Any:
+    """What ``read`` makes of ``first``, each partition of a frame and ``arguments``, one a partition.
+
+    To be made where ``lazy``.
+    """
+    if is_dask_collection(frame):
+        return of_partitions(frame, read, *arguments, first=first)
+    make: Any = partial(called, read) if lazy else read
+    return [make(*first, frame, *arguments, "partition 0")]
 
 
 def _from_parquet(

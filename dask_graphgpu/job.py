@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices
+from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
@@ -102,7 +103,7 @@ def _graph(options: GraphOptions) -> _Graph:
                 raise InvalidArgument(
                     f"{option} names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
                 )
-    schema = find_columns(edges._meta, **named)
+    schema = find_columns(meta_of(edges), **named)
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")

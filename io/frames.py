@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import dask.dataframe as dd
@@ -17,13 +18,45 @@ def is_frame(frame: Any) -> bool:
 
 
 def meta_of(frame: Any) -> Any:
-    """An empty frame with a Dask frame's columns, or the frame itself."""
-    return frame._meta if is_dask_collection(frame) else frame
+    """An empty frame with a Dask frame's columns, or the frame itself.
+
+    Of categories that Dask has not read it has the type, where that can be known.
+    """
+    if not is_dask_collection(frame):
+        return frame
+    if any(map(_is_category, frame._meta.dtypes)):
+        from dask_graphgpu.io.categories import with_types
+
+        return with_types(frame)
+    return frame._meta
+
+
+def with_columns(frame: Any, names: Iterable[Any]) -> Any:
+    """The frame with some of its columns only."""
+    names = list(names)
+    chosen = frame[names]
+    if not is_dask_collection(frame):
+        return chosen
+    try:
+        chosen.expr.simplify()
+    except (
+        Exception
+    ):  # Dask has expressions into which it cannot push the choice, such as map_overlap
+        return frame.map_partitions(_choose, names, meta=chosen._meta)
+    return chosen
+
+
+def _choose(frame: Any, names: list[str]) -> Any:
+    return frame[names]
+
+
+def _is_category(dtype: Any) -> bool:
+    return isinstance(dtype, pd.CategoricalDtype)
 
 
 def has_unknown_categories(dtype: Any) -> bool:
     """Whether it is a dtype of categories that Dask has not read, so that it declares some of text."""
-    return isinstance(dtype, pd.CategoricalDtype) and (
+    return _is_category(dtype) and (
         dtype.categories is None or UNKNOWN_CATEGORIES in dtype.categories
     )
 

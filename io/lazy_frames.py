@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from dask._collections import new_collection
-from dask._task_spec import Dict, GraphNode, List, Task, TaskRef
+from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
 from dask.dataframe import DataFrame
 from dask.dataframe.dask_expr.io import IO
-from dask.delayed import Delayed
 
 from dask_graphgpu.io.reads import Reads
+from dask_graphgpu.io.partitions import referring
 from dask_graphgpu.io.results import ColumnType
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -119,12 +119,12 @@ def frame_of(
     key : str
         Of the task that calls ``make``. Says what comes of it: equal keys, equal results.
     arguments
-        Delayed ones, also in lists and dicts, are computed before.
+        Delayed ones and `Parts`, also in lists and dicts, are computed before.
     reads
         Folders that are read for it, as of `folders_read`.
     """
     graph: dict[Any, Any] = {}
-    graph[key] = Task(key, make, *(_referring(each, graph) for each in arguments))
+    graph[key] = Task(key, make, *(referring(each, graph) for each in arguments))
     for i, each in enumerate(keys_of(key, of)):
         graph[each] = Task(each, part, TaskRef(key), i)
     name = _name(key)
@@ -141,16 +141,3 @@ def keys_of(key: str, of: int) -> list[tuple[str, int]]:
 
 def _name(key: str) -> str:
     return f"graph-{key}"
-
-
-def _referring(value: Any, graph: dict[Any, Any]) -> Any:
-    """An argument with references to the Delayed ones in it, whose tasks go to the graph."""
-    if isinstance(value, Delayed):
-        graph.update(value.__dask_graph__())
-        return TaskRef(value.key)
-    if type(value) is list:
-        made: GraphNode = List(*(_referring(each, graph) for each in value))
-        return made
-    if type(value) is dict:
-        return Dict({name: _referring(each, graph) for name, each in value.items()})
-    return value

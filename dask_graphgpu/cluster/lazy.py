@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from dask.base import is_dask_collection, tokenize
-from dask.delayed import delayed
 
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, run_graph, take
 from dask_graphgpu.cluster.work import Job, Recipe
-from dask_graphgpu.ingest import Needs, ValueFrame, edge_frame
+from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
+from dask_graphgpu.io.partitions import called
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.partition.layout import Layout
@@ -49,12 +49,12 @@ def build(
         key = f"{_NAME}-build-" + tokenize(
             _named(edges), _named(vertices), vertex_ids, needs.vertex_columns, recipe, spread
         )
-    chunks: list[Any] = []
+    chunks: Any = []
     if pieces is None:
         chunks = _chunks(key, edges, _reader(schema), schema, carried)
     else:
         recipe = replace(recipe, pieces=pieces, columns=tuple(edges.columns))
-    given: list[Any] = []
+    given: Any = []
     if vertices is not None:
         columns = ValueFrame.of(vertices, vertex_ids, needs.vertex_columns)
         given = _chunks(
@@ -62,7 +62,7 @@ def build(
         )
     if key is None:
         return build_graph(spread, recipe, chunks, given)
-    return delayed(build_graph)(spread, recipe, chunks, given, dask_key_name=key)
+    return called(build_graph, spread, recipe, chunks, given, key=key)
 
 
 def _reader(schema: EdgeSchema) -> Callable[..., Any]:
@@ -113,14 +113,12 @@ def run(
     return frame_of(empty, job.npartitions, key, run_graph, given, take, reads)
 
 
-def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Chunks of a frame, one a partition: Delayed ones, for the task ``owner``, unless it is None."""
+def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> Any:
+    """Chunks of a frame, one a partition: to be made for the task ``owner``, unless it is None."""
     if owner is None:
         whole = frame.compute() if is_dask_collection(frame) else frame
         return [read(whole, *arguments, "partition 0")]
-    parts = frame.to_delayed() if is_dask_collection(frame) else [frame]
-    named = [(part, *arguments, f"partition {i}") for i, part in enumerate(parts)]
-    return [delayed(leave, pure=True)(owner, read, *each) for each in named]
+    return chunks_of(frame, True, leave, *arguments, first=(owner, read))
 
 
 def _named(frame: Any) -> Any:

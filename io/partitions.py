@@ -1,0 +1,73 @@
+"""Tasks on the partitions of a Dask frame, made without a call of ``delayed`` for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dask._task_spec import Dict, GraphNode, List, Task, TaskRef
+from dask.base import tokenize
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+from dask.utils import funcname
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A list of which a task makes each item: as an argument of `called` it is a list.
+
+    ``name`` : equal names are equal lists.
+    """
+
+    name: str
+    number: int
+    graph: dict[Any, Any]
+
+    def __dask_tokenize__(self) -> str:
+        return self.name
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the tasks that make the items."""
+        return [f"{self.name}-{i}" for i in range(self.number)]
+
+
+def of_partitions(frame: Any, make: Callable[..., Any], *arguments: Any, first: Any = ()) -> Parts:
+    """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame."""
+    made = frame.optimize()
+    name = f"{funcname(make)}-{tokenize(made._name, make, first, arguments)}"
+    parts = Parts(name, made.npartitions, dict(made.__dask_graph__()))
+    for i, (key, part) in enumerate(zip(parts.keys, made.__dask_keys__(), strict=True)):
+        parts.graph[key] = Task(key, make, *first, TaskRef(part), *arguments, f"partition {i}")
+    return parts
+
+
+def called(function: Callable[..., Any], *arguments: Any, key: str | None = None) -> Delayed:
+    """A call of a function; Delayed arguments and `Parts`, also in lists and dicts, come before it.
+
+    Parameters
+    ----------
+    key
+        Of the task: equal keys, equal results. None: made of the arguments.
+    """
+    name = f"{funcname(function)}-{tokenize(function, arguments)}" if key is None else key
+    graph: dict[Any, Any] = {}
+    graph[name] = Task(name, function, *(referring(each, graph) for each in arguments))
+    return Delayed(name, HighLevelGraph.from_collections(name, graph, dependencies=()))
+
+
+def referring(value: Any, graph: dict[Any, Any]) -> Any:
+    """An argument with references to what comes before it, whose tasks go to the graph."""
+    if isinstance(value, Delayed):
+        graph.update(value.__dask_graph__())
+        return TaskRef(value.key)
+    if isinstance(value, Parts):
+        graph.update(value.graph)
+        return List(*map(TaskRef, value.keys))
+    if type(value) is list:
+        made: GraphNode = List(*(referring(each, graph) for each in value))
+        return made
+    if type(value) is dict:
+        return Dict({name: referring(each, graph) for name, each in value.items()})
+    return value
