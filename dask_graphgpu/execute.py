@@ -53,7 +53,8 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         edge_columns=tuple(algorithm.edge_columns()),
         vertex_columns=tuple(algorithm.vertex_columns()),
         by=algorithm.by,
-        tells_apart=_counts_rows(algorithm, graph),
+        tells_apart=_counts_rows(algorithm, graph, schema),
+        absent=_hidden_weight(algorithm, graph),
     )
     graph.check(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -91,11 +92,21 @@ def _read(graph: Input, given: dict[str, ValueFrame], keeping: Keeping | None) -
     return (*graph.reads, *folders_read(each.frame for each in given.values()), *checkpoint)
 
 
-def _counts_rows(algorithm: Algorithm, graph: Input) -> bool:
+def _counts_rows(algorithm: Algorithm, graph: Input, schema: EdgeSchema) -> bool:
     """Whether it matters how many edges repeated rows of an undirected graph are."""
     chosen = algorithm.rule if graph.layout.duplicates == "auto" else graph.layout.duplicates
-    weighted, directed = graph.schema.weight is not None, graph.schema.directed
+    weighted, directed = schema.weight is not None, schema.directed
     return weighted and not directed and chosen in ("sum", "keep")
+
+
+def _hidden_weight(algorithm: Algorithm, graph: Input) -> str | None:
+    """The weight that only some files may have, if the method would read it."""
+    hidden = graph.schema.hidden_weight
+    if hidden is None:
+        return None
+    seen = dataclasses.replace(graph.schema, weight=hidden)
+    read = algorithm.reads_weight(seen) or _counts_rows(algorithm, graph, seen)
+    return hidden if read else None
 
 
 def execute(

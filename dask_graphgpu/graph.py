@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
+from dask.base import is_dask_collection
 from dask.delayed import delayed
 
 from dask_graphgpu import config
@@ -51,6 +52,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import call
 from dask_graphgpu.inputs import Frames, Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.parquet import takes_all_columns
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
@@ -205,6 +207,8 @@ class Graph:
         engines.check(engine)
         schema = find_columns(meta_of(frame), source, destination, weight)
         schema = dataclasses.replace(schema, directed=directed)
+        if not (is_dask_collection(frame) and takes_all_columns(frame)):
+            schema = dataclasses.replace(schema, hidden_weight=None)
         engines.of_frames(engine, on_device=schema.on_device)
         if duplicates == "one" and schema.weight is not None:
             raise InvalidArgument(

@@ -33,6 +33,7 @@ class Needs:
 
     ``tells_apart`` : whether the weight is read, though nothing is made of it, because two rows in opposite
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
+    ``absent`` : a column that the frame has not, and would be read if it had: no file of it has it then.
     """
 
     weight: bool = False
@@ -40,6 +41,7 @@ class Needs:
     vertex_columns: tuple[str, ...] = ()
     by: str = "source"
     tells_apart: bool = False
+    absent: str | None = None
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -74,6 +76,12 @@ def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
     return with_columns(frame, names)
 
 
+def pieces_of(edges: Any, needs: Needs) -> list[parquet.Piece] | None:
+    """The Parquet files that an edge frame is nothing but; None of other frames."""
+    found = parquet.pieces(edges) if is_dask_collection(edges) else None
+    return found and [replace(piece, without=needs.absent) for piece in found]
+
+
 def ingest(
     frame: Any,
     schema: EdgeSchema,
@@ -97,7 +105,7 @@ def ingest(
         if vertices is None
         else vertex_chunks_of(ValueFrame.of(vertices, vertex_ids, needs.vertex_columns), lazy)
     )
-    found = parquet.pieces(edges) if is_dask_collection(edges) else None
+    found = pieces_of(edges, needs)
     if limits is not None:
         # Programs pull, from rows by destination.
         layout = replace(layout, by="destination")

@@ -164,7 +164,9 @@ class Frames:
         if self.vertices is not None:
             values = list(meta_of(self.vertices).select_dtypes(["number", "bool"]).columns)
         named = tuple(str(c) for c in values if c not in self.vertex_ids)
-        needs = Needs(self.schema.weight is not None, columns, named)
+        needs = Needs(
+            self.schema.weight is not None, columns, named, absent=self.schema.hidden_weight
+        )
         self.check(needs)
         source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
         spread = self._spread(needs, engine)

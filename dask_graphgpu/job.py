@@ -18,7 +18,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidVertices
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
-from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_integer
+from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
 from dask_graphgpu.loading import load
 from dask_graphgpu.preflight import check_paths
 from dask_graphgpu.report import last_report
@@ -95,7 +95,7 @@ def _graph(options: GraphOptions) -> _Graph:
             )
         named = {"source": options.columns[:k], "destination": options.columns[k:]}
     named |= {name: value for name, value in options.others if name == "weight"}
-    edges = read_parquet(options.edges)
+    edges = read_parquet(options.edges, options.columns or default_ids())
     weight = named.get("weight")
     for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
         for name in names:

@@ -60,6 +60,8 @@ def load(
     """
     if npartitions is not None and (isinstance(npartitions, bool) or npartitions < 1):
         raise InvalidArgument(f"npartitions={npartitions!r}; allowed are positive integers")
+    if not str(path):
+        raise InvalidArgument("path is empty: give the folder of a saved graph, such as ./graph")
     engine = config.chosen("engine", engine)
     engines.check(engine)
     while True:

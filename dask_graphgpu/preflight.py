@@ -12,6 +12,7 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
+from dask_graphgpu.io.read import expanded
 from dask_graphgpu.steps import Step, is_path
 from dask_graphgpu.store import checkpoint, save
 
@@ -107,8 +108,10 @@ def _read(step: Step, number: int) -> Iterator[_Place]:
     if step.algorithm != "build":
         given |= {name: value for name, value in step.arguments.items() if is_path(value)}
     for what, text in given.items():
-        protocol, path = split_protocol(text or "")
-        if not path or protocol not in (None, "file", "local"):
+        if text is None:
+            continue
+        protocol, path = split_protocol(expanded(text))
+        if protocol not in (None, "file", "local"):
             continue
         for name in glob(path) if "*" in path else [path]:
             yield _Place(Path(name).resolve(), what, number)

@@ -30,13 +30,15 @@ from dask_graphgpu.io.parquet_file import (
 class Piece:
     """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local.
 
-    ``metadata`` : what its footer says, where that has been read.
+    ``metadata`` : what its footer says, where that has been read. ``without`` : a column that it is
+    not to have.
     """
 
     path: str
     row_groups: tuple[int, ...] | None
     filesystem: Any = None
     metadata: Any = field(default=None, repr=False, compare=False)
+    without: str | None = None
 
 
 def pieces(frame: Any) -> list[Piece] | None:
@@ -98,6 +100,12 @@ def given_path(frame: Any) -> Any:
     return _reading(frame).operand("path")
 
 
+def takes_all_columns(frame: Any) -> bool:
+    """Whether nobody has chosen columns of the files behind a frame."""
+    expr = frame.expr
+    return type(expr) in (ReadParquetFSSpec, ReadParquetPyarrowFS) and not expr.operand("columns")
+
+
 def _reading(frame: Any) -> Any:
     """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
     expr = frame.expr.simplify()
@@ -157,6 +165,11 @@ def read_pieces(
         if names.count(name) != 1:
             number = f"{names.count(name)} columns" if name in names else "no column"
             raise InvalidEdges(f"{piece.path} has {number} {name!r}; it has {names}")
+    if piece.without in names:
+        raise InvalidEdges(
+            f"{piece.path} has a column {piece.without!r} and the frame has none: Dask takes the columns of the "
+            f"first file; write all files with one, or leave weights out, with weight=None"
+        )
     encoded = small_dictionaries(file, strings, piece.path)
     if encoded:
         file = open_file(piece.path, piece.filesystem, file.metadata, encoded)

@@ -56,9 +56,11 @@ def open_file(
         return file
 
 
-def check_footer(path: str) -> None:
-    """Raise UnreadableParquet unless a local file ends in the footer of a Parquet file."""
-    open_file(path).close()
+def footer_schema(path: str) -> pa.Schema:
+    """Columns of a local file; raises UnreadableParquet unless it ends in a footer of Parquet."""
+    with open_file(path) as file:
+        schema: pa.Schema = file.schema_arrow
+        return schema
 
 
 def filled_groups(file: pq.ParquetFile, path: str) -> list[tuple[int, int]]:

@@ -1,5 +1,8 @@
 """Parquet frames in, checked before any work is done."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -7,41 +10,72 @@ from typing import Any
 import dask.dataframe as dd
 import pyarrow as pa
 
-from dask_graphgpu.errors import UnreadableParquet
-from dask_graphgpu.io.parquet_file import check_footer
+from dask_graphgpu.errors import InvalidArgument, UnreadableParquet
+from dask_graphgpu.io.parquet_file import footer_schema
+from dask_graphgpu.io.schema import plain_type
 
 
-def read_parquet(path: str) -> Any:
+def read_parquet(path: str, ids: Collection[str] = ()) -> Any:
     """A Parquet file, folder or URL as a lazy Dask frame.
 
     Parameters
     ----------
     path
         As `dask.dataframe.read_parquet` takes it. With a ``*`` it is a pattern, in which ``?`` and
-        ``[`` have a meaning too; without one they stand for themselves. The files of a local
-        folder are those that end in ``.parquet``.
+        ``[`` have a meaning too; without one they stand for themselves. ``~`` is the user's home.
+        The files of a local folder, also of one that a pattern matches, are those that end in
+        ``.parquet``.
+    ids
+        Columns that stay integers where only some files have floats.
 
     Returns
     -------
     dask.dataframe.DataFrame
+        With the columns of the first file, in types that hold those of all local files.
 
     Raises
     ------
     UnreadableParquet
         There is no such file or folder, or a local file in it is truncated or not Parquet.
+    InvalidArgument
+        The path is empty.
 
     Notes
     -----
     Reads the footer of every local file, which stands at its end: a file that was cut off is found before any work is
     done.
     """
+    path = expanded(path)
+    given: Any = path
+    agreed: dict[str, pa.DataType] = {}
     if "://" not in path:
-        for file in local_files(path):
-            check_footer(str(file))
+        files = local_files(path)
+        if "*" in path and any(Path(entry).is_dir() for entry in glob(path)):
+            given = list(map(str, files))  # Dask finds nothing in folders that a pattern matches
+        agreed = _agreed([footer_schema(str(file)) for file in files], ids)
     try:
-        return dd.read_parquet(path)
-    except (OSError, pa.ArrowException) as error:
+        frame = dd.read_parquet(given)
+        first = frame.expr._dataset_info["schema"]
+        fields = [field.with_type(agreed.get(field.name, field.type)) for field in first]
+        if agreed and fields != list(first):
+            schema = pa.schema(fields, metadata=first.metadata)
+            frame = dd.read_parquet(given, dataset={"schema": schema})
+        return frame
+    except Exception as error:  # damage takes every form in readers
         raise UnreadableParquet(f"cannot read {path}: {error}") from error
+
+
+def expanded(path: str) -> str:
+    """A path to read, with the user's home for ``~``.
+
+    Raises
+    ------
+    InvalidArgument
+        It is empty, which would be the current folder.
+    """
+    if not path:
+        raise InvalidArgument("a path to read is empty: give a file, a folder or a URL, such as .")
+    return path if "://" in path else str(Path(path).expanduser())
 
 
 def local_files(path: str) -> list[Path]:
@@ -68,3 +102,28 @@ def local_files(path: str) -> list[Path]:
             raise UnreadableParquet(f"The folder {entry} holds no file that ends in .parquet.")
         files += inside
     return files
+
+
+def _agreed(schemas: Iterable[pa.Schema], ids: Collection[str]) -> dict[str, pa.DataType]:
+    """Types that hold those of all files, of columns of which they are not the same."""
+    types: dict[str, list[pa.DataType]] = {}
+    for schema in schemas:
+        for field in schema:
+            types.setdefault(field.name, []).append(field.type)
+    return {
+        name: _common(kinds, name in ids) for name, kinds in types.items() if len(set(kinds)) > 1
+    }
+
+
+def _common(kinds: list[pa.DataType], integers: bool) -> pa.DataType:
+    """A type that holds others; the first where there is none, and reading names the file then."""
+    plain = list(dict.fromkeys(plain_type(kind) for kind in kinds if not pa.types.is_null(kind)))
+    if integers:
+        plain = [kind for kind in plain if not pa.types.is_floating(kind)] or plain
+    if not plain:
+        return kinds[0]
+    try:
+        fields = [pa.schema([("column", kind)]) for kind in plain]
+        return pa.unify_schemas(fields, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        return plain[0]

@@ -33,6 +33,8 @@ UNSET = Unset.UNSET
 
 _PAIRS = (("src", "dst"), ("source", "destination"))
 
+_WEIGHT = "weight"
+
 # What errors about weights say at their end.
 OR_NO_WEIGHTS = ", or leave weights out, with weight=None"
 
@@ -54,6 +56,9 @@ class EdgeSchema:
         Whether an edge leads one way only.
     on_device : bool
         Whether the frame is cuDF's.
+    hidden_weight : str or None
+        Column that would be the weight, which files may have though the frame, of which Dask takes the columns
+        from the first file, has not.
     """
 
     source: tuple[str, ...]
@@ -63,6 +68,7 @@ class EdgeSchema:
     ids: tuple[Any, ...]
     directed: bool = True
     on_device: bool = False
+    hidden_weight: str | None = None
 
     def __dask_tokenize__(self) -> str:
         return self._token
@@ -104,6 +110,11 @@ class EdgeSchema:
         return "int64" if is_integer(dict(self.dtypes)[self.weight]) else "float64"
 
 
+def default_ids() -> tuple[str, ...]:
+    """Names of columns that are ids where none are named."""
+    return tuple(name for pair in _PAIRS for name in pair)
+
+
 def find_columns(
     meta: pd.DataFrame,
     source: Columns | Unset = UNSET,
@@ -138,8 +149,9 @@ def find_columns(
             f"source= names {len(sources)} columns and destination= {len(destinations)}; an edge "
             "joins two ids of as many columns"
         )
+    named = not isinstance(weight, Unset)
     if isinstance(weight, Unset):
-        weight = "weight" if "weight" in given else None
+        weight = _WEIGHT if _WEIGHT in given else None
     require_columns(meta, [*sources, *destinations, *([] if weight is None else [weight])])
     if weight is not None:
         _check_weight(weight, meta[weight].dtype)
@@ -148,7 +160,10 @@ def find_columns(
         for a, b in zip(sources, destinations, strict=True)
     )
     dtypes = tuple((str(name), dtype) for name, dtype in meta.dtypes.items())
-    return EdgeSchema(sources, destinations, weight, dtypes, ids, on_device=on_device(meta))
+    hidden = None if named or weight is not None else _WEIGHT
+    return EdgeSchema(
+        sources, destinations, weight, dtypes, ids, on_device=on_device(meta), hidden_weight=hidden
+    )
 
 
 def find_vertex_columns(
@@ -251,14 +266,19 @@ def value_type(dtype: Any) -> pa.DataType | None:
     if isinstance(dtype, pd.StringDtype):
         return pa.large_string()
     if isinstance(dtype, pd.ArrowDtype):
-        kind = _values_of(dtype.pyarrow_dtype)
-        text = pa.types.is_string(kind) or is_string_view(kind)
-        return pa.large_string() if text else kind
+        return plain_type(dtype.pyarrow_dtype)
     try:
         numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
         return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy.newbyteorder("="))
     except (TypeError, pa.ArrowNotImplementedError):
         return pa.null()
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values of a column, however they are laid out."""
+    kind = _values_of(kind)
+    text = pa.types.is_string(kind) or is_string_view(kind)
+    return pa.large_string() if text else kind
 
 
 def is_string_view(kind: pa.DataType) -> bool:

@@ -183,3 +183,19 @@ def test_neighbours_of_inputs_are_fine(folder):
     assert done.exit_code == 0, done.stderr
     assert len(pd.read_parquet("data/degrees")) == 3
     assert Path("data/run.csv").exists()
+
+
+def test_an_empty_path_is_not_the_current_folder(folder, monkeypatch):
+    monkeypatch.chdir(folder / "edges")
+    done = CliRunner().invoke(graph, ["degree", "", "--top", "3"], prog_name="dask graph")
+    assert done.exit_code == 2
+    assert "a path to read is empty" in done.stderr
+
+
+def test_the_home_folder_is_the_same_place(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+    refused("degree ~/edges --output edges", "/edges, is the edges", folder)
+    Path("job.toml").write_text('edges = "~/edges"\nalgorithm = "degree"\noutput = "~/out"\n')
+    done = CliRunner().invoke(graph, ["run", "job.toml"], prog_name="dask graph")
+    assert done.exit_code == 0, done.stderr
+    assert pd.read_parquet(folder / "out")["degree"].tolist() == [2, 2, 2]

@@ -13,8 +13,7 @@ from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, run_graph, take
 from dask_graphgpu.cluster.work import Job, Recipe
-from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame
-from dask_graphgpu.io import parquet
+from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame, pieces_of
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.partitions import called
@@ -43,11 +42,17 @@ def build(
     carried, edges = needs.carried, edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     recipe = Recipe(schema, carried, layout, partitioner)
-    pieces = parquet.pieces(edges) if is_dask_collection(edges) else None
+    pieces = pieces_of(edges, needs)
     key = None
     if lazy:
         key = f"{_NAME}-build-" + tokenize(
-            _named(edges), _named(vertices), vertex_ids, needs.vertex_columns, recipe, spread
+            _named(edges),
+            _named(vertices),
+            vertex_ids,
+            needs.vertex_columns,
+            needs.absent,
+            recipe,
+            spread,
         )
     chunks: Any = []
     if pieces is None:

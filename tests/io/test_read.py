@@ -97,3 +97,109 @@ def test_columns_may_stand_in_another_order_in_the_files(tmp_path):
     EDGES[["dst", "src"]].head(1).to_parquet(path)
     with pytest.raises(errors.InvalidSavedGraph, match="written again"):
         dg.load(tmp_path / "saved")
+
+
+# What a path means
+
+
+def test_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    EDGES.to_parquet(tmp_path / "edges.parquet")
+    for path in ("~/edges.parquet", "~/*.parquet", "~"):
+        assert len(read_parquet(path)) == 2
+
+
+def test_an_empty_path(here):
+    with pytest.raises(errors.InvalidArgument, match=r"a path to read is empty: give a file"):
+        read_parquet("")
+    with pytest.raises(errors.InvalidArgument, match="path is empty"):
+        dg.load("")
+
+
+def test_a_pattern_that_matches_folders(tmp_path):
+    for day in (1, 2):
+        (tmp_path / f"date={day}").mkdir()
+        EDGES.to_parquet(tmp_path / f"date={day}" / "a.parquet")
+    for pattern in ("date=*", "date=[12]*", "date=*/*", "d*=2"):
+        found = read_parquet(f"{tmp_path}/{pattern}")
+        assert len(found.compute()) == (2 if pattern == "d*=2" else 4)
+        assert found.columns.tolist() == ["src", "dst", "date"]
+        assert found.graph.degree().compute()["vertex"].tolist() == [0, 1, 2]
+
+
+# Files of one folder that differ
+
+
+def written(folder, *frames):
+    for i, frame in enumerate(frames):
+        frame.to_parquet(folder / f"{i}.parquet")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agreed"),
+    [
+        ("int32", "int64", "int64"),
+        ("int64", "int8", "int64"),
+        ("uint8", "int8", "int16"),
+        ("int64", "float64", "float64"),
+        ("float32", "float64", "float64"),
+        ("str", "category", "string"),
+        ("str", "int64", "string"),  # of which reading says which file it is
+    ],
+)
+def test_types_are_agreed_over_all_files(tmp_path, first, second, agreed):
+    plain = EDGES.assign(x=[3, 4])
+    path = written(tmp_path, plain.astype({"x": first}), plain.astype({"x": second}))
+    assert read_parquet(path).dtypes["x"].name == agreed
+
+
+def test_ids_stay_integers(tmp_path):
+    path = written(tmp_path, EDGES, EDGES.astype({"src": "float64"}))
+    assert read_parquet(path, ["src"]).dtypes["src"] == "int64"
+    with pytest.raises(errors.InvalidEdges, match=r"'src' in row group 0 of .*1\.parquet: ids of"):
+        read_parquet(path, ["src"]).graph.degree().compute()
+
+
+def test_categories_and_plain_integers(tmp_path):
+    path = written(tmp_path, EDGES.astype("category"), EDGES + 3)
+    for frame in (read_parquet(path), dd.read_parquet(path)):
+        assert frame.graph.degree().compute()["vertex"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_ids_that_only_a_later_file_needs_the_width_of(tmp_path):
+    wide = EDGES + 2**40
+    path = written(tmp_path, EDGES.astype("int32"), wide)
+    found = read_parquet(path).graph.degree().compute()
+    assert found["vertex"].tolist() == [0, 1, 2, *range(2**40, 2**40 + 3)]
+
+
+def test_a_first_file_without_rows(tmp_path):
+    none = pd.DataFrame({"src": [], "dst": []}, dtype=object)
+    found = read_parquet(written(tmp_path, none, EDGES)).graph.degree().compute()
+    assert found["vertex"].tolist() == [0, 1, 2]
+    assert found["vertex"].dtype == "int64"
+
+
+@pytest.mark.parametrize("read", [read_parquet, dd.read_parquet])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_weights_that_only_some_files_have_are_not_left_out_silently(tmp_path, read, ranks):
+    weighted = EDGES.assign(weight=[1.0, 9.0])
+    later, first = tmp_path / "later", tmp_path / "first"
+    later.mkdir()
+    first.mkdir()
+    graph = read(written(later, EDGES, weighted)).graph(ranks=ranks)
+    assert graph.bfs(0).compute()["distance"].tolist() == [0, 1, 2]  # which reads none
+    told = r"1\.parquet has a column 'weight' and the frame has none: .*weight=None"
+    with pytest.raises(errors.InvalidEdges, match=told):
+        graph.pagerank().compute()
+    with pytest.raises(errors.InvalidEdges, match=told):
+        graph.persist().bfs(0).compute()
+    assert graph.pagerank(weighted=False).compute()["rank"].sum() == pytest.approx(1)
+    for chosen in (read(str(later)).graph(weight=None), read(str(later))[["src", "dst"]].graph()):
+        assert chosen.pagerank().compute()["rank"].sum() == pytest.approx(1)
+    undirected = read(str(later)).graph(directed=False, ranks=ranks)
+    with pytest.raises(errors.InvalidEdges, match=told):  # repeated rows are told apart by it
+        undirected.pagerank(weighted=False).compute()
+    with pytest.raises(errors.InvalidEdges, match=r"1\.parquet has no column 'weight'"):
+        read(written(first, weighted, EDGES)).graph(ranks=ranks).pagerank().compute()
