@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from dask.base import tokenize
 
+from dask_graphgpu.arguments import check_flag, check_real, check_whole, refuse
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency
@@ -56,13 +57,12 @@ class Checkpoint:
             raise InvalidArgument(
                 "a checkpoint that is never due: give seconds= or supersteps=, or both"
             )
-        if self.seconds is not None and not (_is_number(self.seconds) and self.seconds >= 0):
-            raise InvalidArgument(f"seconds={self.seconds!r}; allowed is a number of at least 0")
-        whole = isinstance(self.supersteps, int) and not isinstance(self.supersteps, bool)
-        if self.supersteps is not None and not (whole and self.supersteps >= 1):
-            raise InvalidArgument(
-                f"supersteps={self.supersteps!r}; allowed is a whole number from 1"
-            )
+        if not isinstance(self.path, str | Path):
+            refuse("path", self.path, "is a folder")
+        if self.seconds is not None:
+            check_real("seconds", self.seconds, "a number of at least 0", lambda s: s >= 0)
+        if self.supersteps is not None:
+            check_whole("supersteps", self.supersteps, 1)
 
 
 def call_of(name: str, algorithm: Any) -> str:
@@ -83,7 +83,7 @@ class Keeping:
     resume: bool
 
     @classmethod
-    def asked(cls, checkpoint: Any, resume: bool) -> Keeping | None:
+    def asked(cls, checkpoint: Any, resume: Any) -> Keeping | None:
         """The arguments ``checkpoint=`` and ``resume=`` of a method.
 
         Raises
@@ -92,6 +92,7 @@ class Keeping:
         OutputError
             The folder holds something else.
         """
+        check_flag("resume", resume)
         if checkpoint is None:
             if resume:
                 raise InvalidArgument("resume=True goes on from a checkpoint: give checkpoint= too")
@@ -394,7 +395,3 @@ def _on_host(array: Any) -> np.ndarray | None:
         return array
     found: np.ndarray = array.get()
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask
 from dask.utils import parse_bytes
 
+from dask_graphgpu.arguments import check_choice
 from dask_graphgpu.errors import InvalidArgument
 
 DEFAULTS: dict[str, Any] = {
@@ -76,6 +77,13 @@ def get(name: str) -> Any:
     return dask.config.get(f"graphgpu.{name}", default=DEFAULTS[name])
 
 
+def word(name: str, allowed: Sequence[str]) -> str:
+    """A setting that is one of some words; InvalidArgument if it is none of them."""
+    given = get(name)
+    check_choice(f"graphgpu.{name}", given, allowed)
+    return str(given)
+
+
 def settings() -> dict[str, Any]:
     """All settings, as they are now."""
     return {name: get(name) for name in DEFAULTS}
@@ -111,6 +119,7 @@ def memory(name: str, whole: Callable[[], int], whose: str) -> int | None:
     return int(given * whole())
 
 
-def chosen(name: str, value: str) -> str:
-    """An argument, or where that is "auto" the setting of the same name."""
-    return str(get(name)) if value == "auto" else value
+def chosen(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """An argument, or where that is "auto" the setting of the same name; InvalidArgument if it is not allowed."""
+    check_choice(name, value, allowed)
+    return word(name, allowed) if value == "auto" else str(value)

@@ -6,9 +6,8 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, NoReturn, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
-import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import delayed
 
@@ -45,6 +44,7 @@ from dask_graphgpu.algorithms import (
     TriangleCount,
     WeaklyConnectedComponents,
 )
+from dask_graphgpu.arguments import as_id, as_names, check_choice, check_flag, said
 from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
@@ -81,15 +81,13 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     """
 
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        keeping = Keeping.asked(kwargs.pop("checkpoint", None), bool(kwargs.pop("resume", False)))
+        keeping = Keeping.asked(kwargs.pop("checkpoint", None), kwargs.pop("resume", False))
         try:
             asked = algorithm(*args, **kwargs)
         except TypeError as error:
             raise _as_called(error, name, algorithm, args, kwargs) from None
         for flag, optional in flags.items():
-            value = getattr(asked, flag)
-            if not (isinstance(value, bool | np.bool_) or (optional and value is None)):
-                _refuse(flag, value, (True, False, *[None] * optional))
+            check_flag(flag, getattr(asked, flag), optional=optional)
         return call(asked, self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
@@ -199,14 +197,14 @@ class Graph:
         root: Any = None,
     ) -> None:
         _check_frame(frame, "the edge frame", InvalidEdges)
-        order, engine = config.chosen("order", order), config.chosen("engine", engine)
-        _check_choice("duplicates", duplicates, _DUPLICATES)
-        _check_choice("order", order, _ORDERS)
-        _check_choice("directed", directed, (True, False))
-        _check_choice("layout", layout, _LAYOUTS)
+        check_choice("duplicates", duplicates, _DUPLICATES)
+        check_choice("layout", layout, _LAYOUTS)
+        check_flag("directed", directed)
+        order = config.chosen("order", order, _ORDERS)
+        engine = config.chosen("engine", engine, engines.NAMES)
         engines.check(engine)
         schema = find_columns(meta_of(frame), source, destination, weight)
-        schema = dataclasses.replace(schema, directed=directed)
+        schema = dataclasses.replace(schema, directed=bool(directed))
         if not (is_dask_collection(frame) and takes_all_columns(frame)):
             schema = dataclasses.replace(schema, hidden_weight=None)
         engines.of_frames(engine, on_device=schema.on_device)
@@ -223,16 +221,14 @@ class Graph:
             ids = find_vertex_columns(meta_of(vertices), schema)
             schema = holding_vertices(schema, meta_of(vertices), ids)
         made = Layout(
-            directed=directed,
+            directed=bool(directed),
             duplicates=duplicates,
             order=order,
             layered=layout == "layered",
             root=_as_root(root, layout),
         )
-        if partitioner == "auto":
-            partitioner = config.get("partitioner")
-        check_partitioner(partitioner)
-        number, asked = check_ranks(ranks), ranks != "auto"
+        partitioner = check_partitioner(partitioner)
+        number, asked = check_ranks(ranks), not isinstance(ranks, str)
         least = number if isinstance(number, int) else 1
         engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
         self._input: Input = Frames(frame, vertices, ids, schema, made, number, asked, partitioner)
@@ -290,10 +286,11 @@ class Graph:
             until nothing refers to it any more. A graph on several ranks is lost with any of their
             workers.
         """
-        number = ranks if ranks == "auto" else check_ranks(ranks)
-        return Graph._of(
-            self._input.built(_names(columns), self._on_engine(), number), self._engine
-        )
+        number = check_ranks(ranks)
+        if isinstance(ranks, str):  # the graph's own number, which the setting has been asked for
+            number = ranks
+        names = as_names("columns", columns)
+        return Graph._of(self._input.built(names, self._on_engine(), number), self._engine)
 
     def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
         """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
@@ -335,8 +332,9 @@ class Graph:
             )
         if self._input.lazy:
             check_may_wait("save()")
+        names = as_names("columns", columns)
         folder = saving.check_destination(path)
-        made = self._input.built(_names(columns), self._on_engine(), 1)
+        made = self._input.built(names, self._on_engine(), 1)
         arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()
@@ -368,19 +366,15 @@ class Graph:
         return f"<Graph: {self._input.schema.describe()}, {directed}>"
 
 
-def _names(columns: Columns) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
-
-
 def _as_root(root: Any, layout: str) -> Any:
     """The id of a root as plain Python values, which a saved graph can hold."""
     if root is not None and layout != "layered":
         raise InvalidArgument(
-            f"root={root!r} is of layers, and layout={layout!r}: give layout='layered' too"
+            f"root={said(root)} is of layers, and layout={layout!r}: give layout='layered' too"
         )
-    if isinstance(root, (tuple, list)):
-        return tuple(part.item() if isinstance(part, np.generic) else part for part in root)
-    return root.item() if isinstance(root, np.generic) else root
+    if root is None:
+        return None
+    return as_id("root", tuple(root) if isinstance(root, list) else root)
 
 
 def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
@@ -389,12 +383,3 @@ def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
             f"{what} is a {type(frame).__name__}; give a Dask, pandas or cuDF DataFrame with a row "
             "each"
         )
-
-
-def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
-        _refuse(name, value, allowed)
-
-
-def _refuse(name: str, value: Any, allowed: tuple[Any, ...]) -> NoReturn:
-    raise InvalidArgument(f"{name}={value!r}; allowed are {', '.join(map(repr, allowed))}")

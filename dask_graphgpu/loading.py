@@ -9,12 +9,15 @@ from dask.delayed import delayed
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
 from dask_graphgpu.graph import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
+from dask_graphgpu.io.output import local_path
 from dask_graphgpu.store import saved
 from dask_graphgpu.store.saved import Replaced, open_partition
+
+_MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
 
 def load(
@@ -58,14 +61,17 @@ def load(
         The folder is no saved graph, is torn, damaged or stale, or was written by a newer version.
     InvalidArgument, EngineUnavailable
     """
-    if npartitions is not None and (isinstance(npartitions, bool) or npartitions < 1):
-        raise InvalidArgument(f"npartitions={npartitions!r}; allowed are positive integers")
-    if not str(path):
-        raise InvalidArgument("path is empty: give the folder of a saved graph, such as ./graph")
-    engine = config.chosen("engine", engine)
+    folder = local_path(path, "path")
+    if npartitions is not None:
+        if not (is_whole(npartitions) and 1 <= npartitions <= _MOST_PARTITIONS):
+            refuse("npartitions", npartitions, f"is a whole number from 1 to {_MOST_PARTITIONS:,}")
+        npartitions = int(npartitions)
+    check_flag("verify", verify)
+    check_choice("stale", stale, ("error", "ignore"))
+    engine = config.chosen("engine", engine, engines.NAMES)
     engines.check(engine)
     while True:
-        found = saved.read(path, verify=verify, stale=stale)
+        found = saved.read(folder, verify=verify, stale=stale)
         engines.check_layout(engine, False, layered=found.layout.layered)
         try:
             opened = persist(delayed(open_partition, pure=True)(str(found.path), found.fingerprint))

@@ -16,6 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dask_graphgpu.arguments import (
+    as_mapping,
+    check_choice,
+    check_flag,
+    check_function,
+    refuse,
+    said,
+)
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.functions import (
     INT64_MAX,
@@ -70,12 +78,15 @@ class Field:
     vertices: str | None = None
 
     def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            raise ProgramError(f"Field dtype {self.dtype!r}: allowed are {_listed(DTYPES)}.")
+        check_choice("Field dtype", self.dtype, DTYPES, error=ProgramError)
         for name in ("initial", "at_source"):
             value = getattr(self, name)
             if value is not None and not callable(value):
                 _check_number(value, f"Field {name}")
+        if not (self.vertices is None or isinstance(self.vertices, str)):
+            refuse(
+                "Field vertices", self.vertices, "is a column of the vertices frame", ProgramError
+            )
         if self.vertices is not None and self.initial is not None:
             raise ProgramError(
                 f"Field reads its value from vertices={self.vertices!r} and has initial= as well: "
@@ -89,6 +100,9 @@ class Aggregate:
 
     value: Function
     combine: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_function(type(self).__name__, self.value, ProgramError, optional=False)
 
 
 class Sum(Aggregate):
@@ -213,17 +227,21 @@ class VertexProgram:
     bound: Function | None = None
 
     def __post_init__(self) -> None:
-        for name in ("state", "constants", "aggregates"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name, of in (
+            ("state", "Fields"),
+            ("constants", "numbers"),
+            ("aggregates", "Sum, Min or Max"),
+        ):
+            given = as_mapping(name, getattr(self, name), of, ProgramError)
+            object.__setattr__(self, name, MappingProxyType(given))
         numbers = {name: plain_number(name, value) for name, value in self.constants.items()}
         object.__setattr__(self, "constants", MappingProxyType(numbers))
         for name, allowed in (("combine", COMBINES), ("edges", EDGES)):
-            if getattr(self, name) not in allowed:
-                raise ProgramError(
-                    f"{name}={getattr(self, name)!r}: allowed are {_listed(allowed)}."
-                )
-        if self.message is not None and self.message not in DTYPES:
-            raise ProgramError(f"message={self.message!r}: allowed are {_listed(DTYPES)}.")
+            check_choice(name, getattr(self, name), allowed, error=ProgramError)
+        if self.message is not None:
+            check_choice("message", self.message, DTYPES, error=ProgramError)
+        for name in ("monotone", "accumulative", "wraps"):
+            check_flag(name, getattr(self, name), optional=name == "monotone", error=ProgramError)
         self._check_names()
         self._check_fields()
         self._check_functions()
@@ -349,7 +367,7 @@ class VertexProgram:
     def _check_fields(self) -> None:
         for name, declared in self.state.items():
             if not isinstance(declared, Field):
-                raise ProgramError(f"state[{name!r}] is {declared!r}: give a Field.")
+                raise ProgramError(f"state[{name!r}] is {said(declared)}: give a Field.")
             missing = declared.initial is None and declared.vertices is None
             if missing and name != self.first:
                 raise ProgramError(
@@ -365,16 +383,13 @@ class VertexProgram:
         for name, aggregate in self.aggregates.items():
             if not isinstance(aggregate, (Sum, Min, Max)):
                 raise ProgramError(
-                    f"aggregates[{name!r}] is {aggregate!r}: give Sum(f), Min(f) or Max(f)."
+                    f"aggregates[{name!r}] is {said(aggregate)}: give Sum(f), Min(f) or Max(f)."
                 )
 
     def _check_functions(self) -> None:
-        if not callable(self.compute):
-            raise ProgramError(f"compute={self.compute!r}: give a function.")
-        for role in ("apply", "active", "priority", "stop", "bound"):
+        for role in ("compute", "apply", "active", "priority", "stop", "bound"):
             value = getattr(self, role)
-            if value is not None and not callable(value):
-                raise ProgramError(f"{role}={value!r}: give a function or None.")
+            check_function(role, value, ProgramError, optional=role != "compute")
         if self.apply is not None:
             unknown = set(self.changing) - set(self.state)
             if unknown:
@@ -477,11 +492,11 @@ def plain_number(name: str, value: Any) -> Number:
         return float(value)
     if not INT64_MIN <= value <= INT64_MAX:
         raise ProgramError(
-            f"constants[{name!r}] is {value}, beyond int64 ({INT64_MIN} to {INT64_MAX}): give a float."
+            f"constants[{name!r}] is {said(value)}, beyond int64 ({INT64_MIN} to {INT64_MAX}): give a float."
         )
     return int(value)
 
 
 def _check_number(value: Any, what: str) -> None:
     if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
-        raise ProgramError(f"{what} is {value!r}: give a number.")
+        raise ProgramError(f"{what} is {said(value)}: give a number.")

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from dask.base import compute
 from dask.delayed import delayed
 
+from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.replace import NotOnDisk, replacing
@@ -129,15 +130,27 @@ def local_path(path: str | Path, name: str) -> Path:
     Raises
     ------
     InvalidArgument
-        It is empty, which would be the current folder, or a URL; ``name`` says of what.
+        It is empty, which would be the current folder, a URL, or cannot be one; ``name`` says of what.
     """
+    if not isinstance(path, str | Path):
+        raise InvalidArgument(f"{name}={said(path)}; allowed is a path")
     if not str(path):
         raise InvalidArgument(f"{name} is empty: give a path, such as ./{name}")
     if "://" in str(path):
         raise InvalidArgument(
             f"{name} {path} is a URL: give a path on a local or shared file system, and copy what is written there"
         )
-    return Path(path).expanduser().resolve()
+    try:
+        found = Path(path).expanduser().resolve()
+        found.exists()  # raises for a name that is too long
+    except (
+        ValueError,
+        RuntimeError,
+    ) as error:  # a character that no name has, an unknown user's home
+        raise InvalidArgument(f"{name}={said(path)} is no path: {error}") from None
+    except OSError as error:
+        raise InvalidArgument(f"{name}={said(path)} is no path: {error.strerror}") from None
+    return found
 
 
 def _others_in(path: Path) -> list[str]:

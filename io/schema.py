@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 from dask.base import tokenize
 
+from dask_graphgpu.arguments import as_names, refuse
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import has_unknown_categories, on_device
 from dask_graphgpu.partition.ids import common_type
@@ -143,7 +144,8 @@ def find_columns(
                 f"has {given}; name them with .graph(source=..., destination=...){_of_index(meta)}"
             )
         source, destination = pairs[0]
-    sources, destinations = _names(source), _names(destination)
+    sources = as_names("source", source, InvalidEdges)
+    destinations = as_names("destination", destination, InvalidEdges)
     if len(sources) != len(destinations) or not sources:
         raise InvalidEdges(
             f"source= names {len(sources)} columns and destination= {len(destinations)}; an edge "
@@ -152,6 +154,8 @@ def find_columns(
     named = not isinstance(weight, Unset)
     if isinstance(weight, Unset):
         weight = _WEIGHT if _WEIGHT in given else None
+    if not (weight is None or isinstance(weight, str)):
+        refuse("weight", weight, "are the name of a column and None", InvalidEdges)
     require_columns(meta, [*sources, *destinations, *([] if weight is None else [weight])])
     if weight is not None:
         _check_weight(weight, meta[weight].dtype)
@@ -295,16 +299,6 @@ def _values_of(kind: pa.DataType) -> pa.DataType:
     """The type of the values that a dictionary or runs hold; another as it is."""
     held = pa.types.is_dictionary(kind) or is_run_end_encoded(kind)
     return _values_of(kind.value_type) if held else kind
-
-
-def _names(columns: Columns) -> tuple[str, ...]:
-    names = (columns,) if isinstance(columns, str) else columns
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise InvalidEdges(
-            f"{columns!r} names no column: give a string or a list of them; columns with other names "
-            "are renamed first, with .rename(columns=str)"
-        )
-    return tuple(names)
 
 
 def _common_dtype(a: Any, b: Any, where: str) -> Any:

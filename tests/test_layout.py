@@ -19,14 +19,15 @@ TOP_LEVEL = {"kernels": "dask_graphgpu.kernels", "io": "dask_graphgpu.io"}
 # The areas from the bottom up, and what each may import. All that is left out would be an arrow upwards.
 ALLOWED = {
     "errors": set(),
-    "config": {"errors"},
+    "arguments": {"errors"},
+    "config": {"errors", "arguments"},
     "report": {"errors"},
     "functions": {"errors"},
-    "program": {"errors", "functions"},
+    "program": {"errors", "arguments", "functions"},
     "kernels": {"errors", "config"},
     "exchange": {"errors", "config", "kernels"},
-    "partition": {"errors", "config", "kernels", "exchange"},
-    "io": {"errors", "config", "exchange", "partition"},
+    "partition": {"errors", "arguments", "config", "kernels", "exchange"},
+    "io": {"errors", "arguments", "config", "exchange", "partition"},
     "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
     "engine": {
         "errors",
@@ -40,6 +41,7 @@ ALLOWED = {
     },
     "algorithms": {
         "errors",
+        "arguments",
         "checkpoint",
         "report",
         "functions",
@@ -50,9 +52,9 @@ ALLOWED = {
     },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
-ALLOWED["checkpoint"] = {"errors", "exchange", "partition", "store"}
+ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
-ALLOWED["cluster"] |= {"errors", "config", "checkpoint", "exchange", "partition", "io"}
+ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
     "checkpoint",
@@ -70,7 +72,17 @@ ALLOWED["execute"] = {
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["progress"] = {"cluster", "report"}
-ALLOWED["loading"] = {"errors", "config", "engine", "graph", "ingest", "inputs", "store"}
+ALLOWED["loading"] = {
+    "errors",
+    "arguments",
+    "config",
+    "engine",
+    "graph",
+    "ingest",
+    "inputs",
+    "io",
+    "store",
+}
 ALLOWED["post_import"] = set()
 ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import"}
 ALLOWED["steps"] = {"checkpoint"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import as_id, as_ids, check_real, check_whole
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
@@ -100,49 +100,14 @@ def refuse_extreme_weights(run: Run, of: str, dtype: str = "float64") -> None:
         )
 
 
-def as_python(algorithm: Algorithm, *names: str) -> None:
-    """Make Python numbers and lists of those arguments that are NumPy's, pandas', CuPy's or cuDF's.
-
-    Raises InvalidArgument for an empty list.
-    """
+def as_plain_ids(algorithm: Algorithm, *names: str, several: bool = True) -> None:
+    """Make plain ids, or where ``several`` lists of them, of arguments that name vertices."""
     for name in names:
-        value = getattr(algorithm, name)
-        if hasattr(value, "tolist"):
-            value = value.to_arrow().tolist() if hasattr(value, "to_arrow") else value.tolist()
-            object.__setattr__(algorithm, name, value)
-        if isinstance(value, list) and not value:
-            raise InvalidArgument(f"{name}=[]; give at least one vertex id")
-
-
-def check_number(name: str, value: Any, allowed: str, ok: bool) -> None:
-    """Raise InvalidArgument unless ``ok``."""
-    if not ok:
-        raise InvalidArgument(f"{name}={value!r}; allowed is {allowed}")
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a real number, not a truth value, that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
-
-
-def check_seed(seed: Any) -> None:
-    """Raise InvalidArgument unless it is a whole number: with None all ranks would draw for themselves."""
-    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
-    check_number("seed", seed, "a whole number of at least 0", whole and seed >= 0)
+        plain = (as_ids if several else as_id)(name, getattr(algorithm, name))
+        object.__setattr__(algorithm, name, plain)
 
 
 def check_iterations(tolerance: Any, max_iterations: Any) -> None:
     """Raise InvalidArgument unless these can end an iteration."""
-    for name, value in (("tolerance", tolerance), ("max_iterations", max_iterations)):
-        check_number(name, value, "a number", is_number(value))
-    check_number("tolerance", tolerance, "at least 0", tolerance >= 0)
-    check_number(
-        "max_iterations", max_iterations, "a whole number of at least 1",
-        float(max_iterations).is_integer() and max_iterations >= 1,
-    )  # fmt: skip
+    check_real("tolerance", tolerance, "a number of at least 0", lambda least: least >= 0)
+    check_whole("max_iterations", max_iterations, 1)

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import check_number, require_weight
+from dask_graphgpu.algorithms.algorithm import require_weight
 from dask_graphgpu.algorithms.iterated import Iterated
 from dask_graphgpu.algorithms.linear_beliefs import EXPLICIT, System
 from dask_graphgpu.algorithms.run import Run
@@ -46,6 +46,7 @@ from dask_graphgpu.algorithms.vertex_values import (
     read_values,
     vertices_columns,
 )
+from dask_graphgpu.arguments import check_real, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
@@ -134,9 +135,10 @@ class BeliefPropagation(Iterated):
                 "weighted=True goes with coupling=; give homophily= as an edge column instead"
             )
         elif not isinstance(self.homophily, str):
-            number = isinstance(self.homophily, int | float | np.number)
-            inside = number and 0 < self.homophily < 1
-            check_number("homophily", self.homophily, "a number between 0 and 1", inside)
+            check_real(
+                "homophily", self.homophily, "a number between 0 and 1, or an edge column",
+                lambda h: 0 < h < 1,
+            )  # fmt: skip
 
     @property
     def classes(self) -> int:
@@ -246,7 +248,7 @@ def _checked_coupling(given: Any) -> tuple[tuple[float, ...], ...]:
     try:
         matrix = np.array(json.loads(given) if isinstance(given, str) else given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):  # also what is no JSON
-        raise InvalidArgument(f"coupling={given!r}; give K rows of K numbers") from None
+        refuse("coupling", given, "are K rows of K numbers")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InvalidArgument(f"coupling has shape {matrix.shape}; give K rows of K numbers, K > 1")
     if not np.isfinite(matrix).all():

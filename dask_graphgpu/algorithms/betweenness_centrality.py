@@ -19,13 +19,12 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
-    as_python,
-    check_number,
-    check_seed,
+    as_plain_ids,
     require_weight,
 )
 from dask_graphgpu.algorithms.edge_table import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_whole, is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -45,18 +44,18 @@ class _Betweenness(Algorithm):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        as_python(self, "sources")
-        if _is_number(self.sources):
-            check_number(
-                "sources", self.sources, "a number of at least 1, or a list of vertex ids",
-                self.sources >= 1,
-            )  # fmt: skip
-        elif self.sources is not None and not isinstance(self.sources, list):
-            raise InvalidArgument(
-                f"sources={self.sources!r}; allowed are None (all), how many to draw, and a list of "
-                "vertex ids"
-            )
-        check_seed(self.seed)
+        if isinstance(self.sources, np.ndarray) and self.sources.ndim == 0:
+            object.__setattr__(self, "sources", self.sources[()])
+        if is_whole(self.sources):
+            check_whole("sources", self.sources, 1)
+        elif self.sources is not None:
+            as_plain_ids(self, "sources")
+            if not isinstance(self.sources, list):
+                refuse(
+                    "sources", self.sources,
+                    "are None (all), how many to draw, and a list of vertex ids",
+                )  # fmt: skip
+        check_whole("seed", self.seed, 0)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("betweenness",)
@@ -233,7 +232,3 @@ class EdgeBetweennessCentrality(_Betweenness):
         scale, _ = self._scales(run, sources, endpoints=True)
         source, destination = (run.dense(x) for x in (run.view.sources(), run.view.out.neighbours))
         return edge_table(run, source, destination, {"betweenness": Values(value * scale)})
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

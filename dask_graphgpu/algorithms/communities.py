@@ -9,13 +9,11 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
-    check_number,
-    check_seed,
-    is_number,
     refuse_extreme_weights,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_real, check_whole
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -32,11 +30,10 @@ class Communities(Algorithm):
     rule = "sum"
 
     def __post_init__(self) -> None:
-        check_number(
-            "resolution", self.resolution, "a finite number above 0",
-            is_number(self.resolution) and 0 < self.resolution < np.inf,
-        )  # fmt: skip
-        check_seed(self.seed)
+        check_real(
+            "resolution", self.resolution, "a finite number above 0", lambda r: 0 < r < np.inf
+        )
+        check_whole("seed", self.seed, 0)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.induced import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -56,13 +54,8 @@ class Ego(Algorithm):
     rule = "keep"
 
     def __post_init__(self) -> None:
-        as_python(self, "center")
-        if self.center is None or isinstance(self.center, list):
-            raise InvalidArgument(f"center={self.center!r}; give one vertex id")
-        whole = isinstance(self.radius, (int, np.integer)) and not isinstance(self.radius, bool)
-        check_number(
-            "radius", self.radius, "a whole number of at least 0", whole and self.radius >= 0
-        )
+        as_plain_ids(self, "center", several=False)
+        check_whole("radius", self.radius, 0)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "edges_among")

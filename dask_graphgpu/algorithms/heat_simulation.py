@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import check_number, is_number
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
+from dask_graphgpu.arguments import check_real
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -92,8 +92,7 @@ class HeatSimulation(Iterated):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_values("initial", self.initial, number=True)
-        positive = is_number(self.step) and 0 < self.step < np.inf
-        check_number("step", self.step, "a positive number", positive)
+        check_real("step", self.step, "a positive number", lambda step: 0 < step < np.inf)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None

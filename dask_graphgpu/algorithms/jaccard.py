@@ -15,6 +15,7 @@ from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids, numbers_by_row
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -56,7 +57,7 @@ class Jaccard(Algorithm):
     pair_frames = ("pairs",)
 
     def __post_init__(self) -> None:
-        frame = isinstance(self.pairs, FrameColumns) or hasattr(self.pairs, "columns")
+        frame = isinstance(self.pairs, FrameColumns) or is_frame(self.pairs)
         if self.pairs is not None and not frame:
             raise InvalidArgument(
                 f"pairs is a {type(self.pairs).__name__}; give a frame with the id columns of both "

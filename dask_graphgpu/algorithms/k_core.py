@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.induced import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -46,8 +45,7 @@ class KCore(Algorithm):
     rule = "keep"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.k, (int, np.integer)) and not isinstance(self.k, bool)
-        check_number("k", self.k, "a whole number of at least 0", whole and self.k >= 0)
+        check_whole("k", self.k, 0)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("k_core", "edges_among")

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -31,8 +30,8 @@ class LabelPropagation(Algorithm):
 
     Parameters
     ----------
-    iterations : int
-        Iterations; fewer when one changes nothing, after which none would.
+    max_iterations : int
+        Iterations at most; fewer when one changes nothing, after which none would.
 
     Returns
     -------
@@ -46,17 +45,13 @@ class LabelPropagation(Algorithm):
     read.
     """
 
-    iterations: int = 10
+    max_iterations: int = 10
 
     rule = "one"
     runs_on = ("cpu", "gpu", "ranks")
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.iterations, (int, np.integer)) and self.iterations is not True
-        check_number(
-            "iterations", self.iterations, "a whole number of at least 1",
-            whole and self.iterations >= 1,
-        )  # fmt: skip
+        check_whole("max_iterations", self.max_iterations, 1)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("label_propagation",)
@@ -65,5 +60,5 @@ class LabelPropagation(Algorithm):
         return {"vertex": ColumnType("vertex"), "label": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:
-        label = run.engine.label_propagation(run.view, int(self.iterations), report=run.report)
+        label = run.engine.label_propagation(run.view, int(self.max_iterations), report=run.report)
         return {"vertex": Values(run.vertices), "label": Values(label[run.rows])}

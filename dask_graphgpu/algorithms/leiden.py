@@ -12,9 +12,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import check_number
 from dask_graphgpu.algorithms.communities import Communities
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_whole
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Leiden(Communities):
         does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
-    iterations : int
-        How often, each from the communities of the one before; fewer when one changes nothing.
+    max_iterations : int
+        How often at most, each from the communities of the one before; fewer when one changes nothing.
 
     Returns
     -------
@@ -54,15 +54,11 @@ class Leiden(Communities):
     runs_on = ("cpu", "gpu", "ranks")
 
     _: KW_ONLY
-    iterations: int = 2
+    max_iterations: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = isinstance(self.iterations, (int, np.integer)) and self.iterations is not True
-        check_number(
-            "iterations", self.iterations, "a whole number of at least 1",
-            whole and self.iterations >= 1,
-        )  # fmt: skip
+        check_whole("max_iterations", self.max_iterations, 1)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("leiden",)
@@ -72,7 +68,7 @@ class Leiden(Communities):
             run.view,
             float(self.resolution),
             int(self.seed),
-            int(self.iterations),
+            int(self.max_iterations),
             report=run.report,
         )
         return community, modularity

@@ -20,6 +20,7 @@ from typing import Any
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
+from dask_graphgpu.arguments import refuse
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import Field, VertexProgram
@@ -97,6 +98,8 @@ class NeuralNetwork(Iterated):
         super().__post_init__()
         check_values("initial", self.initial, number=True)
         check_values("bias", self.bias, number=True)
+        if self.strength is not None and not isinstance(self.strength, str):
+            refuse("strength", self.strength, "is the name of an edge column")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None and self.strength is None

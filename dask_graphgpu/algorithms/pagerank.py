@@ -29,13 +29,12 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
-    check_number,
-    is_number,
     refuse_extreme_weights,
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
+from dask_graphgpu.arguments import check_choice, check_real
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -202,14 +201,13 @@ class PageRank(Algorithm):
 
     def __post_init__(self) -> None:
         check_iterations(self.tolerance, self.max_iterations)
-        check_number("damping", self.damping, "a number", is_number(self.damping))
-        check_number("damping", self.damping, "0 <= damping < 1", 0 <= self.damping < 1)
+        check_real(
+            "damping", self.damping, "a number of at least 0 and below 1", lambda d: 0 <= d < 1
+        )
         if self.personalization is not None:
             check_values("personalization", self.personalization)
-        check_number("method", self.method, "'power' or 'delta'", self.method in METHODS)
-        check_number(
-            "dtype", self.dtype, "'float64' or 'float32'", self.dtype in ("float64", "float32")
-        )
+        check_choice("method", self.method, METHODS)
+        check_choice("dtype", self.dtype, ("float64", "float32"))
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_python
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import as_mapping, check_whole, said
 from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -59,18 +60,20 @@ class RunProgram(Algorithm):
                 f"run takes a VertexProgram, not {type(self.program).__name__}; make one with "
                 "dask_graphgpu.VertexProgram(state=..., compute=..., combine=...)"
             )
-        as_python(self, "source", "max_supersteps")
-        unknown = set(self.constants or {}) - set(self.program.constants)
-        if unknown:
-            raise InvalidArgument(
-                f"constants={sorted(unknown)} are not declared by the program; it has "
-                f"{sorted(self.program.constants)}"
-            )
-        for name, value in (self.constants or {}).items():
-            plain_number(name, value)
-        steps = self.max_supersteps
-        if steps is not None and (not isinstance(steps, int) or steps < 1):
-            raise InvalidArgument(f"max_supersteps={steps!r}; allowed is a whole number from 1")
+        if self.source is not None:
+            as_plain_ids(self, "source")
+        if self.constants is not None:
+            given = as_mapping("constants", self.constants, "numbers")
+            if unknown := sorted(set(given) - set(self.program.constants)):
+                raise InvalidArgument(
+                    f"constants={said(unknown)} are not declared by the program; it has "
+                    f"{sorted(self.program.constants)}"
+                )
+            numbers = {name: plain_number(name, value) for name, value in given.items()}
+            object.__setattr__(self, "constants", numbers)
+        if self.max_supersteps is not None:
+            check_whole("max_supersteps", self.max_supersteps, 1)
+            object.__setattr__(self, "max_supersteps", int(self.max_supersteps))
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         named = any(name == "weight" or name.endswith("weighted_degree") for name in self._read())

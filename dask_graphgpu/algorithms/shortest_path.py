@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, require_weight
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids, require_weight
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.algorithms.traversal import hops
-from dask_graphgpu.errors import InvalidArgument, NoPath
+from dask_graphgpu.errors import NoPath
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import rowwise
@@ -73,11 +73,7 @@ class ShortestPath(Algorithm):
     rule = "min"
 
     def __post_init__(self) -> None:
-        as_python(self, "source", "target")
-        for name in ("source", "target"):
-            value = getattr(self, name)
-            if value is None or isinstance(value, list):
-                raise InvalidArgument(f"{name}={value!r}; give one vertex id")
+        as_plain_ids(self, "source", "target", several=False)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "run", "predecessors", "path")

@@ -17,9 +17,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import check_number
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal, each_hops, hops
+from dask_graphgpu.arguments import check_choice
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -68,9 +68,7 @@ class SSNSP(Traversal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(
-            "dtype", self.dtype, "'int64' or 'float64'", self.dtype in ("int64", "float64")
-        )
+        check_choice("dtype", self.dtype, ("int64", "float64"))
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "path_counts")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -11,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_python, check_number
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.arguments import as_limit
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
@@ -40,16 +38,9 @@ class Traversal(Algorithm):
     hops: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        as_python(self, "source", "target", "cutoff")
-        if self.source is None:
-            raise InvalidArgument("source=None; give a vertex id, or a list of them")
+        as_plain_ids(self, "source", *["target"] * (self.target is not None))
         if self.cutoff is not None:
-            number = isinstance(self.cutoff, (int, float)) and not isinstance(self.cutoff, bool)
-            check_number(
-                "cutoff", self.cutoff, "a number of at least 0", number and self.cutoff >= 0
-            )
-            if self.cutoff > sys.float_info.max:  # an integer that no float holds
-                object.__setattr__(self, "cutoff", math.inf)
+            object.__setattr__(self, "cutoff", as_limit("cutoff", self.cutoff))
 
     @abstractmethod
     def dtype_of_values(self, schema: EdgeSchema) -> str:

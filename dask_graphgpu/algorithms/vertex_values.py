@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.algorithms.algorithm import check_number, is_number
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_real, is_real
 from dask_graphgpu.errors import InvalidArgument, UnknownVertex
+from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.ids import common_type
@@ -31,10 +31,10 @@ def check_values(name: str, value: Any, *, number: bool = False, several: bool =
     Allowed are a frame, the name of a column of the vertices frame, where ``number`` a finite
     number for all vertices, and where ``several`` a list of names.
     """
-    if isinstance(value, FrameColumns | str) or hasattr(value, "columns"):
+    if isinstance(value, FrameColumns | str) or is_frame(value):
         return
-    if number and not isinstance(value, bool) and isinstance(value, Real):
-        check_number(name, value, "a finite number", is_number(value) and np.isfinite(float(value)))
+    if number and is_real(value):
+        check_real(name, value, "a finite number", np.isfinite)
         return
     if several and isinstance(value, Sequence) and all(isinstance(c, str) for c in value):
         return
@@ -73,7 +73,7 @@ def read_values(
         The frame names an id that is not a vertex.
     """
     n, like = run.view.num_vertices, run.rows  # in the memory of the ids
-    if isinstance(value, int | float | np.number):
+    if is_real(value):
         everywhere = np.full_like(like, float(value), np.float64, shape=n)
         return everywhere[:, None], np.ones_like(like, bool, shape=n)
     if gaps and isinstance(value, str):

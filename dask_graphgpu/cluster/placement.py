@@ -10,6 +10,7 @@ import pandas as pd
 from dask.base import is_dask_collection
 
 from dask_graphgpu import config
+from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.cluster.tasks import Spread
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.io import parquet
@@ -27,19 +28,30 @@ def check_ranks(ranks: Any) -> int | str:
     ------
     InvalidArgument
     """
-    given = ranks if ranks != "auto" else config.get("ranks")
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if given != "auto" and not (whole and given >= 1):
-        raise InvalidArgument(f"ranks={given!r}; allowed are 'auto' and whole numbers from 1")
-    return given if given == "auto" else int(given)
+    name, given = "ranks", ranks
+    if isinstance(ranks, str) and ranks == "auto":
+        name, given = "graphgpu.ranks", config.get("ranks")
+    if isinstance(given, str) and given == "auto":
+        return given
+    if not (is_whole(given) and given >= 1):
+        refuse(name, given, "are 'auto' and whole numbers from 1")
+    return int(given)
 
 
-def check_partitioner(partitioner: Any) -> None:
-    """Raise InvalidArgument unless it is a partitioner's name or a function."""
-    if partitioner != "balanced":
+def check_partitioner(partitioner: Any) -> Any:
+    """The argument ``partitioner``, or where that is "auto" the setting.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    if isinstance(partitioner, str) and partitioner == "auto":
+        partitioner = config.get("partitioner")
+    if not (isinstance(partitioner, str) and partitioner == "balanced"):
         from dask_graphgpu.partition.ranks.owner import chosen
 
         chosen(partitioner)
+    return partitioner
 
 
 def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread | None:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine import driver
-from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels.compiled import times_compiled as times_compiled
 
 if TYPE_CHECKING:
@@ -38,13 +38,11 @@ HYBRID = (
 )  # fmt: skip
 
 
+NAMES = ("auto", *_ENGINES)
+
+
 def check(name: str, functions: Sequence[str] = ()) -> None:
-    """Raise unless ``name`` is an engine that this machine can run, and that has the functions."""
-    if name not in ("auto", *_ENGINES):
-        raise InvalidArgument(
-            f"engine={name!r}; allowed are 'auto', 'cpu', 'gpu', 'hybrid' and, for vertex programs, "
-            "'interpreted'"
-        )
+    """Raise unless this machine can run the engine, one of `NAMES`, and that has the functions."""
     if name in ("gpu", "hybrid") and (lacking := driver.missing()):
         raise EngineUnavailable(f"engine={name!r}: {lacking}; or use engine='cpu'")
     if name == "hybrid":

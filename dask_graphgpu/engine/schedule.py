@@ -27,27 +27,27 @@ _MOST_SLOTS = 1 << 12
 
 def configured_filter() -> str:
     """``graphgpu.filter`` of Dask's configuration; InvalidArgument if there is no such one."""
-    return _one_of("filter", config.get("filter"), FILTERS)
+    return config.word("filter", FILTERS)
 
 
 def configured_fusion() -> str:
     """``graphgpu.fusion``; InvalidArgument if there is no such one."""
-    return _one_of("fusion", config.get("fusion"), FUSIONS)
+    return config.word("fusion", FUSIONS)
 
 
 def configured_combine() -> str:
     """``graphgpu.combine``, how messages are put together; InvalidArgument if there is no such."""
-    return _one_of("combine", config.get("combine"), COMBINES)
+    return config.word("combine", COMBINES)
 
 
 def configured_gather() -> str:
     """``graphgpu.gather``, how sums are pulled; InvalidArgument if there is no such way."""
-    return _one_of("gather", config.get("gather"), GATHERS)
+    return config.word("gather", GATHERS)
 
 
 def configured_allocation() -> str:
     """``graphgpu.allocation``, of lists of edges; InvalidArgument if there is no such way."""
-    return _one_of("allocation", config.get("allocation"), ALLOCATIONS)
+    return config.word("allocation", ALLOCATIONS)
 
 
 def configured_tail() -> float | None:
@@ -127,12 +127,6 @@ def needs_all_vertices(program: VertexProgram) -> str | None:
         if getattr(program, role):
             return f"{role}= is asked of every vertex"
     return None
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise InvalidArgument(f"graphgpu.{name} is {value!r}: allowed are {', '.join(allowed)}.")
-    return str(value)
 
 
 def _whole(value: object) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu import config
+from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
@@ -264,8 +265,8 @@ def vertex_columns(
 def dense_dtype(num_vertices: int) -> type:
     """Type of dense ids: as configured, or 32 bits while they fit."""
     bits = config.get("dense-id-bits")
-    if bits not in (None, 32, 64):
-        raise InvalidArgument(f"graphgpu.dense-id-bits is {bits!r}; allowed are 32, 64 and null")
+    if bits is not None and not (is_whole(bits) and bits in (32, 64)):
+        refuse("graphgpu.dense-id-bits", bits, "are 32, 64 and null")
     if bits == 32 and num_vertices > 2**32:
         raise InvalidArgument(
             f"graphgpu.dense-id-bits is 32 and the graph has {num_vertices:,} vertices; set it to 64"

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
 from dask_graphgpu.partition import strings
 
@@ -142,7 +143,7 @@ class VertexIds:
         parts = value if len(self.columns) > 1 else (value,)
         if not isinstance(parts, (tuple, list)) or len(parts) != len(self.columns):
             raise InvalidArgument(
-                f"vertex {value!r}: this graph's ids have {len(self.columns)} columns; give a "
+                f"vertex {said(value)}: this graph's ids have {len(self.columns)} columns; give a "
                 "tuple of as many values"
             )
         return self._find_one(parts)
@@ -205,7 +206,7 @@ def unknown_vertex(value: Any, num_vertices: int, kinds: Sequence[str]) -> Unkno
         len(kinds) == 1 and isinstance(value, Iterable) and not isinstance(value, (str, bytes))
     )
     return UnknownVertex(
-        f"{value!r} is not a vertex of this graph ({num_vertices:,} vertices, ids of type "
+        f"{said(value)} is not a vertex of this graph ({num_vertices:,} vertices, ids of type "
         f"{', '.join(kinds)}); give an id that occurs in the edges or in the vertices frame"
         + ("; several vertices are given as a list" if several else "")
     )

@@ -240,8 +240,8 @@ def test_report_and_bad_arguments():
         for method in METHODS:
             with pytest.raises(errors.InvalidArgument, match="allowed is"):
                 getattr(edges.graph, method)(**bad)
-    with pytest.raises(errors.InvalidArgument, match="iterations=0; allowed is a whole number"):
-        edges.graph.leiden(iterations=0)
+    with pytest.raises(errors.InvalidArgument, match="max_iterations=0; allowed is a whole number"):
+        edges.graph.leiden(max_iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
         edges.graph.leiden(weighted=True)
 

@@ -157,9 +157,16 @@ def test_errors_name_the_frame_that_is_meant(ids, words):
         EDGES.graph(vertices=values)
 
 
-@pytest.mark.parametrize("source", [(0, 1), {0}, range(2)])
-def test_several_vertices_that_are_no_list(source):
-    with pytest.raises(errors.UnknownVertex, match="several vertices are given as a list"):
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ((0, 1), errors.UnknownVertex),
+        ({0}, errors.InvalidArgument),
+        (range(2), errors.InvalidArgument),
+    ],
+)
+def test_several_vertices_that_are_no_list(source, error):
+    with pytest.raises(error, match="several vertices are given as a list"):
         EDGES.graph().bfs(source)
 
 

@@ -19,7 +19,9 @@ def test_every_setting_is_read():
     folders = [ROOT / "dask_graphgpu", ROOT / "kernels", ROOT / "io"]
     text = "".join(p.read_text() for folder in folders for p in folder.rglob("*.py"))
     read = set(
-        re.findall(r'config\.(?:get|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text)
+        re.findall(
+            r'config\.(?:get|word|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text
+        )
     )
     assert read - {"temporary-directory", "scheduler"} == set(DEFAULTS)  # those two are Dask's
 

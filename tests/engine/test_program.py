@@ -44,8 +44,8 @@ def test_unknown_parameter_is_named_with_its_line_and_what_is_allowed():
 @pytest.mark.parametrize(
     ("changes", "telling"),
     [
-        ({"combine": "mean"}, "allowed are min, max, sum, any"),
-        ({"edges": "inwards"}, "allowed are out, in, both"),
+        ({"combine": "mean"}, "allowed are 'min', 'max', 'sum', 'any'"),
+        ({"edges": "inwards"}, "allowed are 'out', 'in', 'both'"),
         ({"state": {}}, "at least one Field"),
         ({"state": {"distance": 0}}, "give a Field"),
         ({"state": {"weight": Field("int64", initial=0)}}, "'weight' is taken"),
@@ -71,7 +71,7 @@ def test_what_the_contract_refuses(changes, telling):
 
 
 def test_field_refuses_what_it_cannot_hold():
-    with pytest.raises(ProgramError, match="allowed are weight, int64"):
+    with pytest.raises(ProgramError, match="allowed are 'weight', 'int64'"):
         Field("int16")
     with pytest.raises(ProgramError, match="one of them"):
         Field("int64", initial=1, vertices="column")

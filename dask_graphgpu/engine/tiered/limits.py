@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu import config
-from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
+from dask_graphgpu.errors import LimitTooSmall
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -38,18 +38,12 @@ def configured() -> int | None:
 
 def configured_transfer() -> str:
     """``graphgpu.transfer``; InvalidArgument if there is no such way."""
-    way = config.get("transfer")
-    if way not in WAYS:
-        raise InvalidArgument(f"graphgpu.transfer is {way!r}: allowed are {', '.join(WAYS)}.")
-    return str(way)
+    return config.word("transfer", WAYS)
 
 
 def configured_rounds() -> str:
     """``graphgpu.rounds``; InvalidArgument if it is none of `ROUNDS`."""
-    rounds = config.get("rounds")
-    if rounds not in ROUNDS:
-        raise InvalidArgument(f"graphgpu.rounds is {rounds!r}: allowed are {', '.join(ROUNDS)}.")
-    return str(rounds)
+    return config.word("rounds", ROUNDS)
 
 
 def _device() -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.arguments import check_choice
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.ranks.biased import biased_random
@@ -37,11 +38,10 @@ def chosen(partitioner: Any) -> Partitioner:
     """
     if callable(partitioner):
         return _asking(partitioner)
-    if partitioner not in NAMED:
-        raise InvalidArgument(
-            f"partitioner={partitioner!r}; allowed are {', '.join(map(repr, NAMED))}, or a function "
-            "f(numbers, degrees, ranks) that gives the rank of each vertex"
-        )
+    check_choice(
+        "partitioner", partitioner, tuple(NAMED),
+        ", or a function f(numbers, degrees, ranks) that gives the rank of each vertex",
+    )  # fmt: skip
     return NAMED[partitioner]
 
 
