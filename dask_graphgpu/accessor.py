@@ -11,8 +11,10 @@ import pandas as pd
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.graph import Graph
 from dask_graphgpu.post_import import after_import
+from dask_graphgpu.signatures import check_call, of_method, options_of
 
 _PASSED_ON = {*ALGORITHMS, "persist", "save", "explain"}
+_OPTIONS = options_of(Graph)
 
 
 class GraphAccessor:
@@ -25,7 +27,8 @@ class GraphAccessor:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def __call__(self, **options: Any) -> Graph:
+    def __call__(self, *args: Any, **options: Any) -> Graph:
+        check_call("graph", _OPTIONS, args, options)
         return Graph(self._frame, **options)
 
     def __getattr__(self, name: str) -> Any:
@@ -41,6 +44,7 @@ class GraphAccessor:
 
 
 GraphAccessor.__call__.__doc__ = Graph.__doc__
+GraphAccessor.__call__.__signature__ = of_method(_OPTIONS)  # type: ignore[attr-defined]
 
 
 class _Attribute:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _NUMBER = "vertex number"
 _TRIES = 20  # to find the same checkpoint on all ranks, while another run replaces it
-_GIVING_UP = ("max_iterations", "max_supersteps")
+# Arguments of a method that do not change what it computes.
+_BESIDE = ("max_iterations", "max_supersteps", "columns", "checkpoint", "resume")
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,11 @@ class Checkpoint:
 
 
 def call_of(name: str, algorithm: Any) -> str:
-    """A method with a token of its arguments, but for those that say when to give up."""
+    """A method with a token of the arguments that its values depend on."""
     given = [
         (field.name, getattr(algorithm, field.name))
         for field in fields(algorithm)
-        if field.name not in _GIVING_UP
+        if field.name not in _BESIDE
     ]
     return f"{name} {tokenize(given)}"
 

@@ -30,6 +30,7 @@ _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that sa
 _BUILD = "build"  # the step that saves a graph
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
+_COMMON_FIELDS = {"columns", "checkpoint", "resume"}  # of methods, whose options all commands have
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 
@@ -180,6 +181,8 @@ def _algorithm_options(algorithm: type) -> list[click.Parameter]:
     hints, texts = get_type_hints(algorithm), _parameter_texts(algorithm.__doc__ or "")
     options: list[click.Parameter] = []
     for field in dataclasses.fields(algorithm):
+        if field.name in _COMMON_FIELDS:
+            continue
         required = field.default is dataclasses.MISSING
         more: dict[str, Any] = {
             "required": required,

@@ -28,9 +28,10 @@ from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
+from dask_graphgpu.io.naming import named
 from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
-from dask_graphgpu.io.results import ColumnType, Table, column_names
+from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.view import View
@@ -41,13 +42,15 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     """The result of an algorithm: a frame as the graph's own, a Dask frame when it is lazy."""
     schema = graph.schema
     engine = engines.of_frames(engine, on_device=schema.on_device)
-    columns = algorithm.columns(schema)
-    _check_names(columns, schema)
+    columns = named(algorithm.result_columns(schema), schema, _name(algorithm), algorithm.columns)
     engines.check(engine, algorithm.engine_functions())
     if engine == "gpu":
         _check_place(algorithm, "gpu")
-    if keeping is not None:
-        _check_keeping(algorithm, engine)
+    if keeping is not None and engine == "interpreted":
+        raise InvalidArgument(
+            f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
+            "it out, or use one of these"
+        )
     needs = Needs(
         weight=algorithm.reads_weight(schema),
         edge_columns=tuple(algorithm.edge_columns()),
@@ -173,19 +176,6 @@ def _check_place(algorithm: Algorithm, place: str) -> None:
     )
 
 
-def _check_keeping(algorithm: Algorithm, engine: str) -> None:
-    if "run" not in algorithm.engine_functions():
-        raise InvalidArgument(
-            f"{_name(algorithm)} has no checkpoints: they are of methods that run vertex programs, "
-            "such as sssp and pagerank; leave checkpoint= out"
-        )
-    if engine == "interpreted":
-        raise InvalidArgument(
-            f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
-            "it out, or use one of these"
-        )
-
-
 def _name(algorithm: Algorithm) -> str:
     return next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
 
@@ -222,23 +212,13 @@ def _results(schema: EdgeSchema) -> Any:
     return importlib.import_module(f"dask_graphgpu.io.{name}")
 
 
-def _check_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> None:
-    names = column_names(columns, schema)
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidArgument(
-            f"the result would have two columns named {twice[0]!r}: rename the id columns "
-            f"{list(schema.source)} of the edge frame"
-        )
-
-
 def _take_frames(
     algorithm: Algorithm, schema: EdgeSchema
 ) -> tuple[Algorithm, dict[str, ValueFrame]]:
     """Replace frames among the arguments by the names of their columns; the frames beside it."""
     frames: dict[str, ValueFrame] = {}
-    changes: dict[str, FrameColumns] = {}
-    for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(algorithm):
         value = getattr(algorithm, field.name)
         if not (is_frame(value) or is_dask_collection(value)):
             continue
@@ -265,7 +245,7 @@ def _take_frames(
         changes[field.name] = FrameColumns(tuple(rest))
     if not frames:
         return algorithm, frames
-    return dataclasses.replace(algorithm, **changes), frames  # type: ignore[type-var]
+    return dataclasses.replace(algorithm, **changes), frames
 
 
 def _ends(name: str, frame: Any, schema: EdgeSchema) -> dict[str, ValueFrame]:

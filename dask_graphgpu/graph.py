@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
@@ -38,6 +37,7 @@ from dask_graphgpu.algorithms import (
     MinimumSpanningForest,
     NeuralNetwork,
     PageRank,
+    Resumable,
     RunProgram,
     ShortestPath,
     StronglyConnectedComponents,
@@ -62,6 +62,7 @@ from dask_graphgpu.io.schema import (
     holding_vertices,
 )
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.plan import Plan
 from dask_graphgpu.tiers import tiers_of
@@ -74,23 +75,20 @@ _LAYOUTS = ("rows", "layered")
 
 
 def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
-    """The graph method of an algorithm: its arguments and documentation are the dataclass's.
-
-    And two more, of methods that run vertex programs: ``checkpoint=``, a folder or a `Checkpoint`,
-    and ``resume=``.
-    """
+    """The graph method of an algorithm: its arguments and documentation are the dataclass's."""
 
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        keeping = Keeping.asked(kwargs.pop("checkpoint", None), kwargs.pop("resume", False))
-        try:
-            asked = algorithm(*args, **kwargs)
-        except TypeError as error:
-            raise _as_called(error, name, algorithm, args, kwargs) from None
+        check_call(name, signature, args, kwargs)
+        asked = algorithm(*args, **kwargs)
         for flag, optional in flags.items():
             check_flag(flag, getattr(asked, flag), optional=optional)
+        keeping = None
+        if isinstance(asked, Resumable):
+            keeping = Keeping.asked(asked.checkpoint, asked.resume)
         return call(asked, self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
+    signature = signature_of(algorithm)
     flags = {
         field.name: "None" in str(field.type)  # whether it may be left out
         for field in dataclasses.fields(algorithm)  # type: ignore[arg-type]
@@ -98,22 +96,9 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     }
     method.__name__ = name
     method.__qualname__ = f"Graph.{name}"
-    method.__doc__ = algorithm.__doc__
-    method.__wrapped__ = algorithm  # type: ignore[attr-defined]  # gives inspect the signature
+    method.__doc__ = documentation_of(algorithm)
+    method.__signature__ = of_method(signature)  # type: ignore[attr-defined]
     return method
-
-
-def _as_called(
-    error: TypeError, name: str, algorithm: Callable[..., Any], args: Any, kwargs: Any
-) -> TypeError:
-    """The error of a call that a dataclass made, in the words of the method; another as it is."""
-    signature = inspect.signature(algorithm)
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as wrong:
-        plain = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
-        return TypeError(f"{name}(): {wrong}; it is called as {name}{inspect.Signature(plain)}")
-    return error
 
 
 class Graph:

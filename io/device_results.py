@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.io.results import ColumnType, Table, vertex_names
+from dask_graphgpu.io.results import ColumnType, Table, names_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.device.columns import frame_of, series_of
 from dask_graphgpu.partition.device.ids import DeviceIds
@@ -19,10 +19,11 @@ def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> Any:
     """A result without rows: the dtypes that every partition of it will have."""
     out = {}
     for name, kind in columns.items():
+        names = names_of(name, kind, schema)
         if not kind.vertex:
-            out[name] = cudf.Series([], dtype=kind.dtype)
+            out[names[0]] = cudf.Series([], dtype=kind.dtype)
             continue
-        for column, dtype in zip(vertex_names(name, schema), schema.ids, strict=True):
+        for column, dtype in zip(names, schema.ids, strict=True):
             out[column] = cudf.Series([], dtype=_integer(dtype) or "str")
     return cudf.DataFrame(out)
 
@@ -41,11 +42,12 @@ def to_frame(
     out = {}
     for name, kind in columns.items():
         data, valid = table[name].data, table[name].valid if kind.nullable else None
+        names = names_of(name, kind, schema)
         if not kind.vertex:
             data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
-            out[name] = series_of(data, None if valid is None else valid[rows])
+            out[names[0]] = series_of(data, None if valid is None else valid[rows])
             continue
-        names, found = vertex_names(name, schema), ids.take(data, valid, rows)
+        found = ids.take(data, valid, rows)
         for column, dtype, series in zip(names, schema.ids, found, strict=True):
             wanted = _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
@@ -65,12 +67,12 @@ def assemble(
     """
     out = {}
     for name, kind in columns.items():
+        names = names_of(name, kind, schema)
         if not kind.vertex:
             data, valid = table[name].data, table[name].valid if kind.nullable else None
             data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
-            out[name] = series_of(data, None if valid is None else cupy.asarray(valid))
+            out[names[0]] = series_of(data, None if valid is None else cupy.asarray(valid))
             continue
-        names = vertex_names(name, schema)
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
             series, wanted = _series(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)

@@ -15,10 +15,14 @@ from dask_graphgpu.partition.ids import VertexIds
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls."""
+    """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls.
+
+    ``names`` are those of the frame's columns, a vertex may take several; (): see `names_of`.
+    """
 
     dtype: str
     nullable: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def vertex(self) -> bool:
@@ -37,15 +41,6 @@ class Values:
 
 
 Table = dict[str, Values]  # columns of one length, in row order
-
-
-def column_names(columns: dict[str, ColumnType], schema: EdgeSchema) -> list[str]:
-    """Names of the columns that a frame of a result has; a vertex may take several."""
-    return [
-        name
-        for key, kind in columns.items()
-        for name in (vertex_names(key, schema) if kind.vertex else (key,))
-    ]
 
 
 def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> pd.DataFrame:
@@ -95,10 +90,11 @@ def assemble(
     out: dict[str, Any] = {}
     for name, kind in columns.items():
         if not kind.vertex:
-            out[name] = _numbers(table[name].data, table[name].valid, kind, schema.arrow)
+            (column,) = names_of(name, kind, schema)
+            out[column] = _numbers(table[name].data, table[name].valid, kind, schema.arrow)
             continue
         for column, dtype, values in zip(
-            vertex_names(name, schema), schema.ids, vertices[name], strict=True
+            names_of(name, kind, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = _ids(values, dtype, kind.nullable)
     frame = pd.DataFrame(out)
@@ -106,14 +102,15 @@ def assemble(
     return frame
 
 
-def vertex_names(name: str, schema: EdgeSchema) -> tuple[str, ...]:
-    """Column names of a vertex: the edge frame's own for the two ends of an edge."""
-    ends = {
+def names_of(key: str, kind: ColumnType, schema: EdgeSchema) -> tuple[str, ...]:
+    """Names of a frame's columns for one of a result: the edge frame's own for what an edge has."""
+    own = {
         "vertex": schema.vertex,
         "edge source": schema.source,
         "edge destination": schema.destination,
+        "edge weight": (str(schema.weight),),
     }
-    return ends.get(name) or schema.prefixed(name)
+    return kind.names or own.get(key) or (schema.prefixed(key) if kind.vertex else (key,))
 
 
 def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:

@@ -69,6 +69,7 @@ ALLOWED["execute"] = {
     "io",
     "partition",
 }
+ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["graph"] = set(ALLOWED)
 ALLOWED["progress"] = {"cluster", "report"}
@@ -84,7 +85,7 @@ ALLOWED["loading"] = {
     "store",
 }
 ALLOWED["post_import"] = set()
-ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import"}
+ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import", "signatures"}
 ALLOWED["steps"] = {"checkpoint"}
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}

@@ -1,6 +1,6 @@
 """The algorithms, one file each, by the name of the graph method."""
 
-from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.algorithm import Algorithm, Resumable
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
 from dask_graphgpu.algorithms.betweenness_centrality import (
     BetweennessCentrality,
@@ -86,6 +86,7 @@ __all__ = [
     "MinimumSpanningForest",
     "NeuralNetwork",
     "PageRank",
+    "Resumable",
     "RunProgram",
     "ShortestPath",
     "StronglyConnectedComponents",

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_id, as_ids, check_real, check_whole
+from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
 
+@dataclass(frozen=True)
 class Algorithm(ABC):
     """A graph method: its arguments are the fields of the dataclass that derives from this.
+
+    ``columns`` are other names for columns of the result, see `io.naming`.
 
     Class attributes
     ----------------
@@ -26,6 +32,9 @@ class Algorithm(ABC):
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
     runs_on : where it runs: on the "cpu" engine and the "gpu" engine of one rank, on several "ranks"
     """
+
+    _: KW_ONLY
+    columns: Mapping[str, str] | None = None
 
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
@@ -53,12 +62,21 @@ class Algorithm(ABC):
         return 1
 
     @abstractmethod
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         """The result's columns, known when the method is called."""
 
     @abstractmethod
     def run(self, run: Run) -> Table:
         """Compute the result."""
+
+
+@dataclass(frozen=True)
+class Resumable(Algorithm):
+    """A method that runs vertex programs, whose state may be kept: see `checkpoint.Keeping`."""
+
+    _: KW_ONLY
+    checkpoint: str | Path | Checkpoint | None = None
+    resume: bool = False
 
 
 def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:

@@ -160,7 +160,7 @@ class BeliefPropagation(Iterated):
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.priors)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         names = self._names(schema)
         return {"vertex": ColumnType("vertex"), **dict.fromkeys(names, ColumnType("float64"))}
 

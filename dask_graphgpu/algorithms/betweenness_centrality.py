@@ -157,7 +157,7 @@ class BetweennessCentrality(_Betweenness):
 
     name = "betweenness_centrality"
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "betweenness": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
@@ -221,7 +221,7 @@ class EdgeBetweennessCentrality(_Betweenness):
     def engine_functions(self) -> tuple[str, ...]:
         return ("edge_betweenness",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {**edge_columns(), "betweenness": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:

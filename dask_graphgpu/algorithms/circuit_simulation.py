@@ -135,7 +135,7 @@ class CircuitSimulation(Iterated):
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.terminals, self.currents, self.initial)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "potential": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:

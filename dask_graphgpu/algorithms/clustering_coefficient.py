@@ -44,7 +44,7 @@ class ClusteringCoefficient(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("neighbour_arcs",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         value = ColumnType("float64")
         return {"vertex": ColumnType("vertex"), "clustering_coefficient": value}
 

@@ -40,7 +40,7 @@ class Communities(Algorithm):
             require_weight(schema, f"{type(self).__name__.lower()}(weighted=True)", "")
         return schema.weight is not None and self.weighted is not False
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {
             "vertex": ColumnType("vertex"),
             "community": ColumnType("vertex"),

@@ -39,7 +39,7 @@ class CoreNumber(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("core_numbers",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "core_number": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:

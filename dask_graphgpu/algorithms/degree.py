@@ -31,7 +31,7 @@ class Degree(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ()
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         names = ("in_degree", "out_degree", "degree") if schema.directed else ("degree",)
         return {"vertex": ColumnType("vertex"), **{name: ColumnType("int64") for name in names}}
 

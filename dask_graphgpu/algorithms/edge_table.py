@@ -10,9 +10,10 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 
 
-def edge_columns() -> dict[str, ColumnType]:
-    """The two ends of an edge, under the edge frame's own names."""
-    return {"edge source": ColumnType("vertex"), "edge destination": ColumnType("vertex")}
+def edge_columns(weight: str | None = None) -> dict[str, ColumnType]:
+    """The two ends of an edge and its weight of dtype ``weight``, if any, under the edge frame's own names."""
+    ends = {"edge source": ColumnType("vertex"), "edge destination": ColumnType("vertex")}
+    return ends if weight is None else {**ends, "edge weight": ColumnType(weight)}
 
 
 def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
-from dask_graphgpu.algorithms.induced import edge_columns, edge_table
+from dask_graphgpu.algorithms.edge_table import edge_columns
+from dask_graphgpu.algorithms.induced import edge_table
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table
@@ -63,8 +64,8 @@ class Ego(Algorithm):
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        return edge_columns(schema)
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
         (center,) = run.ids.find([self.center])

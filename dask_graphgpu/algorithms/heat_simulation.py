@@ -100,7 +100,7 @@ class HeatSimulation(Iterated):
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.initial)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "heat": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:

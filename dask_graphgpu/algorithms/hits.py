@@ -76,7 +76,7 @@ class HITS(Algorithm):
             require_weight(schema, "hits(weighted=True)", "")
         return schema.weight is not None and self.weighted is not False
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         score = ColumnType("float64")
         return {"vertex": ColumnType("vertex"), "hub": score, "authority": score}
 

@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.io.results import ColumnType, Table, Values
-from dask_graphgpu.io.schema import EdgeSchema
-
-
-def edge_columns(schema: EdgeSchema) -> dict[str, ColumnType]:
-    """Columns of such a result: those of the edges, under their own names, and the weight."""
-    ends = {"edge source": ColumnType("vertex"), "edge destination": ColumnType("vertex")}
-    if schema.weight is None:
-        return ends
-    return {**ends, schema.weight: ColumnType(schema.weight_kind or "int64")}
+from dask_graphgpu.io.results import Table, Values
 
 
 def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
@@ -32,7 +23,7 @@ def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
         run.order(source, run.num_vertices, destination)
     table = {"edge source": Values(source), "edge destination": Values(destination)}
     if run.schema.weight is not None:
-        table[run.schema.weight] = Values(np.empty(0) if weight is None else weight)
+        table["edge weight"] = Values(np.empty(0) if weight is None else weight)
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, check_iterations
+from dask_graphgpu.algorithms.algorithm import Resumable, check_iterations
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Max, VertexProgram
@@ -21,7 +21,7 @@ UNTIL_QUIET: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Iterated(Algorithm):
+class Iterated(Resumable):
     """Iterations until the largest change is small, or exactly so many."""
 
     _: KW_ONLY

@@ -67,7 +67,7 @@ class Jaccard(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("jaccard_two_hop" if self.pairs is None else "jaccard_of_pairs",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {
             "edge source": ColumnType("vertex"),
             "edge destination": ColumnType("vertex"),

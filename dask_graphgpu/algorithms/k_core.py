@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.induced import edge_columns, edge_table
+from dask_graphgpu.algorithms.edge_table import edge_columns
+from dask_graphgpu.algorithms.induced import edge_table
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table
@@ -53,8 +54,8 @@ class KCore(Algorithm):
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        return edge_columns(schema)
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
         inside = run.engine.k_core(run.view, self.k, report=run.report)

@@ -56,7 +56,7 @@ class LabelPropagation(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("label_propagation",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "label": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:

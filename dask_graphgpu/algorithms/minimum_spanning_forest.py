@@ -46,14 +46,12 @@ class MinimumSpanningForest(Algorithm):
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        if schema.weight is None:
-            return edge_columns()
-        return {**edge_columns(), schema.weight: ColumnType(schema.weight_kind or "int64")}
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
         low, high, weight = run.engine.spanning_forest(run.view, report=run.report)
         dense = run.ids.position if run.ranks is None else None  # on ranks they are numbers
         source, destination = (low, high) if dense is None else (dense[low], dense[high])
-        columns = {} if run.schema.weight is None else {run.schema.weight: Values(weight)}
+        columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
         return edge_table(run, source, destination, columns)

@@ -110,7 +110,7 @@ class NeuralNetwork(Iterated):
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.initial, self.bias)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "activation": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:

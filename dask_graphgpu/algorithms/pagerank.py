@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
-    Algorithm,
+    Resumable,
     check_iterations,
     refuse_extreme_weights,
     require_weight,
@@ -141,7 +141,7 @@ def _send(weighted: bool) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True)
-class PageRank(Algorithm):
+class PageRank(Resumable):
     """Share of time that a random surfer spends at each vertex.
 
     Parameters
@@ -217,7 +217,7 @@ class PageRank(Algorithm):
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.personalization)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "rank": ColumnType(self.dtype)}
 
     def run(self, run: Run) -> Table:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
+from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_mapping, check_whole, said
 from dask_graphgpu.errors import InvalidArgument, ProgramError
@@ -19,7 +19,7 @@ from dask_graphgpu.program import VertexProgram, plain_number
 
 
 @dataclass(frozen=True)
-class RunProgram(Algorithm):
+class RunProgram(Resumable):
     """Run a vertex program.
 
     Parameters
@@ -86,13 +86,14 @@ class RunProgram(Algorithm):
     def vertex_columns(self) -> Sequence[str]:
         return sorted(f.vertices for f in self.program.state.values() if f.vertices is not None)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         kinds = {"vertex": ColumnType("vertex")}
         for name, field in self._shown().items():
             dtype = {"weight": schema.weight_kind or "int64", "id": "vertex"}.get(
                 field.dtype, field.dtype
             )
-            kinds[name] = ColumnType(dtype, nullable=self.program.has_reached)
+            names = schema.prefixed(name) if dtype == "vertex" else (name,)
+            kinds[_key(name)] = ColumnType(dtype, self.program.has_reached, names)
         return kinds
 
     def run(self, run: Run) -> Table:
@@ -111,7 +112,7 @@ class RunProgram(Algorithm):
         )
         rows = run.rows
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
-        fields = {name: Values(state[name][rows], reached) for name in self._shown()}
+        fields = {_key(name): Values(state[name][rows], reached) for name in self._shown()}
         self._check_ids(run, fields)
         if numbered:
             for name, field in self._shown().items():
@@ -130,7 +131,7 @@ class RunProgram(Algorithm):
         for name, field in self._shown().items():
             if field.dtype != "id":
                 continue
-            values, reached = fields[name].data, fields[name].valid
+            values, reached = fields[_key(name)].data, fields[_key(name)].valid
             values = values if reached is None else values[reached]
             largest = int(values.max()) if values.size else 0
             if run.ranks is not None:
@@ -150,3 +151,8 @@ class RunProgram(Algorithm):
     def _shown(self) -> dict[str, Any]:
         """The fields that the result has."""
         return {name: f for name, f in self.program.state.items() if f.vertices is None}
+
+
+def _key(field: str) -> str:
+    """The key of a field's column: one may be called as another column, such as "vertex"."""
+    return f"field {field}"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids, require_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids, require_weight
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.sssp import PROGRAM
@@ -25,7 +25,7 @@ from dask_graphgpu.partition import rowwise
 
 
 @dataclass(frozen=True)
-class ShortestPath(Algorithm):
+class ShortestPath(Resumable):
     """The edges of a shortest path from a source to a target, in the order of the path.
 
     Parameters
@@ -83,11 +83,9 @@ class ShortestPath(Algorithm):
             require_weight(schema, "shortest_path with weighted=True", "; or weighted=False")
         return schema.weight is not None and self.weighted is not False
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        if not self.reads_weight(schema):
-            return {**edge_columns(), "distance": ColumnType("int64")}
-        kind = ColumnType(schema.weight_kind or "int64")
-        return {**edge_columns(), str(schema.weight): kind, "distance": kind}
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        kind = schema.weight_kind if self.reads_weight(schema) else None
+        return {**edge_columns(kind), "distance": ColumnType(kind or "int64")}
 
     def run(self, run: Run) -> Table:
         source, target = (int(run.ids.find([each])[0]) for each in (self.source, self.target))
@@ -103,7 +101,7 @@ class ShortestPath(Algorithm):
             raise self._no_path()
         table = {"edge source": Values(came), "edge destination": Values(went)}
         if weight is not None:
-            table[str(run.schema.weight)] = Values(weight)
+            table["edge weight"] = Values(weight)
         return table | {"distance": Values(distance)}
 
     def _from_source(

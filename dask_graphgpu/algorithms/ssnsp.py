@@ -86,8 +86,8 @@ class SSNSP(Traversal):
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         return each_hops(run, sources, self.cutoff, targets)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        return {**super().columns(schema), "paths": ColumnType(self.dtype)}
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        return {**super().result_columns(schema), "paths": ColumnType(self.dtype)}
 
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray

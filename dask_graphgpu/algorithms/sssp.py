@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import require_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import SWEEP, ShortestPaths
 from dask_graphgpu.io.schema import EdgeSchema
@@ -33,7 +33,7 @@ PROGRAM = VertexProgram(
 
 
 @dataclass(frozen=True)
-class SSSP(ShortestPaths):
+class SSSP(ShortestPaths, Resumable):
     """Length of a shortest path from a source to every vertex.
 
     Parameters

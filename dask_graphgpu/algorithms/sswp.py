@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import require_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal
 from dask_graphgpu.io.schema import EdgeSchema
@@ -38,7 +38,7 @@ def program(without_bound: int | float) -> VertexProgram:
 
 
 @dataclass(frozen=True)
-class SSWP(Traversal):
+class SSWP(Traversal, Resumable):
     """Width of a widest path from a source to every vertex.
 
     A path is as wide as the least weight on it: the most that can be carried along it where weights

@@ -42,7 +42,7 @@ class StronglyConnectedComponents(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("strong_components",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:

@@ -60,7 +60,7 @@ class Traversal(Algorithm):
             value, valid = self.values(run, int(source), targets)
             yield value[None], valid[None]
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         several = {"source": ColumnType("vertex")} if isinstance(self.source, list) else {}
         value = ColumnType(self.dtype_of_values(schema), nullable=True)
         return {**several, "vertex": ColumnType("vertex"), self.value: value}
@@ -132,9 +132,9 @@ class ShortestPaths(Traversal):
     def engine_functions(self) -> tuple[str, ...]:
         return ("run", "predecessors") if self.predecessor else ("run",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         last = {"predecessor": ColumnType("vertex", nullable=True)} if self.predecessor else {}
-        return {**super().columns(schema), **last}
+        return {**super().result_columns(schema), **last}
 
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray

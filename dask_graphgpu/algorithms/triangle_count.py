@@ -40,7 +40,7 @@ class TriangleCount(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("triangles",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "triangles": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:

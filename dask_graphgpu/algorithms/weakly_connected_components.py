@@ -37,7 +37,7 @@ class WeaklyConnectedComponents(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("components",)
 
-    def columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:

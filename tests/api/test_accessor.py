@@ -1,6 +1,9 @@
 """`.graph` itself: its life, its methods, what it explains and reports; on other processes."""
 
+import dataclasses
 import gc
+import inspect
+import re
 import weakref
 
 import dask
@@ -13,6 +16,7 @@ from strategies import partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.algorithms import ALGORITHMS, Resumable
 
 
 def test_explain(folder):
@@ -85,17 +89,66 @@ def test_an_accessor_outlives_its_frame():
     assert len(accessor.bfs(0).compute()) == 6
 
 
-def test_methods_have_names_signatures_and_documentation():
-    import inspect
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_methods_show_all_that_they_take(name):
+    """To `inspect`, `help`, completion and the reference, of a class, a graph and a frame."""
+    kind = ALGORITHMS[name]
+    method, keeps = getattr(dg.Graph, name), issubclass(kind, Resumable)
+    shared = ["columns", *["checkpoint", "resume"] * keeps]
+    fields = sorted(dataclasses.fields(kind), key=lambda field: field.kw_only)
+    own = [each.name for each in fields if each.name not in shared]
+    assert method.__name__ == name
+    assert next(iter(inspect.signature(method).parameters)) == "self"
+    assert name in dir(EDGES.graph)
+    for bound in (getattr(EDGES.graph(), name), getattr(EDGES.graph, name)):
+        shown = inspect.signature(bound)
+        assert list(shown.parameters) == [*own, *shared]
+        needed = [p.name for p in shown.parameters.values() if p.default is p.empty]
+        for each in dataclasses.fields(kind):
+            assert (each.name in needed) == (each.default is dataclasses.MISSING)
+        assert shown.return_annotation == "DataFrame"
+        assert all(p.annotation is not p.empty for p in shown.parameters.values())
+        for parameter in shown.parameters:
+            assert re.search(
+                rf"^({parameter}|\w+, {parameter}) : |^{parameter}$", bound.__doc__, re.M
+            ), parameter
+        assert "\nReturns\n-------\n" in bound.__doc__
+    assert keeps == ("run" in engine_functions_of(kind))
 
-    accessor = EDGES.graph
-    for name in ("bfs", "sssp", "pagerank", "core_number", "k_core", "degree", "run"):
-        method = getattr(dg.Graph, name)
-        assert name in dir(accessor)
-        assert method.__name__ == name
-        assert "Returns" in method.__doc__
-    parameters = list(inspect.signature(dg.Graph.sssp).parameters)
-    assert parameters == ["source", "target", "cutoff", "predecessor"]
+
+def engine_functions_of(kind):
+    """What it asks of an engine, made without arguments."""
+    return object.__new__(kind).engine_functions()
+
+
+def test_the_accessor_shows_the_options_of_graphs():
+    shown = inspect.signature(EDGES.graph)
+    assert list(shown.parameters) == list(inspect.signature(dg.Graph).parameters)[1:]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: EDGES.graph(source="src", target="dst"),
+            r"did you mean destination=\?\); it is called",
+        ),
+        (
+            lambda: EDGES.graph("src", "dst"),
+            r"too many .*graph\(\*, source=<by name>, destination=",
+        ),
+        (lambda: EDGES.graph().pagerank(alpha=0.5), "did you mean damping="),
+        (lambda: EDGES.graph().pagerank(dampin=0.5), "did you mean damping="),
+        (lambda: EDGES.graph().pagerank(max_iter=5), "did you mean max_iterations="),
+        (
+            lambda: EDGES.graph().degree(what=5),
+            r"'what'; it is called as degree\(\*, columns=None\)",
+        ),
+    ],
+)
+def test_mistaken_arguments_get_the_call_and_a_guess(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
 
 
 # A cluster
