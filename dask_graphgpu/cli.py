@@ -22,6 +22,7 @@ from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.job import run
 from dask_graphgpu.partition.paged.folder import remove_all
 from dask_graphgpu.steps import IDS, GraphOptions, Step
+from dask_graphgpu.wording import guess, in_options
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
@@ -30,6 +31,7 @@ _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that sa
 _BUILD = "build"  # the step that saves a graph
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
+_LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 _COMMON_FIELDS = {"columns", "checkpoint", "resume"}  # of methods, whose options all commands have
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
@@ -61,6 +63,14 @@ def _interval(text: str) -> tuple[str, int | float]:
     raise click.BadParameter(
         f"{text!r}; give a number of supersteps, such as 100, or a time, such as 30s, 5min or 1h."
     )
+
+
+def _new_name(text: str) -> tuple[str, str]:
+    """A column of a method and the name that it is to have."""
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise click.BadParameter(f"{text!r}; give the column and its new name, such as rank=score.")
+    return old, new
 
 
 def _graph_options() -> list[click.Parameter]:
@@ -132,6 +142,13 @@ def _common_options() -> list[click.Parameter]:
     option = click.Option
     return [
         *_graph_options(),
+        option(
+            ["--name"],
+            type=_new_name,
+            multiple=True,
+            metavar="OLD=NEW",
+            help="Another name for a column that the method makes, such as rank=score.",
+        ),
         option(["--output"], metavar="DIR", help="Folder for the result, replaced as one step."),
         option(
             ["--top"],
@@ -208,6 +225,15 @@ def _algorithm_options(algorithm: type) -> list[click.Parameter]:
         elif float in kinds:
             more |= {"type": _number, "metavar": "NUMBER"}
         options.append(click.Option([name, field.name], **more))
+        if field.name == "sources":
+            options.append(
+                click.Option(
+                    ["--draw"],
+                    type=click.IntRange(min=1),
+                    metavar="N",
+                    help="Draw so many sources at random, instead of --sources.",
+                )
+            )
     return options
 
 
@@ -237,7 +263,17 @@ class _Graph(click.Group):
         with _usage_in_one_line(ctx.command_path):
             return super().invoke(ctx)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and name[:1] not in "-/":
+            names = self.list_commands(ctx)
+            raise click.UsageError(f"No such command {name!r}.{guess(name, names)}", ctx)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = cmd_name.replace("-", "_")
         if cmd_name not in ALGORITHMS:
             return super().get_command(ctx, cmd_name)
         algorithm = ALGORITHMS[cmd_name]
@@ -320,10 +356,12 @@ def _step_of_table(ctx: click.Context, table: dict[str, Any], number: int) -> St
     """Read the keys of a step as if they had been typed on the command line."""
     name, edges = table.pop("algorithm", None), table.pop("edges", None)
     names = sorted([*ALGORITHMS, _BUILD])
-    command = graph.get_command(ctx, name) if name in names else None
+    name = name.replace("-", "_") if isinstance(name, str) else name
+    command = graph.get_command(ctx, name) if isinstance(name, str) and name in names else None
     try:
         if command is None:
-            raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(names)}.")
+            meant = guess(name, names) if isinstance(name, str) else ""
+            raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(names)}.{meant}")
         if not isinstance(edges, str):
             raise click.UsageError(f"edges is {edges!r}; give a path.")
         options = {p.name: p for p in command.params if p.name not in _RUN_OPTIONS | {"edges"}}
@@ -331,9 +369,9 @@ def _step_of_table(ctx: click.Context, table: dict[str, Any], number: int) -> St
         for key, value in table.items():
             option = options.get(key.replace("-", "_"))
             if not isinstance(option, click.Option):
-                raise click.UsageError(
-                    f"{key!r} is no key of {name}; there are {', '.join(sorted(map(str, options)))}."
-                )
+                known = sorted(map(str, options))
+                meant = guess(key, known) or f" There are {', '.join(known)}."
+                raise click.UsageError(f"{key!r} is no key of {name}.{meant}")
             words += _words(option, key, value)
         context = command.make_context(name, [*words, "--", edges], parent=ctx)
         return _step(name, context.params)
@@ -348,6 +386,10 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
+    if option.name == "name" and isinstance(value, dict):
+        value = [f"{old}={new}" for old, new in value.items()]
+    if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
+        value = ",".join(value)
     values = value if option.multiple and isinstance(value, list) else [value]
     if option.is_flag or not all(isinstance(v, str | int | float) for v in values):
         raise click.UsageError(
@@ -362,6 +404,8 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
         raise click.UsageError("Nothing would come of it: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
+    if given.get("draw") is not None and given.get("sources"):
+        raise click.UsageError("--draw and --sources exclude each other.")
     checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
@@ -370,6 +414,11 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}
     common = {p.name for p in _common_options()}
+    arguments = {k: v for k, v in given.items() if k not in common and v is not None and v != ()}
+    if "draw" in arguments:
+        arguments["sources"] = arguments.pop("draw")
+    if given.get("name"):
+        arguments["columns"] = dict(given["name"])
     return Step(
         algorithm,
         GraphOptions(
@@ -379,7 +428,7 @@ def _step(algorithm: str, given: dict[str, Any]) -> Step:
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
         ),
-        {k: v for k, v in given.items() if k not in common and v is not None and v != ()},
+        arguments,
         output=given.get("output"),
         top=given.get("top"),
         report=given.get("report"),
@@ -405,14 +454,23 @@ def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
 def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
     try:
-        run(steps, progress=sys.stderr.isatty() if progress is None else progress)
+        shown = sys.stderr.isatty() if progress is None else progress
+        run(steps, progress=shown, done=_say)
     except KeyboardInterrupt:
         _leave()
     except Exception as error:
         if traceback:
             tracebacks.print_exc()
-        text = str(error) if isinstance(error, GraphError) else f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, GraphError):
+            text = in_options(str(error))
         raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
+
+
+def _say(line: str) -> None:
+    """Print a line on the standard error, which may be closed."""
+    with suppress(OSError, ValueError):
+        click.echo(line, err=True)
 
 
 def _leave() -> NoReturn:

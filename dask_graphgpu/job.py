@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from dask_graphgpu.errors import InvalidArgument, InvalidVertices
+from pyarrow.parquet import read_metadata
+
+from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import meta_of
+from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import local_files, read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
 from dask_graphgpu.loading import load
 from dask_graphgpu.preflight import check_paths
@@ -25,8 +31,12 @@ from dask_graphgpu.report import last_report
 from dask_graphgpu.steps import IDS, GraphOptions, Step, is_path
 from dask_graphgpu.store.saved import is_saved, read
 
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
-def run(steps: Sequence[Step], *, progress: bool = False) -> None:
+
+def run(
+    steps: Sequence[Step], *, progress: bool = False, done: Callable[[str], None] | None = None
+) -> None:
     """Check all steps, then run one after the other.
 
     Parameters
@@ -36,6 +46,8 @@ def run(steps: Sequence[Step], *, progress: bool = False) -> None:
         the output of an earlier one; what needs them is checked when it is there.
     progress
         Show a progress bar on the standard error.
+    done
+        Is told of every step that has written something, in a line.
 
     Raises
     ------
@@ -60,7 +72,10 @@ def run(steps: Sequence[Step], *, progress: bool = False) -> None:
                 graph = _Graph(graph.handle.persist(columns=sorted(kept)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
+            started = time.monotonic()
             _run_step(step, graph)
+            if step.output is not None and done is not None:
+                done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
@@ -103,13 +118,21 @@ def _graph(options: GraphOptions) -> _Graph:
                 raise InvalidArgument(
                     f"{option} names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
                 )
-    schema = find_columns(meta_of(edges), **named)
+    try:
+        schema = find_columns(meta_of(edges), **named)
+    except InvalidEdges as error:
+        if "neither columns" not in str(error):
+            raise
+        raise InvalidArgument(f"{options.edges}: {error}") from error
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
         named["vertices"] = read_parquet(options.vertices)
-    return _Graph(edges.graph(**named), schema)
+    try:
+        return _Graph(edges.graph(**named), schema)
+    except InvalidVertices as error:  # its columns, since nothing is read yet
+        raise InvalidArgument(f"vertices {options.vertices}: {error}") from error
 
 
 def _saved_graph(options: GraphOptions) -> _Graph:
@@ -152,15 +175,18 @@ def _edge_columns(step: Step) -> list[str]:
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
 
 
-def _result(step: Step, graph: _Graph) -> Any:
-    """The lazy result of a step's method."""
+def _result(step: Step, graph: _Graph) -> tuple[Any, dict[str, str]]:
+    """The lazy result of a step's method, and the names in it of the columns that the method makes."""
     arguments = {
         name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
     }
     if step.checkpoint is not None:
         arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
     try:
-        return getattr(graph.handle, step.algorithm)(**arguments)
+        result = getattr(graph.handle, step.algorithm)(**arguments)
+        made = ALGORITHMS[step.algorithm](**arguments)
+        columns = made.result_columns(graph.schema)
+        return result, own_names(columns, graph.schema, step.algorithm, made.columns)
     except InvalidVertices as error:
         for name, value in arguments.items():
             if isinstance(value, str) and f"no column {value!r}" in str(error):
@@ -174,9 +200,9 @@ def _result(step: Step, graph: _Graph) -> Any:
 def _check_step(step: Step, graph: _Graph) -> None:
     """Refuse what can be refused before any work is done."""
     if step.algorithm != "build":
-        result = _result(step, graph)
+        _, names = _result(step, graph)
         if step.top is not None:
-            _ranking(result.columns)
+            _ranking(names)
 
 
 def _run_step(step: Step, graph: _Graph) -> None:
@@ -184,17 +210,27 @@ def _run_step(step: Step, graph: _Graph) -> None:
         assert step.output is not None
         graph.handle.save(step.output, columns=_edge_columns(step))
         return
-    result = _result(step, graph)
+    result, names = _result(step, graph)
     if step.output is not None:
         result = read_parquet(str(write_parquet(result, step.output)))
     if step.top is not None:
-        _print(top(result, step.top).to_string(index=False) + "\n")
+        _print(top(result, step.top, names).to_string(index=False) + "\n")
     elif step.output is None:
         result.compute()
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
         write_text(step.report, last_report().to_csv(index=False))
+
+
+def _written(step: Step) -> str:
+    """What a step has written, and where."""
+    assert step.output is not None
+    if step.algorithm == "build":
+        plan = load(step.output).explain()
+        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
+    rows = sum(read_metadata(file).num_rows for file in local_files(step.output))
+    return f"{rows:,} rows in {step.output}"
 
 
 def _print(text: str) -> None:
@@ -209,9 +245,7 @@ def _print(text: str) -> None:
 
 def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
-    if name == "sources" and len(value) == 1 and value[0].isdecimal():
-        return int(value[0])  # how many to draw
-    if name in IDS:
+    if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
     return read_parquet(value) if is_path(value) else value
@@ -228,7 +262,10 @@ def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
         The text is no integer where ids are integers, or has too few or too many parts.
     """
     several = len(schema.ids) > 1
-    parts = next(csv.reader([text])) if several else [text]
+    try:
+        parts = next(csv.reader([text])) if several else [text]
+    except csv.Error as error:
+        raise InvalidArgument(f"{name} {text!r} is no line of CSV: {error}") from None
     if len(parts) != len(schema.ids):
         raise InvalidArgument(
             f"{name} {text!r} has {len(parts)} parts; an id has {len(schema.ids)}, for "
@@ -237,8 +274,10 @@ def vertex_id(text: str, schema: EdgeSchema, name: str = "source") -> Any:
     values = []
     for part, dtype in zip(parts, schema.ids, strict=True):
         try:
+            if is_integer(dtype) and not _INTEGER.fullmatch(part):
+                raise ValueError
             values.append(int(part) if is_integer(dtype) else part)
-        except ValueError:
+        except ValueError:  # also of a number with more digits than Python reads
             raise InvalidArgument(
                 f"{name} {text!r} is not an integer, and the vertex ids of these edges are ({dtype})"
             ) from None
@@ -268,10 +307,11 @@ _LARGEST_FIRST = {
 _GROUPS = ("component", "label", "community")
 
 
-def top(result: Any, n: int) -> Any:
+def top(result: Any, n: int, names: Mapping[str, str]) -> Any:
     """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
-    Of components, labels and the like, the ``n`` with the most vertices.
+    Of components, labels and the like, the ``n`` with the most vertices. ``names`` are those in the result of
+    the columns that the method makes.
 
     Returns
     -------
@@ -282,9 +322,9 @@ def top(result: Any, n: int) -> Any:
     InvalidArgument
         The result has no such column.
     """
-    columns = _ranking(result.columns)
-    if columns[0] in _LARGEST_FIRST:
-        first = result.nlargest if _LARGEST_FIRST[columns[0]] else result.nsmallest
+    columns, largest_first = _ranking(names)
+    if largest_first is not None:
+        first = result.nlargest if largest_first else result.nsmallest
         return _computed(first(n, columns[0]))
     sizes = _computed(result.groupby(columns).size()).rename("vertices").reset_index()
     return sizes.sort_values(
@@ -292,18 +332,17 @@ def top(result: Any, n: int) -> Any:
     ).head(n)
 
 
-def _ranking(columns: Iterable[str]) -> list[str]:
-    """The column that ranks rows, or those that say which group a row is in."""
-    given = list(columns)
-    for column in _LARGEST_FIRST:
-        if column in given:
-            return [column]
-    groups = [c for c in given if str(c).split("_")[0] in _GROUPS]
+def _ranking(names: Mapping[str, str]) -> tuple[list[str], bool | None]:
+    """The column that ranks rows, and whether the largest come first; or those that say which group a row is in."""
+    for column, largest_first in _LARGEST_FIRST.items():
+        if column in names:
+            return [names[column]], largest_first
+    groups = [shown for name, shown in names.items() if name.split("_")[0] in _GROUPS]
     if not groups:
         raise InvalidArgument(
-            f"top needs a result with one of {[*_LARGEST_FIRST, *_GROUPS]}; this one has {given}"
+            f"top needs a result with one of {[*_LARGEST_FIRST, *_GROUPS]}; this one has {[*names.values()]}"
         )
-    return groups
+    return groups, None
 
 
 def _computed(frame: Any) -> Any:

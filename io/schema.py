@@ -33,6 +33,13 @@ class Unset(Enum):
 UNSET = Unset.UNSET
 
 _PAIRS = (("src", "dst"), ("source", "destination"))
+_LIKELY = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dest"),
+    ("head", "tail"),
+    ("Source", "Target"),
+)
 
 _WEIGHT = "weight"
 
@@ -139,9 +146,13 @@ def find_columns(
             raise InvalidEdges("give both source= and destination=, or neither")
         pairs = [pair for pair in _PAIRS if set(pair) <= set(given)]
         if not pairs:
+            likely = next((pair for pair in _LIKELY if set(pair) <= set(given)), None)
+            how = "source=..., destination=..."
+            if likely is not None:
+                how = f"source={likely[0]!r}, destination={likely[1]!r}"
             raise InvalidEdges(
                 "the frame has neither columns 'src' and 'dst' nor 'source' and 'destination'; it "
-                f"has {given}; name them with .graph(source=..., destination=...){_of_index(meta)}"
+                f"has {given}; name them with .graph({how}){_of_index(meta)}"
             )
         source, destination = pairs[0]
     sources = as_names("source", source, InvalidEdges)

@@ -90,10 +90,13 @@ ALLOWED["steps"] = {"checkpoint"}
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
 ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
 ALLOWED["job"] |= {"preflight", "steps"}
+ALLOWED["job"] |= {"algorithms"}
+ALLOWED["wording"] = {"algorithms"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graph"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "partition", "steps"}
+ALLOWED["cli"] |= {"wording"}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.

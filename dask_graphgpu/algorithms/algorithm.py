@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ import numpy as np
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_id, as_ids, check_real, check_whole
 from dask_graphgpu.checkpoint import Checkpoint
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, NotConverged
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -123,6 +124,18 @@ def as_plain_ids(algorithm: Algorithm, *names: str, several: bool = True) -> Non
     for name in names:
         plain = (as_ids if several else as_id)(name, getattr(algorithm, name))
         object.__setattr__(algorithm, name, plain)
+
+
+@contextmanager
+def telling_limits() -> Iterator[None]:
+    """Have a program that does not converge say which arguments of the method decide about that."""
+    try:
+        yield
+    except NotConverged as error:
+        what, _, _ = str(error).partition(": allow")
+        raise NotConverged(
+            f"{what}: allow more by max_iterations=, or a larger tolerance="
+        ) from None
 
 
 def check_iterations(tolerance: Any, max_iterations: Any) -> None:

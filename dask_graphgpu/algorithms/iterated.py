@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Resumable, check_iterations
+from dask_graphgpu.algorithms.algorithm import Resumable, check_iterations, telling_limits
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Max, VertexProgram
@@ -43,13 +43,14 @@ class Iterated(Resumable):
         **constants: float,
     ) -> np.ndarray:
         """The field ``x`` in the end; ``columns`` are those that the program reads from vertices."""
-        state = run.engine.run(
-            program,
-            view.with_columns(columns),
-            constants={**constants, "tolerance": float(self.tolerance)},
-            max_supersteps=int(self.max_iterations),
-            exact_supersteps=self.tolerance == 0,
-            **run.noting,
-        )
+        with telling_limits():
+            state = run.engine.run(
+                program,
+                view.with_columns(columns),
+                constants={**constants, "tolerance": float(self.tolerance)},
+                max_supersteps=int(self.max_iterations),
+                exact_supersteps=self.tolerance == 0,
+                **run.noting,
+            )
         values: np.ndarray = state["x"]
         return values

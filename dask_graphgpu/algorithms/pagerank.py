@@ -31,6 +31,7 @@ from dask_graphgpu.algorithms.algorithm import (
     check_iterations,
     refuse_extreme_weights,
     require_weight,
+    telling_limits,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
@@ -222,7 +223,8 @@ class PageRank(Resumable):
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "vertex", self.dtype)
-        rank = self._power(run) if self.method == "power" else self._delta(run)
+        with telling_limits():
+            rank = self._power(run) if self.method == "power" else self._delta(run)
         if run.view.is_weighted and not np.isfinite(run.total(rank)):
             raise InvalidEdges(
                 f"the weights at some vertex are too little to be told apart in {self.dtype}: multiply "

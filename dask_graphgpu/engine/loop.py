@@ -120,5 +120,5 @@ def not_converged(supersteps: int, active: int, aggregates: Mapping[str, Any]) -
     return NotConverged(
         f"after {supersteps} supersteps {active} vertices are still active"
         + (f" ({last})" if last else "")
-        + ": allow more supersteps, or loosen the condition to stop."
+        + ": allow more supersteps by max_supersteps=, or loosen the condition to stop."
     )

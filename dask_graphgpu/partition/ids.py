@@ -179,7 +179,13 @@ class VertexIds:
                 if isinstance(part, np.generic):
                     part = part.item()
                 wanted = pa.scalar(part, column.type).as_py()
-            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+            except (
+                pa.ArrowInvalid,
+                pa.ArrowTypeError,
+                pa.ArrowNotImplementedError,
+                OverflowError,
+                UnicodeError,
+            ):
                 return None
             if wanted is None:
                 return None

@@ -38,7 +38,7 @@ CALLS = {
     "delta": ("pagerank --method delta", {"method": "delta"}),
     "path": ("shortest_path --source 0 --target 4 --no-weighted", {"source": 0, "target": 4, "weighted": False}),
     "betweenness": (
-        "betweenness_centrality --sources 3 --weighted --seed 7",
+        "betweenness_centrality --draw 3 --weighted --seed 7",
         {"sources": 3, "weighted": True, "seed": 7},
     ),
     "edge betweenness": (
@@ -80,9 +80,9 @@ MORE = {
     "pairs": ("jaccard --pairs ./edges.parquet", {"pairs": EDGES}),
     "hits": ("hits --tolerance 0 --max-iterations 5", {"tolerance": 0, "max_iterations": 5}),
     "louvain": ("louvain --resolution 0.5 --seed 3", {"resolution": 0.5, "seed": 3}),
-    "leiden": ("leiden --iterations 1 --no-weighted", {"iterations": 1, "weighted": False}),
+    "leiden": ("leiden --max-iterations 1 --no-weighted", {"max_iterations": 1, "weighted": False}),
     "ego": ("ego --center 1 --radius 2", {"center": 1, "radius": 2}),
-    "labels": ("label_propagation --iterations 2", {"iterations": 2}),
+    "labels": ("label_propagation --max-iterations 2", {"max_iterations": 2}),
 }
 
 
