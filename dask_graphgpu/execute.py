@@ -15,6 +15,7 @@ from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Keeping, call_of
@@ -33,6 +34,7 @@ from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -78,6 +80,8 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
             name: called(list, chunks).compute() if isinstance(chunks, Parts) else chunks
             for name, chunks in frames.items()
         }
+        if isinstance(partition, EmptyPartition):
+            return _of_no_vertex(algorithm, columns, schema, frames)
         table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
@@ -193,17 +197,32 @@ def _execute_in_parts(
     columns: dict[str, ColumnType],
     of: int,
     algorithm: Algorithm,
-    partition: Partition,
+    partition: Partition | EmptyPartition,
     schema: EdgeSchema,
-    *arguments: Any,
+    needs: Needs,
+    engine: str,
+    frames: dict[str, Any],
+    keeping: Keeping | None,
 ) -> list[Any] | Handed:
     """Run an algorithm; ``of`` frames, with as many rows of the result each."""
-    table, ids = execute(algorithm, partition, schema, *arguments)
+    if isinstance(partition, EmptyPartition):
+        return hand_in([_of_no_vertex(algorithm, columns, schema, frames)] * of)
+    table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
     total = len(next(iter(table.values())).data)
     bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
     made = _results(schema)
     cuts = (slice(*each) for each in pairwise(bounds))
     return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])
+
+
+def _of_no_vertex(
+    algorithm: Algorithm, columns: dict[str, ColumnType], schema: EdgeSchema, frames: dict[str, Any]
+) -> Any:
+    """The result of a graph without a vertex; its run has nothing to report."""
+    rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
+    check_names_no_vertex(algorithm, rows)
+    Report(_name(algorithm)).publish()
+    return _results(schema).empty_frame(columns, schema)
 
 
 def _results(schema: EdgeSchema) -> Any:

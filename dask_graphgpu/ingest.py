@@ -21,6 +21,7 @@ from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
+from dask_graphgpu.partition.empty import built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
@@ -112,17 +113,15 @@ def ingest(
         whole = edges if found is None else tuple(edges.columns)
         token = edges._name if is_dask_collection(edges) else None
         given = found, whole, schema, carried, vertex_chunks, layout, limits, token
-        return called(_to_pages, *given) if lazy else _to_pages(*given)
+        return called(built, _to_pages, *given) if lazy else built(_to_pages, *given)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
-        columns = tuple(edges.columns)
-        return called(
-            _from_parquet, found, columns, schema, carried, vertex_chunks, layout, edges._name
-        )
+        given = found, tuple(edges.columns), schema, carried, vertex_chunks, layout, edges._name
+        return called(built, _from_parquet, *given)
     kind = _Kind.of(schema.on_device)
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
-    build_of = partial(called, kind.build) if lazy else kind.build
-    return build_of(chunks, vertex_chunks, layout)
+    build_of = partial(called, built) if lazy else built
+    return build_of(kind.build, chunks, vertex_chunks, layout)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.arguments import as_id, as_ids, check_real, check_whole
+from dask_graphgpu.arguments import as_id, as_ids, check_real, check_whole, is_whole, said
 from dask_graphgpu.checkpoint import Checkpoint
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, NotConverged
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, NotConverged, UnknownVertex
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -124,6 +124,24 @@ def as_plain_ids(algorithm: Algorithm, *names: str, several: bool = True) -> Non
     for name in names:
         plain = (as_ids if several else as_id)(name, getattr(algorithm, name))
         object.__setattr__(algorithm, name, plain)
+
+
+def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None:
+    """Raise where an argument, or a frame of so many ``rows``, names a vertex of a graph that has none."""
+    for name in ("source", "target", "sources", "center"):
+        value = getattr(algorithm, name, None)
+        if name == "sources" and is_whole(value):
+            raise InvalidArgument(f"sources={value}; the graph has 0 vertices")
+        if value is not None:
+            first = value[0] if isinstance(value, list) else value
+            raise UnknownVertex(
+                f"{said(first)} is no vertex of this graph: the edge frame is empty"
+            )
+    for name, number in rows.items():
+        if number:
+            raise UnknownVertex(
+                f"{name}: {number} of its ids are not vertices of this graph: the edge frame is empty"
+            )
 
 
 @contextmanager

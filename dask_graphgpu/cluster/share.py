@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.empty import EmptyPartition
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.partition import RankPartition
@@ -28,13 +29,14 @@ class Share:
     """
 
     relay: Relay
-    partition: RankPartition
+    partition: RankPartition | EmptyPartition
     whole: bool = True
 
     @contextmanager
     def over(self, ranks: Ranks) -> Iterator[RankPartition]:
         """The partition with its collectives over these ranks. Collective."""
         with self.relay.to(ranks):
+            assert not isinstance(self.partition, EmptyPartition)  # which nobody runs on
             if not self.relay.min(int(self.whole)):
                 self.partition = self.partition.anew()
             self.whole = False

@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.checkpoint import Keeping, call_of
 from dask_graphgpu.cluster.relay import Relay
@@ -25,14 +26,19 @@ from dask_graphgpu.errors import InvalidCheckpoint
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.ingest import Needs, read_parquet_edges
 from dask_graphgpu.io import parquet
+from dask_graphgpu.io.lazy_frames import EmptyResult
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.spread import spread
+from dask_graphgpu.io.spread import first_of_each, spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
+
+if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.partition import RankPartition
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +97,9 @@ def build_share(
     given = chunks, vertices, recipe.layout, recipe.partitioner
     with relay.to(ranks):
         if not recipe.schema.on_device:
-            return Share(relay, build(relay, *given))
+            return Share(relay, built(build, relay, *given))
         with _on_device("gpu", device), linked(relay) as link:
-            return Share(relay, build(relay, *given, link=link))
+            return Share(relay, built(build, relay, *given, link=link))
 
 
 @contextmanager
@@ -138,6 +144,8 @@ def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piec
 def size_of(share: Share) -> BuiltGraph:
     """What this rank says of the graph, with its own share only."""
     partition, rank = share.partition, share.relay.rank
+    if isinstance(partition, EmptyPartition):
+        return BuiltGraph(0, 0, partition.order, (RankShare(0, 0, 0, 0),))
     shares = partition.shares
     size = RankShare(
         int(shares.vertices[rank]),
@@ -231,6 +239,8 @@ def run_share(
     report = Report(job.name, watch=watch, rank=ranks.rank, ranks=ranks.size)
     began = time.perf_counter()
     algorithm, needs = job.algorithm, job.needs
+    if isinstance(share.partition, EmptyPartition):
+        return _of_no_vertex(ranks, job, frames), report
     with share.over(ranks) as partition:
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
@@ -258,9 +268,20 @@ def run_share(
             # It is what was there before the call, which the call replaces.
             run, table = ran(replace(job.keeping, resume=False))
         with _on_device(job.engine, home):
-            made = _frames(share, run, table, job, home)
+            made = _frames(share.relay, partition, run, table, job, home)
         report.split = _split(share.relay, began, partition.border.seconds - packaged)
     return made, report
+
+
+def _of_no_vertex(
+    ranks: Ranks, job: Job, frames: dict[str, list[VertexChunk]]
+) -> dict[int, pd.DataFrame]:
+    """The partitions that this rank makes of the result of a graph without a vertex. Collective."""
+    rows = {name: int(ranks.sum(sum(map(len, chunks)))) for name, chunks in frames.items()}
+    check_names_no_vertex(job.algorithm, rows)
+    empty = EmptyResult(job.columns, job.schema).frame()
+    first = first_of_each(job.npartitions, ranks.size)
+    return {i: empty.copy() for i in range(first[ranks.rank], first[ranks.rank + 1])}
 
 
 def _stays(job: Job, home: int | None) -> bool:
@@ -269,23 +290,23 @@ def _stays(job: Job, home: int | None) -> bool:
 
 
 def _frames(
-    share: Share, run: Run, table: Table, job: Job, home: int | None
+    relay: Relay, partition: RankPartition, run: Run, table: Table, job: Job, home: int | None
 ) -> dict[int, pd.DataFrame]:
     """The partitions of the result that this rank makes. Collective."""
-    ids, of, places = share.partition.ids, job.npartitions, run.places
+    ids, of, places = partition.ids, job.npartitions, run.places
     if places is not None:
         where = places.place, places.total, places.tie
-        return spread(share.relay, table, job.columns, *where, of, ids, job.schema)
+        return spread(relay, table, job.columns, *where, of, ids, job.schema)
     link = None
     if _stays(job, home):
         from dask_graphgpu.engine.device_ranks.view import border_of
 
         link = border_of(run.view).link
     key = VertexRows, of, link
-    if not share.relay.min(int(key in share.partition.made)):
-        rows = VertexRows(share.relay, ids, of, job.schema, link)
-        share.partition.made = {key: rows}
-    found: dict[int, pd.DataFrame] = share.partition.made[key].frames(table, job.columns)
+    if not relay.min(int(key in partition.made)):
+        rows = VertexRows(relay, ids, of, job.schema, link)
+        partition.made = {key: rows}
+    found: dict[int, pd.DataFrame] = partition.made[key].frames(table, job.columns)
     return found
 
 

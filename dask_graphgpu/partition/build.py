@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from dask_graphgpu import config
 from dask_graphgpu.arguments import is_whole, refuse
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
+from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
@@ -27,7 +28,6 @@ from dask_graphgpu.partition.undirected import undirected
 # many times the edge ends; beyond, through a hash of the distinct ones.
 _SPARSE = 8
 SAMPLE = 1 << 16  # edges looked at to judge an order
-NO_VERTEX = "the edge frame is empty: a graph needs an edge, or a vertices= frame"
 
 
 def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
@@ -47,7 +47,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     chunks.clear()
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
-        raise InvalidEdges(NO_VERTEX)
+        raise NoVertices
     edges, vertices = _same_types(_same_columns(edges), vertices)
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])

@@ -10,6 +10,7 @@ from dask.base import is_dask_collection
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
@@ -224,7 +225,11 @@ def _num_rows(frame: Any) -> int | None:
 
 
 def exact_plan(
-    partition: Partition, schema: EdgeSchema, layout: Layout, engine: str, word: Word | None = None
+    partition: Partition | EmptyPartition,
+    schema: EdgeSchema,
+    layout: Layout,
+    engine: str,
+    word: Word | None = None,
 ) -> Plan:
     """The plan of a graph that is built; ``word`` says what an edge takes as one word, if it can be one."""
     plan = _plan(
@@ -237,6 +242,8 @@ def exact_plan(
         partition.nbytes,
         exact=True,
     )
+    if isinstance(partition, EmptyPartition):
+        return plan
     given = partition.given
     arrays = (given.neighbours, *given.columns.values())
     size = sum(array.dtype.itemsize for array in arrays)

@@ -17,6 +17,7 @@ from dask_graphgpu.io.replace import NotOnDisk, replacing
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.empty import EmptyPartition, NoVertices
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.partition import Key, Partition
@@ -69,7 +70,7 @@ def _others_in(path: Path) -> list[str]:
 
 
 def write(
-    partition: Partition,
+    partition: Partition | EmptyPartition,
     folder: Path,
     schema: EdgeSchema,
     npartitions: int,
@@ -86,8 +87,12 @@ def write(
     ------
     OutputError
         No space, no permission, or ``folder`` holds something else; what was there is untouched.
+    InvalidEdges
+        There is nothing to save.
     """
     check_destination(folder)
+    if isinstance(partition, EmptyPartition):
+        raise NoVertices
     partition.use_vertices()
     files = _Files()
     given = files.adjacency("given", partition.use_given())

@@ -144,13 +144,6 @@ def test_bad_weights_do_not_matter_where_weights_are_not_read():
         frame.graph.pagerank()
 
 
-def test_an_empty_frame():
-    for given in (GOOD.iloc[:0], partitioned(GOOD.iloc[:0], 3)):
-        for call in ("degree", "core_number", "weakly_connected_components", "pagerank"):
-            with pytest.raises(errors.InvalidEdges, match="edge frame is empty"):
-                dask.compute(getattr(given.graph, call)())
-
-
 def test_vertices_without_any_edge_are_a_graph():
     graph = partitioned(GOOD.iloc[:0], 2).graph(vertices=pd.DataFrame({"vertex": [3, 4]}))
     assert graph.bfs(3).compute()["distance"].tolist() == [0, pd.NA]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
@@ -17,6 +16,7 @@ from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.device.undirected import undirected
+from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
@@ -92,7 +92,7 @@ def build(
     chunks.clear()
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
-        raise InvalidEdges("the edge frame is empty: a graph needs an edge, or a vertices= frame")
+        raise NoVertices
     ends = [end for chunk in edges for end in (chunk.source, chunk.destination)]
     given = [*ends, *(chunk.vertex for chunk in vertices)]
     numbering = number(given, len(ends), dense_dtype)

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
-from dask_graphgpu.partition.build import NO_VERTEX, dense_dtype, vertex_columns
+from dask_graphgpu.partition.build import dense_dtype, vertex_columns
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, mirror_sum
+from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.folder import SpillFolder
@@ -162,7 +163,7 @@ class _Known:
 
     def finish(self) -> list[pa.Array]:
         if not self._tables:
-            raise InvalidEdges(NO_VERTEX)
+            raise NoVertices
         self._unite()
         assert self._tables[0].table is not None
         return list(self._tables[0].table)

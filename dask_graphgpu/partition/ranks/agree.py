@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.partition.build import NO_VERTEX
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import Names, common_type
 
 
@@ -63,7 +62,7 @@ def agree(ranks: Ranks, edges: Sequence[EdgeChunk], vertices: Sequence[VertexChu
     num_rows = sum(each["rows"] for each in given)
     num_vertex_rows = sum(each["vertex_rows"] for each in given)
     if num_rows + num_vertex_rows == 0:
-        raise InvalidEdges(NO_VERTEX)
+        raise NoVertices
     kinds = [*chain(*(each["types"] for each in given))]
     kinds += chain(*(each["vertex_types"] for each in given))
     types = tuple(
