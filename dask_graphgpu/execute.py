@@ -88,6 +88,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
     token = tokenize(graph.token, *arguments[1:])  # which give the columns
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
+    watch.expect(key)
     hurry_client()
     empty, reads = EmptyResult(columns, schema), _read(graph, given, keeping)
     return frame_of(empty, of, key, _execute_in_parts, arguments, take, reads)
@@ -146,6 +147,7 @@ def execute(
         if run.keeper is not None:
             run.keeper.end()
     report.bare().publish()
+    watch.tell_own_report(report)
     if partition.paged and engines.times_compiled() > compiled:
         del run, view  # frames of this run are kept, and by them its pages on disk
         gc.collect()
@@ -221,7 +223,9 @@ def _of_no_vertex(
     """The result of a graph without a vertex; its run has nothing to report."""
     rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
     check_names_no_vertex(algorithm, rows)
-    Report(_name(algorithm)).publish()
+    report = Report(_name(algorithm))
+    report.publish()
+    watch.tell_own_report(report)
     return _results(schema).empty_frame(columns, schema)
 
 

@@ -20,7 +20,7 @@ watchers: list[Callable[[Report, Advance], None]] = []
 _numbers = count()
 
 _last: tuple[float, Report] | None = None  # when it was published
-_elsewhere: list[Callable[[], tuple[float, Report] | None]] = []
+_elsewhere: list[Callable[[float], tuple[float, Report] | None]] = []
 _lock = threading.Lock()
 
 
@@ -154,8 +154,11 @@ class Report:
             _last = time.time(), self
 
 
-def elsewhere(latest: Callable[[], tuple[float, Report] | None]) -> None:
-    """Have `last_report` ask a function for runs in other processes: when the last ended, its report."""
+def elsewhere(latest: Callable[[float], tuple[float, Report] | None]) -> None:
+    """Have `last_report` ask a function for runs in other processes: when the last ended, its report.
+
+    It is told when the last one in this process ended, and raises GraphError where it cannot know of a later one.
+    """
     _elsewhere.append(latest)
 
 
@@ -176,22 +179,21 @@ def last_report() -> pd.DataFrame:
     Raises
     ------
     GraphError
-        No graph method has finished in this process: a lazy result that was not computed yet, or
-        one that was computed on one rank by a worker in another process.
+        No graph method has finished: a lazy result was not computed yet. Or one was asked of a cluster since, whose
+        client is closed or asynchronous.
 
     Notes
     -----
-    Of a run on several ranks it is the report of rank 0; ``attrs["ranks"]`` is how many there were.
+    What Dask's scheduler "processes" computes has no report here. Of a run on several ranks it is
+    the report of rank 0; ``attrs["ranks"]`` is how many there were.
     ``attrs["split"]`` has a dict for each of them, of seconds: ``work``, ``package`` (messages made,
     and what came combined), ``exchange`` (sending and receiving), ``synchronization`` (waiting for
     others), and ``seconds``, which is their sum: all that the rank took.
     """
     with _lock:
         found = [] if _last is None else [_last]
-    found += [made for latest in _elsewhere if (made := latest()) is not None]
+    since = found[0][0] if found else 0.0
+    found += [made for latest in _elsewhere if (made := latest(since)) is not None]
     if not found:
-        raise GraphError(
-            "no graph method has finished in this process yet: compute a result first "
-            "(a run on one rank, by a worker in another process, keeps its report there)"
-        )
+        raise GraphError("no graph method has finished yet: compute a result first")
     return max(found, key=lambda each: each[0])[1].to_frame()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from distributed import Reschedule, Worker
 from dask_graphgpu import report as reports
 from dask_graphgpu.cluster.calls import this_task, this_worker
 from dask_graphgpu.cluster.haste import send_with_next
+from dask_graphgpu.errors import GraphError
 from dask_graphgpu.report import Advance, Report, Split
 
 TOPIC = "dask_graphgpu"
@@ -20,8 +22,13 @@ _REPORTS = "dask_graphgpu-reports"
 _PROGRESS = "dask_graphgpu-progress"  # the same events, so that a user's handler stays the user's
 _EVERY = 0.1  # seconds between two events
 
-_mine: dict[str, None] = {}  # tasks of runs that this process has asked for, the last ones last
+_mine: dict[
+    str, float | None
+] = {}  # tasks of runs that this process has asked for, the last ones last
 _MOST = 1000
+
+# Of a report, beside its advances and the ranks' times.
+_ABOUT = ("algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides")
 
 
 class Telling:
@@ -103,34 +110,64 @@ def tell_report(worker: Worker, run: str, report: Report) -> None:
     before, and have that one wait.
     """
     rows = [[_plain(value) for value in asdict(advance).values()] for advance in report.advances]
-    about = {"algorithm": report.algorithm, "ranks": report.ranks}
+    about = {name: _plain(getattr(report, name)) for name in _ABOUT}
     split = [list(asdict(each).values()) for each in report.split]
     event = {"run": run, "about": about, "split": split, "advances": rows}
     message = {"op": "log-event", "topic": _REPORTS, "msg": event}
     worker.loop.add_callback(send_with_next, worker.batched_stream, message)
 
 
+def tell_own_report(report: Report) -> None:
+    """As `tell_report`, of the run that is the task that calls; nothing outside of a cluster's tasks."""
+    worker = this_worker()
+    if worker is not None:
+        tell_report(worker, this_task(worker), report)
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
     return value.item() if hasattr(value, "item") else value
 
 
 def expect(run: str) -> None:
-    """Remember that this process has asked for a run."""
+    """Remember that this process has asked for a run, and when, if a cluster may run it."""
     _mine.pop(run, None)
     _mine[run] = None
+    with suppress(ValueError):  # there is no client
+        distributed.Client.current()
+        _mine[run] = time.time()
     while len(_mine) > _MOST:
         del _mine[next(iter(_mine))]
 
 
-def _latest() -> tuple[float, Report] | None:
-    """When the run on a cluster that this process has asked for ended last, and its report."""
-    if not _mine:
-        return None
+def _client() -> distributed.Client | None:
+    """The active client."""
     try:
         client = distributed.get_client()
     except ValueError:
         return None
-    if client.status != "running" or client.asynchronous:
+    return client if client.status == "running" else None
+
+
+def _latest(since: float) -> tuple[float, Report] | None:
+    """When the run on a cluster that this process has asked for ended last, and its report.
+
+    Raises
+    ------
+    GraphError
+        One was asked for after ``since``, and nobody can say now whether it has run.
+    """
+    if not _mine:
+        return None
+    client = _client()
+    if client is None or client.asynchronous:
+        if any(asked is not None and asked > since for asked in _mine.values()):
+            raise GraphError(
+                "a result was asked of a cluster since, and its client "
+                + ("is closed" if client is None else "is asynchronous")
+                + ": whether that has run, and its report, only a client that is neither can tell"
+            )
         return None
     for when, event in reversed(client.get_events(_REPORTS)):
         if event["run"] in _mine:

@@ -3,8 +3,12 @@
 import dataclasses
 import gc
 import inspect
+import os
 import re
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import dask
 import dask.dataframe as dd
@@ -17,6 +21,8 @@ from strategies import partitioned
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms import ALGORITHMS, Resumable
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def test_explain(folder):
@@ -180,6 +186,40 @@ def test_on_workers_in_other_processes(client, tmp_path):
     assert kept.explain().vertices == 6
     with pytest.raises(errors.UnknownVertex, match="77 is not a vertex"):
         graph.bfs(77).compute()
+
+
+@of_one_rank  # in a worker
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_last_report_is_of_the_run_on_the_cluster(client):
+    EDGES.graph().core_number()
+    for edges in (partitioned(EDGES, 3), partitioned(EDGES, 3).iloc[:, :2]):
+        found = edges.graph().bfs(0).compute()
+        assert len(found) == 6
+        report = dg.last_report()
+        assert report.attrs["algorithm"] == "bfs"
+        assert report["edges"].sum() > 0
+    EDGES.graph().core_number()
+    assert dg.last_report().attrs["algorithm"] == "core_number"
+    partitioned(EDGES.iloc[:0], 3).graph().degree().compute()
+    assert dg.last_report().attrs["algorithm"] == "degree"
+    code = (
+        "import dask_graphgpu as dg, pandas as pd, dask.dataframe as dd, distributed\n"
+        "edges = pd.DataFrame({'src': [0], 'dst': [1]})\n"
+        "edges.graph.core_number()\n"
+        f"with distributed.Client({client.scheduler.address!r}):\n"
+        "    dd.from_pandas(edges, npartitions=2).graph.bfs(0).compute()\n"
+        "    assert dg.last_report().attrs['algorithm'] == 'bfs'\n"
+        "try:\n"
+        "    dg.last_report()\n"
+        "except dg.errors.GraphError as error:\n"
+        "    assert 'its client is closed' in str(error), error\n"
+        "else:\n"
+        "    raise AssertionError('it is the report of another run')\n"
+        "edges.graph.degree()\n"
+        "assert dg.last_report().attrs['algorithm'] == 'degree'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100, env=ENVIRONMENT)
 
 
 @of_one_rank  # on two workers
