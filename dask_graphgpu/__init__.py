@@ -31,3 +31,8 @@ __all__ = [
 ]
 
 register()
+
+
+def __dir__() -> list[str]:
+    """What is public, for completion and `help`."""
+    return list(__all__)

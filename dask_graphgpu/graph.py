@@ -64,6 +64,7 @@ from dask_graphgpu.io.schema import (
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
+from dask_graphgpu.store.markup import table
 from dask_graphgpu.store.plan import Plan
 from dask_graphgpu.tiers import tiers_of
 
@@ -347,8 +348,22 @@ class Graph:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
 
     def __repr__(self) -> str:
-        directed = "directed" if self._input.layout.directed else "undirected"
-        return f"<Graph: {self._input.schema.describe()}, {directed}>"
+        return f"<Graph: {', '.join(value for _, value in self._lines())}>"
+
+    def _repr_html_(self) -> str:
+        return table(self._lines())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """What is known of it without doing any work."""
+        made = self._input
+        directed = "directed" if made.layout.directed else "undirected"
+        size = [("size", made.size)] * bool(made.size)
+        return [
+            ("columns", made.schema.describe()),
+            ("edges", directed),
+            *size,
+            ("state", made.state),
+        ]
 
 
 def _as_root(root: Any, layout: str) -> Any:

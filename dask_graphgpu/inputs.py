@@ -48,6 +48,14 @@ class Input(Protocol):
         """Whether anything of it is Dask's."""
 
     @property
+    def state(self) -> str:
+        """Where the graph is, in a word or two."""
+
+    @property
+    def size(self) -> str:
+        """How large it is, as far as that is known; "" where only work would tell."""
+
+    @property
     def npartitions(self) -> int:
         """Partitions of a result."""
 
@@ -101,6 +109,11 @@ class Frames:
     partitioner: str | Callable[..., Any] = "balanced"
 
     token = ""
+    state = "not built"
+
+    @property
+    def size(self) -> str:
+        return "" if is_dask_collection(self.edges) else f"{len(self.edges):,} rows"
 
     @property
     def lazy(self) -> bool:
@@ -210,6 +223,7 @@ class _Kept:
     layout: Layout
     reads: tuple[str, ...] = field(default=(), kw_only=True)
     token: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
+    state: str = field(default="persisted", kw_only=True)
 
     @cached_property
     def lazy(self) -> bool:
@@ -232,6 +246,11 @@ class Built(_Kept):
     """On one rank: a partition of this process or a worker, in memory, mapped, or in pages on disk."""
 
     beyond: Limits | None = None
+
+    @property
+    def size(self) -> str:
+        held = self.held
+        return "" if self.lazy else f"{held.num_rows:,} rows, {held.num_vertices:,} vertices"
 
     def limits(self, needs: Needs) -> Limits | None:
         return self.beyond
@@ -263,6 +282,12 @@ class BuiltOnRanks(_Kept):
     """Shares on the ranks: of workers, or in this process."""
 
     spread: Spread
+
+    @property
+    def size(self) -> str:
+        if self.lazy:
+            return ""
+        return f"{self.held.built.rows:,} rows, {self.held.built.vertices:,} vertices"
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         if engine == "interpreted":

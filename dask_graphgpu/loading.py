@@ -81,5 +81,6 @@ def load(
     needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions
     about = needs, number, found.source, found.schema, found.layout
-    made = Built(opened[0], *about, reads=(str(found.path),))
+    where = str(found.path)
+    made = Built(opened[0], *about, reads=(where,), state=f"saved in {where}")
     return Graph._of(made, engine)

@@ -14,6 +14,7 @@ from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.store.markup import table
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
@@ -155,10 +156,18 @@ class Plan:
     on_gpu: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
+        return "\n".join(f"{name:12}{value}" for name, value in self.lines())
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """What the text says, in order: of what, and what."""
         bound = "" if self.exact else "<= "
+        rows = f"{self.rows:,}" if self.rows is not None else "unknown until persist(): all"
+        vertices = (
+            f"{bound}{self.vertices:,}" if self.vertices is not None else "unknown until persist()"
+        )
         lines = [
-            ("edges", f"{_count(self.rows)} rows of {self.columns}"),
-            ("vertices", bound + _count(self.vertices) if self.vertices is not None else "unknown"),
+            ("edges", f"{rows} rows of {self.columns}"),
+            ("vertices", vertices),
             ("directed", "yes" if self.directed else "no, every edge leads both ways"),
             ("duplicates", self.duplicates),
             ("order", self.order),
@@ -174,18 +183,21 @@ class Plan:
             lines.insert(-1, ("disk", f"{about}{self.disk_bytes:,} bytes in pages in {where}"))
         lines += self.on_gpu
         lines += [(f"rank {i}", str(share)) for i, share in enumerate(self.shares)]
-        return "\n".join(f"{name:12}{value}" for name, value in lines)
+        return tuple(lines)
 
     def _memory(self) -> str:
         return "GPU memory" if self.on_device else "host memory"
 
     def _place(self) -> str:
         if self.bytes is None:
-            return "not built"
+            return "nothing yet: the graph is built when a method runs, or by persist()"
         return f"{self.bytes:,} bytes" + ("" if self.path is None else f", mapped from {self.path}")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        return table(self.lines())
 
 
 _RULES = {

@@ -188,6 +188,34 @@ def test_on_workers_in_other_processes(client, tmp_path):
         graph.bfs(77).compute()
 
 
+def test_a_graph_says_how_large_and_where_it_is(tmp_path):
+    lazy = partitioned(EDGES, 2).graph(directed=False)
+    assert repr(EDGES.graph()) == "<Graph: src -> dst, weight weight, directed, 5 rows, not built>"
+    assert repr(lazy) == "<Graph: src -> dst, weight weight, undirected, not built>"
+    assert repr(lazy.persist()).endswith("undirected, persisted>")
+    for ranks in (1, 2):
+        kept = EDGES.graph().persist(ranks=ranks)
+        assert repr(kept).endswith("directed, 5 rows, 6 vertices, persisted>")
+    lazy.save(tmp_path / "saved")
+    assert repr(dg.load(tmp_path / "saved")).endswith(f"undirected, saved in {tmp_path / 'saved'}>")
+    assert "built by" not in str(lazy.persist().explain())
+    assert "the graph is built when a method runs" in str(lazy.explain())
+
+
+def test_notebooks_show_tables():
+    graph = EDGES.rename(columns={"src": "<b>"}).graph(source="<b>", destination="dst")
+    for shown in (graph, graph.explain()):
+        html = shown._repr_html_()
+        assert html.startswith("<table>")
+        assert "&lt;b&gt; -&gt; dst" in html
+        assert "<b>" not in html
+
+
+def test_completion_offers_what_is_public():
+    assert dir(dg) == sorted(dg.__all__)
+    assert dg.graph.Graph is dg.Graph  # what is not offered is there
+
+
 @of_one_rank  # in a worker
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
