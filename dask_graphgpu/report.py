@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.kernels.compiled import seconds_compiling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +77,8 @@ class Report:
     ``disk_bytes``: what was read of edges that lie on disk, for which a GPU's run waited ``disk_waited``
     seconds. ``moved``: of edges in host memory, by the
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
-    ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``number`` tells the
-    reports of a process apart.
+    ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``compiled``: seconds
+    that compiling took, which no advance counts. ``number`` tells the reports of a process apart.
     """
 
     algorithm: str
@@ -92,7 +93,10 @@ class Report:
     disk_waited: float = 0.0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    compiled: float = 0.0
     number: int = field(default_factory=_numbers.__next__, compare=False)
+    _clock: float = field(default_factory=seconds_compiling, compare=False, repr=False)
+    _owed: float = field(default=0.0, compare=False, repr=False)
 
     def advance(
         self,
@@ -109,13 +113,23 @@ class Report:
         ``bytes`` is modelled: what the arrays that were touched imply (bytes an edge times edges,
         plus state times vertices), not what a counter of the machine saw.
         """
-        made = Advance(direction, supersteps, frontier, edges, bytes, seconds)
+        made = Advance(direction, supersteps, frontier, edges, bytes, self._computing(seconds))
         self.advances.append(made)
         if self.watch is not None:
             self.watch(self, made)
         elif self.rank == 0:
             for watcher in list(watchers):
                 watcher(self, made)
+
+    def _computing(self, seconds: float) -> float:
+        """Seconds of an advance without what compiling has taken since the last one."""
+        now = seconds_compiling()
+        self.compiled += now - self._clock
+        self._owed += now - self._clock
+        self._clock = now
+        taken = min(self._owed, seconds)
+        self._owed -= taken
+        return seconds - taken
 
     def mark(self) -> tuple[int, dict[str, dict[str, int]]]:
         """What `back_to` takes, to forget what comes after."""
@@ -140,6 +154,7 @@ class Report:
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
+        frame.attrs["compile_seconds"] = self.compiled
         frame.attrs["memory"] = self.memory
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
@@ -171,7 +186,8 @@ def last_report() -> pd.DataFrame:
         One row for each time the engine advanced: ``superstep`` (number of the first one in it),
         ``direction``, ``supersteps`` (how many it ran before it came back), ``frontier`` (active
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
-        and ``seconds``. ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
+        and ``seconds``, without those that compiling took, which are ``attrs["compile_seconds"]``.
+        ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
         was read of edges that lie in pages on disk. With ``engine="hybrid"``, ``attrs["sides"]`` has
         a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of these
         ``alone`` those in which the other one did not, ``pages`` and ``edges``.

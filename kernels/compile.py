@@ -18,6 +18,7 @@ import glob
 import hashlib
 import pickle
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 from dask_graphgpu.kernels import cache_folder, cuda_build
-from dask_graphgpu.kernels.compiled import note_compiled
+from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
 from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
 
 __all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "jit", "sources_stamp"]
@@ -50,9 +51,11 @@ class _NoCollection(event.Listener):
     def __init__(self) -> None:
         self._depth = 0
         self._collecting = False
+        self._began = 0.0
 
     def on_start(self, event: Any) -> None:
         if self._depth == 0:
+            self._began = time.perf_counter()
             self._collecting = gc.isenabled()
             gc.disable()
         self._depth += 1
@@ -60,8 +63,10 @@ class _NoCollection(event.Listener):
     def on_end(self, event: Any) -> None:
         self._depth -= 1
         note_compiled()
-        if self._depth == 0 and self._collecting:
-            gc.enable()
+        if self._depth == 0:
+            note_seconds(time.perf_counter() - self._began)
+            if self._collecting:
+                gc.enable()
 
 
 event.register("numba:compile", _NoCollection())

@@ -1,4 +1,4 @@
-"""How many functions Numba has compiled in this process.
+"""How many functions were compiled in this process, and how long that took.
 
 Errors that it meets on its way, and keeps, refer to the frames of whoever called a kernel, and so to
 what these hold, until Python's collector has found them.
@@ -7,9 +7,12 @@ what these hold, until Python's collector has found them.
 from __future__ import annotations
 
 import itertools
+import threading
 
 _counted = itertools.count(1)
 _times = 0
+_seconds = 0.0
+_lock = threading.Lock()
 
 
 def note_compiled() -> None:
@@ -21,3 +24,15 @@ def note_compiled() -> None:
 def times_compiled() -> int:
     """So many until now."""
     return _times
+
+
+def note_seconds(seconds: float) -> None:
+    """Compiling has taken so long; from any thread."""
+    global _seconds
+    with _lock:
+        _seconds += seconds
+
+
+def seconds_compiling() -> float:
+    """What compiling has taken until now, of all threads."""
+    return _seconds

@@ -11,6 +11,7 @@ import hashlib
 import re
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from typing import Any
 
 from dask_graphgpu.errors import EngineUnavailable, GraphError
 from dask_graphgpu.kernels import cache_folder
-from dask_graphgpu.kernels.compiled import note_compiled
+from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
 
 FOLDER = Path(__file__).parent / "cuda"
 _INCLUDE = re.compile(r'#include "([\w.]+)"')
@@ -157,6 +158,7 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
     # Closed by the thread that made them: nvJitLink (13.0 and 13.5) crashes at the next link of a thread if another one
     # destroyed its last. Left to whoever frees them last, that may be one that looks at the frames of all threads, as
     # the profiler of Dask's workers does.
+    began = time.perf_counter()
     try:
         with contextlib.closing(Program(whole, "c++", options)) as program:
             compiled = program.compile("ltoir" if link_time else "cubin")
@@ -168,6 +170,7 @@ def _compiled(source: str, whole: str, arch: str, functions: Sequence[DeviceFunc
         joining = LinkerOptions(arch=arch, link_time_optimization=True)
         with contextlib.closing(Linker(compiled, *linked, options=joining)) as linker:
             compiled = linker.link("cubin")
+    note_seconds(time.perf_counter() - began)
     return bytes(compiled.code)
 
 

@@ -21,7 +21,7 @@ ALLOWED = {
     "errors": set(),
     "arguments": {"errors"},
     "config": {"errors", "arguments"},
-    "report": {"errors"},
+    "report": {"errors", "kernels"},
     "functions": {"errors"},
     "program": {"errors", "arguments", "functions"},
     "kernels": {"errors", "config"},

@@ -28,7 +28,7 @@ _mine: dict[
 _MOST = 1000
 
 # Of a report, beside its advances and the ranks' times.
-_ABOUT = ("algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides")
+_ABOUT = ("algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "compiled")
 
 
 class Telling:
