@@ -93,8 +93,8 @@ def local_files(path: str) -> list[Path]:
         )
     files = []
     for entry in found:
-        if not entry.exists():
-            raise UnreadableParquet(f"There is no file or folder {entry}.")
+        if not _is_there(entry):
+            raise UnreadableParquet(f"There is no file or folder {str(entry)[:300]}.")
         inside = [entry]
         if entry.is_dir():
             inside = sorted(p for p in entry.rglob("*.parquet") if p.is_file())
@@ -102,6 +102,14 @@ def local_files(path: str) -> list[Path]:
             raise UnreadableParquet(f"The folder {entry} holds no file that ends in .parquet.")
         files += inside
     return files
+
+
+def _is_there(entry: Path) -> bool:
+    """Whether it exists; a name that is too long or has a character that no name has is no name of a file."""
+    try:
+        return entry.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _agreed(schemas: Iterable[pa.Schema], ids: Collection[str]) -> dict[str, pa.DataType]:
