@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -45,6 +45,9 @@ IN_PYTHON = ("stop", "bound")
 
 _VERTEX = ("degree", "weighted_degree", "id")
 _RUN = ("superstep", "num_vertices")
+
+# Of a vertex too, unless something of the program is called so: see `VertexProgram.with_degrees`.
+DEGREES = {"in_degree": "in", "out_degree": "out"}
 _RESERVED = {*_VERTEX, *_RUN, "weight", "message", "received", "max_weight"}
 _PREFIXES = ("source_", "destination_", "new_", "edge_")
 
@@ -142,14 +145,15 @@ class VertexProgram:
         The fields, the first one is the one that a message is about.
     compute : function
         The message along one edge, a scalar. May name ``source_<field>``, ``destination_<field>``,
-        the same with ``degree``, ``weighted_degree`` and ``id``, ``weight`` (1 on a graph without
-        weights) and ``edge_<column>``. Source is the end that sends.
+        the same with ``degree``, ``weighted_degree``, ``in_degree``, ``out_degree`` and ``id``,
+        ``weight`` (1 on a graph without weights) and ``edge_<column>``. Source is the end that sends.
     combine : {"min", "max", "sum", "any"}
         How messages meet; "any": one is as good as all, and which one is taken may differ from run
         to run.
     apply : function, optional
         New value of the first field, or a dict of fields written out as ``{"a": ..., "b": ...}``.
-        May name fields, ``message``, ``received``, ``degree``, ``weighted_degree``, ``id``. Where
+        May name fields, ``message``, ``received`` (whether one came), ``degree``,
+        ``weighted_degree``, ``in_degree``, ``out_degree``, ``id``. Where
         no message came, ``message`` is 0 (sum, any), the largest (min) or smallest (max) value. A
         vertex that had no value is asked only when a message came, and its old value reads as
         that number too. Default: min, max: the better of old and message; sum: the message; any:
@@ -162,8 +166,10 @@ class VertexProgram:
         Of the first field (and constants): vertices of low priority go first. Makes the run
         work-efficient where a value is final once no lower priority is left (near-far order).
     edges : {"out", "in", "both"}
-        Along the edges, against them, or both ways. ``degree`` counts the edges that a vertex sends
-        over, ``weighted_degree`` adds up their weights.
+        Along the edges, against them, or both ways. ``degree`` counts the edges that a vertex *sends*
+        over, ``weighted_degree`` adds up their weights. Over how many it *receives* is ``in_degree``
+        with "out", and ``out_degree`` with "in"; so many messages come while all vertices are active.
+        On an undirected graph all of these are the same.
     constants : mapping of str to number
         Scalars of the run, integers within int64; another value does not compile again.
     aggregates : mapping of str to Sum, Min or Max
@@ -296,7 +302,8 @@ class VertexProgram:
 
     def allowed(self, role: str) -> tuple[str, ...]:
         """Names of the parameters that the function called ``role`` may have."""
-        state, after = tuple(self.state), self.aggregates_after()
+        after = self.aggregates_after()
+        state = (*self.state, *self._free_degrees())
         before = tuple(name for name in self.aggregates if name not in after)
         run = (*_RUN, *self.constants)
         new = tuple(f"new_{name}" for name in self.changing)
@@ -320,7 +327,26 @@ class VertexProgram:
             earlier = tuple(self.aggregates)[: tuple(self.aggregates).index(own)]
             return (*state, *new, *_VERTEX, *run, *earlier)
         given = tuple(name for name, declared in self.state.items() if declared.vertices)
+        given += self._free_degrees()
         return (*_VERTEX, "num_vertices", *given, *self.constants)
+
+    @cached_property
+    def degrees(self) -> tuple[str, ...]:
+        """Those of `DEGREES` that a function names."""
+        free, functions = self._free_degrees(), self.functions().items()
+        named = {p for role, f in functions for p in parameters(plain(f, role), role)}
+        ends = ("", "source_", "destination_")
+        return tuple(name for name in free if named.intersection(end + name for end in ends))
+
+    @cached_property
+    def with_degrees(self) -> VertexProgram:
+        """The program that engines run: of `degrees` it has fields, read from columns of these names."""
+        fields = {name: Field("int64", vertices=name) for name in self.degrees}
+        return replace(self, state={**self.state, **fields}) if fields else self
+
+    def _free_degrees(self) -> tuple[str, ...]:
+        taken = {*self.state, *self.constants, *self.aggregates}
+        return tuple(name for name in DEGREES if name not in taken)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Equal for programs of equal text, wherever they were made."""

@@ -24,7 +24,9 @@ def test_src_and_dst_come_before_source_and_destination():
     assert frame.graph.bfs(0)["vertex"].tolist() == [0, 1, 2, 3, 4, 5]
     other = frame.graph(source="source", destination="destination")
     assert other.bfs(7)["vertex"].tolist() == [7, 8]
-    assert repr(other) == "<Graph: source -> destination, weight weight, directed, 5 rows, not built>"
+    assert (
+        repr(other) == "<Graph: source -> destination, weight weight, directed, 5 rows, not built>"
+    )
 
 
 def test_named_columns():

@@ -224,7 +224,7 @@ def test_a_source_may_be_a_scalar_of_any_integer_type(source):
 )
 def test_a_source_that_is_no_vertex(source):
     frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
-    with pytest.raises(errors.GraphError, match="not a vertex|allowed is a vertex id"):
+    with pytest.raises(errors.GraphError, match=r"not a vertex|allowed is a vertex id"):
         frame.graph.bfs(source)
 
 
