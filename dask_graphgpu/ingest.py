@@ -116,8 +116,9 @@ def ingest(
         return called(built, _to_pages, *given) if lazy else built(_to_pages, *given)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
-        given = found, tuple(edges.columns), schema, carried, vertex_chunks, layout, edges._name
-        return called(built, _from_parquet, *given)
+        columns = tuple(edges.columns)
+        arguments = found, columns, schema, carried, vertex_chunks, layout, edges._name
+        return called(built, _from_parquet, *arguments)
     kind = _Kind.of(schema.on_device)
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
     build_of = partial(called, built) if lazy else built

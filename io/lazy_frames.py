@@ -14,8 +14,8 @@ from dask.base import tokenize
 from dask.dataframe import DataFrame
 from dask.dataframe.dask_expr.io import IO
 
-from dask_graphgpu.io.reads import Reads
 from dask_graphgpu.io.partitions import referring
+from dask_graphgpu.io.reads import Reads
 from dask_graphgpu.io.results import ColumnType
 from dask_graphgpu.io.schema import EdgeSchema
 

@@ -106,7 +106,8 @@ class RunProgram(Resumable):
             columns |= {name: view.degrees(DEGREES[name]) for name in self.program.degrees}
             view = view.with_columns(columns)
         # On ranks, and where this is the order of the dense ids, programs see these numbers anyway.
-        if run.ranks is None and view.user_rank is not None and self._sees_ids():
+        numbered = run.ranks is None and view.user_rank is not None and self._sees_ids()
+        if numbered:
             view = view.with_user_numbers()
         state = run.engine.run(
             program,
