@@ -22,8 +22,8 @@ from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.naming import own_names
-from dask_graphgpu.io.output import write_parquet, write_text
-from dask_graphgpu.io.read import local_files, read_parquet
+from dask_graphgpu.io.output import local_path, write_parquet, write_text
+from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
 from dask_graphgpu.loading import load
 from dask_graphgpu.preflight import check_paths
@@ -229,7 +229,8 @@ def _written(step: Step) -> str:
     if step.algorithm == "build":
         plan = load(step.output).explain()
         return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
-    rows = sum(read_metadata(file).num_rows for file in local_files(step.output))
+    files = local_path(step.output, "output").glob("*.parquet")
+    rows = sum(read_metadata(file).num_rows for file in files)
     return f"{rows:,} rows in {step.output}"
 
 
