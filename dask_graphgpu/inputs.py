@@ -25,7 +25,7 @@ from dask_graphgpu.errors import (
 from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.reads import folders_read
-from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.schema import EdgeSchema, check_weight
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.store.plan import Plan, Word, exact_plan, on_disk, plan_on_ranks, planned
@@ -68,7 +68,7 @@ class Input(Protocol):
         """Folders that are read when a result is computed."""
 
     def check(self, needs: Needs) -> None:
-        """Raise when a column that is needed is not there; reads nothing."""
+        """Raise when a column that is needed is not there, or of a wrong type; reads nothing."""
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         """How it is spread over ranks, and its shares, Delayed when lazy; None: it is on one."""
@@ -133,6 +133,9 @@ class Frames:
             if name not in given:
                 raise InvalidEdges(f"there is no edge column {name!r}; the edge frame has {given}")
         _check_edge_columns(needs.edge_columns, self.schema, self.layout)
+        if needs.weight or needs.tells_apart:
+            assert self.schema.weight is not None
+            check_weight(self.schema.weight, dict(self.schema.dtypes)[self.schema.weight])
         columns = [] if self.vertices is None else [str(c) for c in self.vertices.columns]
         _check_vertex_columns(needs, columns)
 

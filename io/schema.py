@@ -138,7 +138,7 @@ def find_columns(
     ------
     InvalidEdges
         A column is missing (the message lists those there are), or of a type that cannot be an id
-        or a weight.
+        or, if it is named, a weight.
     """
     given = [str(c) for c in meta.columns]
     if isinstance(source, Unset) or isinstance(destination, Unset):
@@ -168,8 +168,8 @@ def find_columns(
     if not (weight is None or isinstance(weight, str)):
         refuse("weight", weight, "are the name of a column and None", InvalidEdges)
     require_columns(meta, [*sources, *destinations, *([] if weight is None else [weight])])
-    if weight is not None:
-        _check_weight(weight, meta[weight].dtype)
+    if named and weight is not None:  # else it is judged by what reads it
+        check_weight(weight, meta[weight].dtype)
     ids = tuple(
         _common_dtype(meta[a].dtype, meta[b].dtype, f"columns {a!r} and {b!r}")
         for a, b in zip(sources, destinations, strict=True)
@@ -345,9 +345,10 @@ def _decategorized(dtype: Any) -> Any:
     return dtype
 
 
-def _check_weight(name: str, dtype: Any) -> None:
+def check_weight(name: str, dtype: Any) -> None:
+    """Raise InvalidEdges unless a column of this dtype can be the weight."""
     if not is_number(dtype) or pd.api.types.is_bool_dtype(dtype):
         raise InvalidEdges(
             f"weight column {name!r} is of type {dtype}; weights are integers or floats of up to 64 "
-            "bits, not negative: cast the column first"
+            f"bits, not negative: cast the column first{OR_NO_WEIGHTS}"
         )

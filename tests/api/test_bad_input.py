@@ -1,5 +1,7 @@
 """Bad input gets an error that says what is wrong, where, and what to do."""
 
+from decimal import Decimal
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -87,16 +89,46 @@ def test_a_column_that_is_there_twice():
         frame.graph()
 
 
-@pytest.mark.parametrize("weight", [["a", "b"], pd.Timestamp(0), pd.Timedelta(1)])
-def test_weights_that_are_no_numbers(weight):
+@pytest.mark.parametrize(
+    "weight", [["a", "b"], "heavy", Decimal("1.50"), True, pd.Timestamp(0), pd.Timedelta(1)]
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_weights_that_are_no_numbers(weight, lazy):
+    """They are judged by what reads them, or where they are named."""
     frame = GOOD.assign(weight=[weight] * 4)
-    with pytest.raises(errors.InvalidEdges, match="weight column 'weight' is of type"):
-        frame.graph()
+    given = partitioned(frame, 2) if lazy else frame
+    for call in ("degree", "weakly_connected_components", "core_number"):
+        (found,) = dask.compute(getattr(given.graph, call)())
+        wanted = getattr(GOOD.graph, call)()
+        pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+    message = r"weight column 'weight' is of type .*: cast the column first, or .*weight=None"
+    for call in (
+        lambda: given.graph.pagerank(),
+        lambda: given.graph.sssp(0),
+        lambda: given.graph.k_core(1),
+        lambda: given.graph(directed=False).pagerank(weighted=False),
+        lambda: given.graph.persist(),
+        lambda: given.graph(weight="weight"),
+    ):
+        with pytest.raises(errors.InvalidEdges, match=message):
+            call()
+    (found,) = dask.compute(given.graph(weight=None).pagerank())
+    assert found["rank"].sum() == pytest.approx(1)
 
 
-def test_boolean_weights():
-    with pytest.raises(errors.InvalidEdges, match="weight column 'weight' is of type bool"):
-        GOOD.astype({"weight": bool}).graph()
+@pytest.mark.parametrize("bad", [-3.0, np.nan, np.inf])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g: g().k_core(2),
+        lambda g: g().ego(0),
+        lambda g: g(directed=False).pagerank(weighted=False),
+        lambda g: g(directed=False).louvain(weighted=False),
+    ],
+)
+def test_errors_about_weights_say_how_to_leave_them_out(call, bad):
+    with pytest.raises(errors.InvalidEdges, match="or leave weights out, with weight=None"):
+        call(with_bad("weight", 2, bad).graph)
 
 
 # Values

@@ -28,7 +28,7 @@ def test_numbers_that_no_kernel_takes(values, kind):
     with pytest.raises(
         errors.InvalidEdges, match=rf"^weight column 'weight' is of type .*({kind}).*: cast"
     ):
-        odd.graph()
+        odd.graph().sssp(0)
     program = VertexProgram(
         state={"x": Field(dtype="float64", initial=1.0)},
         compute=lambda source_x, edge_cost: source_x * edge_cost,
