@@ -62,7 +62,7 @@ class OutputError(GraphError, OSError):
 
 
 class InvalidSavedGraph(GraphError, ValueError):
-    """A folder cannot be loaded as a saved graph: torn, stale, foreign or of a newer version."""
+    """A folder cannot be loaded as a saved graph, or an array of it not be used: torn, damaged, stale or foreign."""
 
 
 class RankLost(GraphError, ConnectionError):

@@ -41,8 +41,9 @@ def load(
     npartitions : int, optional
         Partitions of the Dask frames that methods give. Default: those of the frame that was saved.
     verify : bool
-        Compare the checksum of every file, which reads them all. The manifest and the sizes of
-        files are always checked.
+        Compare the SHA-256 checksum of every file now, which reads them all. The manifest and the
+        sizes of files are always checked, and every array when a method first uses it: that method
+        raises InvalidSavedGraph for one that is damaged.
     stale : {"error", "ignore"}
         What to do when the Parquet files that the graph was built from have changed since. That is
         known where the frame was a bare ``read_parquet`` of local files; files that are gone
@@ -58,7 +59,7 @@ def load(
     Raises
     ------
     InvalidSavedGraph
-        The folder is no saved graph, is torn, damaged or stale, or was written by a newer version.
+        The folder is no saved graph, is torn, damaged or stale, or was written by another version.
     InvalidArgument, EngineUnavailable
     """
     folder = local_path(path, "path")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from contextlib import contextmanager
 
@@ -70,6 +71,85 @@ def both_seen(read, right, allowed=()):
         reads += 1
         assert found in right
         seen.add(right.index(found))
+
+
+EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "fcntl.flock", "renameat2"}
+
+
+def killed_at(step, write):
+    """Whether a process that writes was killed before the n-th change of files that Python reports."""
+    child = os.fork()
+    if child == 0:
+        steps, exchange = 0, replace._exchange
+
+        def hook(event, _):
+            nonlocal steps
+            steps += event in EVENTS
+            if event in EVENTS and steps == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def announced(one, other):
+            sys.audit("renameat2")
+            return exchange(one, other)
+
+        replace._exchange = announced
+        sys.addaudithook(hook)
+        try:
+            write()
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def old_or_new_after_kills(path, write, read, stride=1):
+    """Kill a writer of 1 over 0 at every step, or some: it is read 0, or 1 and then 1 for good."""
+    write(0)
+    found, step = [], 0
+    while True:
+        step += stride
+        killed = killed_at(step, lambda: write(1))
+        found.append(read())
+        if not killed:
+            break
+    assert step > 15
+    assert set(found) == {0, 1}
+    assert found == sorted(found)  # once the new one is there, it stays
+    write(0)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_kills_of_who_saves_a_graph(tmp_path):
+    graphs = [frame.graph().persist() for frame in FRAMES]
+    right = [graph.degree()["out_degree"].tolist() for graph in graphs]
+    path = tmp_path / "saved"
+    old_or_new_after_kills(
+        path,
+        lambda i: graphs[i].save(path),
+        lambda: right.index(load(path).degree().compute()["out_degree"].tolist()),
+        stride=3,
+    )
+
+
+def test_kills_of_who_writes_a_result(tmp_path):
+    path = tmp_path / "out"
+
+    def read():
+        replace.sweep(path)  # as the next job does
+        return pd.read_parquet(path)["rank"].unique().item()
+
+    old_or_new_after_kills(
+        path, lambda i: write_parquet(pd.DataFrame({"rank": [i] * 9}), path), read
+    )
+
+
+def test_kills_of_who_writes_a_checkpoint(tmp_path):
+    path = tmp_path / "kept"
+
+    def write(i):
+        made, _ = keeper(path, resume=False)
+        made.write(i, {"distance": np.full(N, i)}, {})
+
+    old_or_new_after_kills(path, write, lambda: keeper(path, resume=True)[1].superstep)
 
 
 def test_a_saved_graph(tmp_path):
