@@ -178,6 +178,10 @@ class Keeper:
     ) -> None:
         self.choice, self.call, self.ids, self.ranks = choice, call, ids, ranks
         self.numbers, self.num_owned = _on_host(numbers), num_owned
+        if ranks is not None:  # one of them alone puts right what a crash has left
+            if self._is_first:
+                folder.settle(folder.path_of(choice.path))
+            ranks.barrier()
         self._found = self._agreed(folder.path_of(choice.path)) if resume else None
         self.path = folder.check_destination(choice.path)
         if self._found is not None:

@@ -80,6 +80,11 @@ class OpenFolder:
         opened: IO[bytes] = open(file, "rb")
         return opened
 
+    def require_current(self) -> None:
+        """Raise OSError when it was replaced: it is being deleted, and what is left of it says nothing."""
+        if self.is_replaced():
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(self.path))
+
     def is_replaced(self) -> bool:
         """Whether something else, or nothing, is at its path now."""
         try:

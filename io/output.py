@@ -1,7 +1,5 @@
 """Result frames to Parquet: a folder that is there whole, or not at all."""
 
-import errno
-import os
 import secrets
 import stat
 from pathlib import Path
@@ -161,8 +159,8 @@ def _others_in(path: Path) -> list[str]:
 def _others(folder: OpenFolder) -> list[str]:
     """The files of a folder that we have not written."""
     found = [name for name in folder.names() if not _is_ours(folder, name)]
-    if found and folder.is_replaced():  # and is being deleted: what is left of it says nothing
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(folder.path))
+    if found:
+        folder.require_current()
     return found
 
 

@@ -67,10 +67,12 @@ def check_destination(path: str | Path) -> Path:
             f"{folder} is a file, and a checkpoint is a folder; name another one; nothing was "
             "changed"
         )
-    _sweep(folder)
+    settle(folder)
     if folder.exists():
         try:
             others = of_one_generation(folder, _others)
+        except FileNotFoundError:  # removed meanwhile
+            others = []
         except OSError as error:
             raise OutputError(f"cannot look into {folder}: {error.strerror}") from error
         if others:
@@ -198,7 +200,7 @@ def read(folder: Path, parts: slice = slice(0)) -> Written | None:
     InvalidCheckpoint
         The folder holds something else, is torn or damaged, or of another version.
     """
-    _sweep(folder)
+    settle(folder)
 
     def found(opened: OpenFolder) -> Written | None:
         if not opened.names() or _REMOVED in opened.names():
@@ -244,7 +246,7 @@ def remove(folder: Path) -> None:
         _finish_removal(opened)
 
 
-def _sweep(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """End what a crash has cut short: a replacement, or a removal."""
     sweep(folder)
     # What is not ours to remove stays, and is known for what it is.

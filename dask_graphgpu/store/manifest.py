@@ -6,10 +6,8 @@ was found to be of the right shape, and to name nothing outside of its folder.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -138,8 +136,8 @@ def others(folder: OpenFolder, kind: Kind, name: str = NAME) -> list[str]:
     found = names if files is None else [
         each for each in names if each != name and not _fits(folder, each, files)
     ]  # fmt: skip
-    if found and folder.is_replaced():
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(folder.path))
+    if found:
+        folder.require_current()
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
-from dask_graphgpu.io.generation import OpenFolder
+from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.layout import Layout
@@ -59,10 +59,15 @@ class Saved:
 
 def is_saved(path: str | Path) -> bool:
     """Whether a path is a saved graph, whole or torn, rather than Parquet."""
+
+    def suffixes(folder: OpenFolder) -> set[str]:
+        found = {Path(name).suffix for name in folder.names()}
+        folder.require_current()
+        return found
+
     try:
-        folder = Path(path).expanduser()
-        kinds = {entry.suffix for entry in folder.iterdir()} if folder.is_dir() else set()
-    except OSError:
+        kinds = of_one_generation(Path(path).expanduser(), suffixes)
+    except (OSError, ValueError, RuntimeError):  # no such path, nor home
         return False
     return ".parquet" not in kinds and bool(kinds & {SAVED.suffix, Path(manifest.NAME).suffix})
 
