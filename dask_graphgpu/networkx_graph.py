@@ -47,7 +47,9 @@ class BackendGraph:
         rows = [row for _, row in graph.adjacency()]
         degrees = np.fromiter(map(len, rows), np.int64, len(rows))
         source = np.repeat(np.arange(len(rows)), degrees)
-        heads = map(self.place.__getitem__, chain.from_iterable(rows))
+        heads: Iterator[Any] = chain.from_iterable(rows)
+        if self.nodes != list(range(len(rows))):  # else they are their places
+            heads = map(self.place.__getitem__, heads)
         destination = np.fromiter(heads, np.int64, len(source))
         once = None if self.directed else source <= destination
         if once is not None:
@@ -55,7 +57,7 @@ class BackendGraph:
         held: Any = ()  # of each edge its attributes; of a multigraph, of all between two nodes
         if attributes or self.multi:
             held = chain.from_iterable(row.values() for row in rows)
-            held = list(held if once is None else compress(held, once))
+            held = list(held if once is None else compress(held, once.tolist()))
         if self.multi:
             times = np.fromiter(map(len, held), np.int64, len(held))
             source, destination = np.repeat(source, times), np.repeat(destination, times)

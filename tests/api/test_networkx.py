@@ -304,6 +304,22 @@ def test_what_a_limit_of_memory_forbids_is_left_to_networkx(limit, tmp_path):
             assert nx.triangles(graph) == nx.triangles(graph, backend="networkx")
 
 
+def test_nodes_that_are_numbers():
+    """From 0 on they need not be looked up, whatever numbers they are."""
+    for nodes in (
+        range(5),
+        [0.0, True, 2, Fraction(3), np.int64(4)],
+        [1, 0, 2, 3, 4],
+        [3, 7, 1, 0, 2],
+    ):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(nodes)
+        graph.add_edges_from((nodes[i], nodes[j]) for i, j in [(0, 1), (1, 2), (4, 3), (2, 2)])
+        converted = backend.convert_from_nx(graph)
+        assert [type(node) for node in converted] == [type(node) for node in graph]
+        assert nx.utils.graphs_equal(backend.convert_to_nx(converted), graph)
+
+
 def test_importing_networkx_imports_nothing_of_ours():
     code = (
         "import sys, networkx; print([m for m in sys.modules if m.startswith(('dask', 'pandas'))])"
