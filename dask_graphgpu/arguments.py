@@ -69,7 +69,8 @@ def is_real(value: Any) -> bool:
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raise InvalidArgument unless it is an integer of at least ``least`` that 64 bits hold."""
     if not (is_whole(value) and least <= value < 2**63):
-        refuse(name, value, f"is a whole number of at least {least} and below 2**63")
+        beyond = " and below 2**63" if is_whole(value) and value > least else ""
+        refuse(name, value, f"is a whole number of at least {least}{beyond}")
 
 
 def check_real(name: str, value: Any, allowed: str, ok: Callable[[float], bool]) -> None:

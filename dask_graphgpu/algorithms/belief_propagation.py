@@ -46,7 +46,7 @@ from dask_graphgpu.algorithms.vertex_values import (
     read_values,
     vertices_columns,
 )
-from dask_graphgpu.arguments import check_real, refuse
+from dask_graphgpu.arguments import check_flag, check_real, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
@@ -120,6 +120,7 @@ class BeliefPropagation(Iterated):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag("weighted", self.weighted, optional=True)
         if (self.homophily is None) == (self.coupling is None):
             raise InvalidArgument(
                 "give homophily= (two classes) or coupling= (a matrix, any number of classes), one "

@@ -163,7 +163,7 @@ def test_on_the_command_line(frame, tmp_path, monkeypatch):
     assert "root is 'v9'" in call("bfs saved --source v7 --root v9 --top 1", 2)
     call("build edges.parquet --output rows")
     assert "layout is 'layered'" in call("bfs rows --source v7 --layout layered --top 1", 2)
-    assert "root='v7' is of layers" in call("bfs edges.parquet --source v7 --root v7 --top 1", 2)
+    assert "--root v7 is of layers" in call("bfs edges.parquet --source v7 --root v7 --top 1", 2)
 
 
 def test_what_is_refused(frame):

@@ -5,6 +5,7 @@ import random
 import signal
 
 import dask
+import dask.dataframe as dd
 import pandas as pd
 import pytest
 from odd_values import odd
@@ -18,6 +19,19 @@ from dask_graphgpu.errors import GraphError
 EDGES = pd.DataFrame(
     {"src": [0, 1, 2, 3], "dst": [1, 2, 0, 0], "weight": [1, 2, 3, 4], "toll": [0.5] * 4}
 )
+NAMES = EDGES.assign(src=EDGES["src"].astype(str), dst=EDGES["dst"].astype(str))
+TWO = EDGES.assign(a=["x", "x", "y", "z"], b=["x", "y", "z", "x"])
+GRAPHS = [
+    lambda: EDGES.graph(),
+    lambda: EDGES.graph(directed=False),
+    lambda: EDGES.graph(weight=None),
+    lambda: EDGES.graph(ranks=2),
+    lambda: EDGES.graph(layout="layered"),
+    lambda: EDGES.iloc[:0].graph(),
+    lambda: NAMES.graph(),
+    lambda: TWO.graph(source=["a", "src"], destination=["b", "dst"]),
+    lambda: dd.from_pandas(EDGES, npartitions=2).graph(),
+]
 PROGRAM = dg.VertexProgram(
     state={"h": dg.Field("int64", initial=None, at_source=0)},
     compute=lambda source_h, step: source_h + step,
@@ -55,11 +69,11 @@ def of_method(rng):
     parameters = [*inspect.signature(kind).parameters, "checkpoint", "resume"]
     for each in rng.sample(parameters, rng.randint(1, min(3, len(parameters)))):
         given[each] = odd(rng)
-    lazy, options = rng.random() < 0.2, rng.choice([{}, {"directed": False}, {"weight": None}])
+    graph = rng.choice(GRAPHS)
 
     def call():
-        found = getattr(EDGES.graph(**options), name)(**given)
-        return found.compute() if lazy and hasattr(found, "compute") else found
+        found = getattr(graph(), name)(**given)
+        return found.compute() if hasattr(found, "compute") else found
 
     return f"{name}({shown(given)})", call
 
