@@ -66,9 +66,9 @@ def is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise InvalidArgument unless it is an integer of at least ``least`` that 64 bits hold."""
-    if not (is_whole(value) and least <= value < 2**63):
+def check_whole(name: str, value: Any, least: int, *, any_size: bool = False) -> None:
+    """Raise InvalidArgument unless it is an integer of at least ``least`` that 64 bits hold, or of ``any_size``."""
+    if not (is_whole(value) and least <= value and (any_size or value < 2**63)):
         beyond = " and below 2**63" if is_whole(value) and value > least else ""
         refuse(name, value, f"is a whole number of at least {least}{beyond}")
 

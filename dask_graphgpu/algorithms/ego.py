@@ -56,7 +56,7 @@ class Ego(Algorithm):
 
     def __post_init__(self) -> None:
         as_plain_ids(self, "center", several=False)
-        check_whole("radius", self.radius, 0)
+        check_whole("radius", self.radius, 0, any_size=True)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "edges_among")

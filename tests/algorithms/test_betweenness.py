@@ -183,7 +183,11 @@ def test_what_cannot_be_counted(ranks):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"sources": 0}, errors.InvalidArgument, "sources=0; allowed is a number of at least 1"),
+        (
+            {"sources": 0},
+            errors.InvalidArgument,
+            "sources=0; allowed is a whole number of at least 1",
+        ),
         ({"sources": 4}, errors.InvalidArgument, "sources=4; the graph has 3 vertices"),
         ({"sources": "0"}, errors.InvalidArgument, "sources='0'; allowed are None"),
         ({"sources": True}, errors.InvalidArgument, "sources=True; allowed are None"),
