@@ -180,6 +180,12 @@ def read_pieces(
         )
 
 
+def read_whole(piece: Piece, meta: pd.DataFrame) -> pd.DataFrame:
+    """A piece as one Arrow-backed frame; ``meta``, an empty one with its columns, if it has no rows."""
+    frames = [frame for frame, _ in read_pieces(piece, list(meta.columns), [])]
+    return pd.concat(frames, ignore_index=True) if frames else meta
+
+
 def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:
     """Row groups of a piece that have rows, and how many."""
     found = filled_groups(file, piece.path)

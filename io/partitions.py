@@ -12,6 +12,8 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import funcname
 
+from dask_graphgpu.io import parquet
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -34,12 +36,22 @@ class Parts:
 
 
 def of_partitions(frame: Any, make: Callable[..., Any], *arguments: Any, first: Any = ()) -> Parts:
-    """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame."""
-    made = frame.optimize()
+    """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame.
+
+    Bare Parquet is read here, file by file: then errors name the file.
+    """
+    found = parquet.pieces(frame)
+    made = frame if found else frame.optimize()
     name = f"{funcname(make)}-{tokenize(made._name, make, first, arguments)}"
-    parts = Parts(name, made.npartitions, dict(made.__dask_graph__()))
-    for i, (key, part) in enumerate(zip(parts.keys, made.__dask_keys__(), strict=True)):
-        parts.graph[key] = Task(key, make, *first, TaskRef(part), *arguments, f"partition {i}")
+    if found:
+        given: list[Any] = [Task(None, parquet.read_whole, piece, made._meta) for piece in found]
+        parts, places = Parts(name, len(found), {}), [piece.path for piece in found]
+    else:
+        given = [TaskRef(key) for key in made.__dask_keys__()]
+        parts = Parts(name, len(given), dict(made.__dask_graph__()))
+        places = [f"partition {i}" for i in range(len(given))]
+    for key, part, where in zip(parts.keys, given, places, strict=True):
+        parts.graph[key] = Task(key, make, *first, part, *arguments, where)
     return parts
 
 

@@ -121,8 +121,8 @@ def run(
 def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> Any:
     """Chunks of a frame, one a partition: to be made for the task ``owner``, unless it is None."""
     if owner is None:
-        whole = frame.compute() if is_dask_collection(frame) else frame
-        return [read(whole, *arguments, "partition 0")]
+        chunks = chunks_of(frame, False, read, *arguments)
+        return called(list, chunks).compute() if is_dask_collection(frame) else chunks
     return chunks_of(frame, True, leave, *arguments, first=(owner, read))
 
 

@@ -169,3 +169,26 @@ def test_a_damaged_footer_is_found_before_work(tmp_path):
     path.write_bytes(data.replace(b"\x03src", b"\x03s\xff\xfe"))
     with pytest.raises(errors.UnreadableParquet, match=r"edges\.parquet"):
         read_parquet(str(path))
+
+
+def test_a_damaged_file_of_vertices_is_named(tmp_path):
+    values = pd.DataFrame({"vertex": [0, 1, 2], "p": [1.0, 2.0, 3.0]})
+    values.iloc[:2].to_parquet(tmp_path / "a.parquet")
+    values.iloc[2:].to_parquet(tmp_path / "b.parquet")
+    pd.DataFrame().to_parquet(tmp_path / "c.parquet")
+    given = dd.read_parquet(tmp_path)
+    wanted = EDGES.graph.pagerank(personalization=values)
+    calls = {
+        "at hand": lambda: EDGES.graph.pagerank(personalization=given),
+        "lazy": lambda: dd.from_pandas(EDGES, 2).graph.pagerank(personalization=given).compute(),
+        "on ranks": lambda: EDGES.graph(ranks=2).pagerank(personalization=given),
+    }
+    for call in calls.values():
+        found = call()
+        found = found.compute() if hasattr(found, "compute") else found
+        assert np.allclose(found["rank"], wanted["rank"])
+    bad = tmp_path / "b.parquet"
+    bad.write_bytes(bad.read_bytes()[:-9])
+    for call in calls.values():
+        with pytest.raises(errors.UnreadableParquet, match=r"cannot read .*b\.parquet"):
+            call()
