@@ -60,7 +60,7 @@ def pieces(frame: Any) -> list[Piece] | None:
 
 def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None:
     """The pieces that Arrow's reader reads, and the columns in them."""
-    if expr.operand("arrow_to_pandas") or any((expr.operand("kwargs") or {}).values()):
+    if expr.operand("arrow_to_pandas") or _others(expr):
         return None
     known = expr._dataset_info["using_metadata_file"]  # else row groups are asked of footers
     found, folders = [], set()
@@ -73,10 +73,7 @@ def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None
 
 def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
     """The pieces that Dask's own reader reads, and the columns in them."""
-    asked = {**(expr.operand("kwargs") or {})}
-    if asked.get("dataset") and set(asked["dataset"]) <= {"schema"}:
-        del asked["dataset"]
-    if expr.engine is not ArrowDatasetEngine or any(asked.values()):
+    if expr.engine is not ArrowDatasetEngine or _others(expr):
         return None
     info, plan = expr._dataset_info, expr._plan
     stored = set(info["schema"].names) - set(info["partition_names"])
@@ -93,6 +90,13 @@ def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
             groups = None if groups in (None, [None]) else tuple(groups)
             found.append(Piece(path, groups, _remote(info["fs"])))
     return found, stored
+
+
+def _others(expr: Any) -> bool:
+    """Whether a reader is told more than what types its columns have."""
+    asked = {name: value for name, value in (expr.operand("kwargs") or {}).items() if value}
+    schema_only = set(asked.pop("dataset", ())) <= {"schema"}
+    return not schema_only or not set(asked) <= {"dtype_backend"}
 
 
 def given_path(frame: Any) -> Any:

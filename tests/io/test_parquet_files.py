@@ -192,3 +192,31 @@ def test_a_damaged_file_of_vertices_is_named(tmp_path):
     for call in calls.values():
         with pytest.raises(errors.UnreadableParquet, match=r"cannot read .*b\.parquet"):
             call()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"filesystem": "arrow"},
+        {"dtype_backend": "pyarrow"},
+        {"split_row_groups": True},
+        {"columns": ["dst", "src"]},
+        {"dataset": {"schema": pa.schema([("src", pa.int64()), ("dst", pa.int32())])}},
+    ],
+    ids=str,
+)
+def test_what_is_bare_parquet(tmp_path, options):
+    EDGES.to_parquet(tmp_path / "edges.parquet")
+    frame = dd.read_parquet(tmp_path, **options)
+    assert [piece.path for piece in parquet.pieces(frame)] == [str(tmp_path / "edges.parquet")]
+    assert frame.graph().explain().rows == 3
+    assert degrees(frame)["vertex"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "options", [{"filters": [("src", ">", 0)]}, {"read": {"arrow_to_pandas": {"zero_copy": 1}}}]
+)
+def test_what_is_read_in_a_way_of_the_users(tmp_path, options):
+    EDGES.to_parquet(tmp_path / "edges.parquet")
+    assert parquet.pieces(dd.read_parquet(tmp_path, **options)) is None
