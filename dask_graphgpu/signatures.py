@@ -53,8 +53,10 @@ def of_method(signature: Signature) -> Signature:
     return signature.replace(parameters=[this, *signature.parameters.values()])
 
 
-def documentation_of(algorithm: Any) -> str:
-    """The docstring of the dataclass, with the parameters that all methods share."""
+def documentation_of(algorithm: Any) -> str | None:
+    """The docstring of the dataclass, with the parameters that all methods share; None under ``python -OO``."""
+    if algorithm.__doc__ is None:
+        return None
     text = inspect.cleandoc(algorithm.__doc__)
     before, returns, after = text.partition("\nReturns\n-------\n")
     assert returns, f"{algorithm.__name__} does not say what it returns"

@@ -25,6 +25,7 @@ _CALLS = (
     (r"columns=\{'([^']*)': \.\.\.\}", r"--name \1=NEW"),
     (r"\bcolumns= names", "--name names"),
     (r"\bdirected=False\b", "--undirected"),
+    (r"\bweight=None\b", "--unweighted"),
     (r"\bsources=(\d+)", r"--draw \1"),
 )
 _ARGUMENT = re.compile(r"(?<![\w.])([a-z_]+)=('[^']*'|[\w+-]+(?:\.\w+)*)?")
