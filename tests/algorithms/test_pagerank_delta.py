@@ -99,5 +99,5 @@ def test_too_few_iterations():
 
 
 def test_an_unknown_method():
-    with pytest.raises(errors.InvalidArgument, match="method='push'; allowed is 'power' or"):
+    with pytest.raises(errors.InvalidArgument, match="method='push'; allowed are 'power', 'delta'"):
         web().graph().pagerank(method="push")
