@@ -8,7 +8,7 @@ from typing import Any
 import dask
 from dask.utils import parse_bytes
 
-from dask_graphgpu.arguments import check_choice
+from dask_graphgpu.arguments import check_choice, said
 from dask_graphgpu.errors import InvalidArgument
 
 DEFAULTS: dict[str, Any] = {
@@ -80,7 +80,10 @@ def get(name: str) -> Any:
 def word(name: str, allowed: Sequence[str]) -> str:
     """A setting that is one of some words; InvalidArgument if it is none of them."""
     given = get(name)
-    check_choice(f"graphgpu.{name}", given, allowed)
+    if not (isinstance(given, str) and given in allowed):
+        raise InvalidArgument(
+            f"graphgpu.{name} is {said(given)}: allowed are {', '.join(allowed)}."
+        )
     return str(given)
 
 

@@ -133,5 +133,7 @@ def test_repeats_and_loops_count_once():
 
 
 def test_other_dtypes_are_refused():
-    with pytest.raises(errors.InvalidArgument, match="dtype='int32'; allowed are 'int64', 'float64'"):
+    with pytest.raises(
+        errors.InvalidArgument, match="dtype='int32'; allowed are 'int64', 'float64'"
+    ):
         layers([1, 1]).graph().ssnsp(0, dtype="int32")

@@ -55,7 +55,7 @@ def test_pages_that_the_gpu_and_the_cpu_share():
     assert pages.endswith("for the GPU or the CPU, dispatch 'alternate'")
     assert "pages" not in lines(EDGES.graph(engine="gpu").persist())
     assert "pages" not in lines(graph, **{"device-memory-limit": "1GB"})
-    with pytest.raises(InvalidArgument, match=r"graphgpu\.dispatch='dice'"):
+    with pytest.raises(InvalidArgument, match=r"graphgpu\.dispatch is 'dice'"):
         lines(graph, dispatch="dice")
 
 
@@ -81,7 +81,7 @@ def test_other_engines_and_no_limit_have_no_such_lines():
 def test_settings_that_are_none():
     graph = EDGES.graph(engine="gpu")
     for name, value in (("transfer", "fly"), ("rounds", "some"), ("device-memory-limit", -1)):
-        with pytest.raises(InvalidArgument, match=f"graphgpu.{name}( is|=)"):
+        with pytest.raises(InvalidArgument, match=f"graphgpu.{name} is"):
             lines(graph, **{name: value})
 
 

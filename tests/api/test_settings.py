@@ -32,7 +32,9 @@ def test_order():
         assert EDGES.graph(order="input").explain().order == "of the ids"
     with (
         dask.config.set({"graphgpu.order": "random"}),
-        pytest.raises(errors.InvalidArgument, match="order='random'; allowed are 'auto'"),
+        pytest.raises(
+            errors.InvalidArgument, match=r"graphgpu.order is 'random': allowed are auto"
+        ),
     ):
         EDGES.graph()
 
