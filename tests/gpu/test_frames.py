@@ -316,8 +316,9 @@ def test_bad_arguments_are_refused():
         frame.graph(source="a", destination="b")
     with pytest.raises(errors.InvalidEdges, match="integers or strings"):
         frame.astype({"src": "float64"}).graph()
-    with pytest.raises(errors.InvalidEdges, match="empty"):
-        frame.iloc[:0].graph.degree()
+    with pytest.raises(errors.UnknownVertex, match="empty"):
+        frame.iloc[:0].graph.bfs(0)
+    assert frame.iloc[:0].graph.degree().columns.tolist()[0] == "vertex"
     with pytest.raises(errors.InvalidArgument, match="host memory"):
         frame.graph.save("somewhere")
 

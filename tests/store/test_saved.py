@@ -131,7 +131,8 @@ def test_every_method_gives_the_same(case, kind, tmp_path):
     # Dask gives strings for objects.
     assert_same(wanted, answers(loaded, source), dtypes=case != "objects")
     assert loaded.degree().npartitions == (frame.npartitions if kind == "Dask" else 1)
-    assert repr(loaded) == repr(graph)
+    about, _ = repr(loaded).split(", saved in ")
+    assert repr(graph).startswith(about)
 
 
 def test_dense_ids_of_64_bits(tmp_path):
