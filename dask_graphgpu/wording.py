@@ -28,7 +28,7 @@ _CALLS = (
     (r"\bweight=None\b", "--unweighted"),
     (r"\bsources=(\d+)", r"--draw \1"),
 )
-_ARGUMENT = re.compile(r"(?<![\w.])([a-z_]+)=('[^']*'|[\w+-]+(?:\.\w+)*)?")
+_ARGUMENT = re.compile(r"(?<![\w./])([a-z_]+)=('[^']*'|[\w+-]+(?:\.\w+)*)?")
 
 
 def in_options(text: str) -> str:

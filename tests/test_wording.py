@@ -28,6 +28,7 @@ from dask_graphgpu.wording import guess, in_options
         ("sources=5; the graph has 3", "--draw 5; the graph has 3"),
         ("with columns={'rank': ...}", "with --name rank=NEW"),
         ("use ranks=1.", "use --ranks 1."),
+        ("cannot read days/seed=3/k=1/part.parquet", "cannot read days/seed=3/k=1/part.parquet"),
         ("E = mc, x=3 and graph.k=2", "E = mc, x=3 and graph.k=2"),
     ],
 )
