@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from dask.base import is_dask_collection
+from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io import parquet
@@ -150,16 +150,23 @@ def vertex_chunks_of(given: ValueFrame, lazy: bool) -> Any:
 
 
 def chunks_of(
-    frame: Any, lazy: bool, read: Callable[..., Any], *arguments: Any, first: Any = ()
+    frame: Any,
+    lazy: bool,
+    read: Callable[..., Any],
+    *arguments: Any,
+    first: Any = (),
+    name: str | None = None,
 ) -> Any:
     """What ``read`` makes of ``first``, each partition of a frame and ``arguments``, one a partition.
 
-    To be made where ``lazy``.
+    To be made where ``lazy``; keys of the tasks begin with ``name``, or with that of ``read``.
     """
     if is_dask_collection(frame):
-        return of_partitions(frame, read, *arguments, first=first)
-    make: Any = partial(called, read) if lazy else read
-    return [make(*first, frame, *arguments, "partition 0")]
+        return of_partitions(frame, read, *arguments, first=first, name=name)
+    whole = (*first, frame, *arguments, "partition 0")
+    if not lazy:
+        return [read(*whole)]
+    return [called(read, *whole, key=name and f"{name}-{tokenize(read, whole)}")]
 
 
 def _from_parquet(

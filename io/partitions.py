@@ -35,14 +35,22 @@ class Parts:
         return [f"{self.name}-{i}" for i in range(self.number)]
 
 
-def of_partitions(frame: Any, make: Callable[..., Any], *arguments: Any, first: Any = ()) -> Parts:
+def of_partitions(
+    frame: Any,
+    make: Callable[..., Any],
+    *arguments: Any,
+    first: Any = (),
+    name: str | None = None,
+) -> Parts:
     """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame.
+
+    Keys of the tasks begin with ``name``, or with that of ``make``.
 
     Bare Parquet is read here, file by file: then errors name the file.
     """
     found = parquet.pieces(frame)
     made = frame if found else frame.optimize()
-    name = f"{funcname(make)}-{tokenize(made._name, make, first, arguments)}"
+    name = f"{name or funcname(make)}-{tokenize(made._name, make, first, arguments)}"
     if found:
         given: list[Any] = [Task(None, parquet.read_whole, piece, made._meta) for piece in found]
         parts, places = Parts(name, len(found), {}), [piece.path for piece in found]

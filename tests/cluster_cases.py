@@ -6,10 +6,12 @@ import time
 from contextlib import contextmanager
 
 import dask
+import dask.dataframe as dd
 import fork_server
 import numpy as np
 from distributed import Client, LocalCluster, get_worker
 
+import dask_graphgpu  # noqa: F401
 from dask_graphgpu.cluster.gang import lead
 
 
@@ -121,3 +123,15 @@ def channels(ranks):
     """Kinds of connections to the other ranks."""
     ranks.barrier()
     return {type(channel).__name__ for channel in ranks._order}
+
+
+# What a task does that computes graphs itself.
+
+
+def distances(edges, ranks, scheduler, partitions):
+    """Of a frame, and of a graph that is kept; a frame in partitions is computed by ``scheduler``."""
+    frame = dd.from_pandas(edges, npartitions=partitions) if partitions else edges
+    with dask.config.set(scheduler=scheduler):
+        graph = frame.graph(ranks=ranks)
+        made = [each.bfs(0) for each in (graph, graph.persist())]
+        return [each.compute() if partitions else each for each in made]

@@ -13,6 +13,8 @@ from distributed.protocol.pickle import dumps
 
 T = TypeVar("T")
 
+NAME = "dask-graphgpu"  # in the keys of all tasks of this package
+
 # Seconds that an event loop has to answer: a worker may import this package for the first time.
 ANSWER = 30.0
 _LOOKS = 0.05, 0.5  # seconds between two looks at whether the worker is still there: first, most
@@ -23,10 +25,21 @@ class WorkerLeft(ConnectionError):
 
 
 def this_worker() -> Worker | None:
-    """The worker that runs the task that calls; None outside of a cluster's tasks."""
+    """The worker whose task calls, if that is a task of this package; else None.
+
+    A task of somebody else may compute a graph by itself, of a pandas frame or with Dask's threads:
+    nobody on the cluster knows of that.
+    """
+    found = running()
+    return found[0] if found is not None and NAME in found[1] else None
+
+
+def running() -> tuple[Worker, str] | None:
+    """The worker and the key of the task that this thread runs; None outside of a cluster's tasks."""
     try:
-        return get_worker()
-    except ValueError:
+        worker = get_worker()
+        return worker, this_task(worker)
+    except (ValueError, KeyError):  # no worker, or a thread beside those of its tasks
         return None
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.cluster import watch
+from dask_graphgpu.cluster.calls import NAME
 from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.parcels import leave
-from dask_graphgpu.cluster.tasks import Spread, build_graph, run_graph, take
+from dask_graphgpu.cluster.tasks import Spread, build_graph, build_here, run_graph, take
 from dask_graphgpu.cluster.work import Job, Recipe
 from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame, pieces_of
 from dask_graphgpu.io.edges import read_edges
@@ -20,8 +21,6 @@ from dask_graphgpu.io.partitions import called
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.partition.layout import Layout
-
-_NAME = "dask-graphgpu"
 
 
 def build(
@@ -45,7 +44,7 @@ def build(
     pieces = pieces_of(edges, needs)
     key = None
     if lazy:
-        key = f"{_NAME}-build-" + tokenize(
+        key = f"{NAME}-build-" + tokenize(
             _named(edges),
             _named(vertices),
             vertex_ids,
@@ -66,7 +65,7 @@ def build(
             key, columns.frame, read_vertices, columns.ids, columns.values, columns.what
         )
     if key is None:
-        return build_graph(spread, recipe, chunks, given)
+        return build_here(spread.ranks or 1, recipe, chunks, given)
     return called(build_graph, spread, recipe, chunks, given, key=key)
 
 
@@ -103,7 +102,7 @@ def run(
         if lazy
         else ""
     )
-    key = f"{_NAME}-{job.name}-{token}" if lazy else None
+    key = f"{NAME}-{job.name}-{token}" if lazy else None
     chunks = {
         name: _chunks(key, each.frame, read_vertices, each.ids, each.values, each.what)
         for name, each in frames.items()
@@ -123,7 +122,7 @@ def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments:
     if owner is None:
         chunks = chunks_of(frame, False, read, *arguments)
         return called(list, chunks).compute() if is_dask_collection(frame) else chunks
-    return chunks_of(frame, True, leave, *arguments, first=(owner, read))
+    return chunks_of(frame, True, leave, *arguments, first=(owner, read), name=f"{NAME}-chunk")
 
 
 def _named(frame: Any) -> Any:

@@ -107,7 +107,7 @@ def build_graph(
 ) -> Held | HeldHere:
     """Build the shares of a graph of chunks, or of parcels on a cluster's workers."""
     if this_worker() is None:
-        return _build_here(spread.ranks or 1, recipe, edges, vertices)
+        return build_here(spread.ranks or 1, recipe, edges, vertices)
 
     def arguments(workers: tuple[str, ...]) -> list[tuple[Any, ...]]:
         return [
@@ -122,9 +122,10 @@ def build_graph(
     return Held(key, workers, _built(sizes, workers))
 
 
-def _build_here(
+def build_here(
     number: int, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
 ) -> HeldHere:
+    """Build the shares of a graph of chunks by threads of this process."""
     own, rest = deal(edges, [None] * number), deal(vertices, [None] * number)
     del edges
 

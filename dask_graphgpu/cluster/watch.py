@@ -12,7 +12,7 @@ import distributed
 from distributed import Reschedule, Worker
 
 from dask_graphgpu import report as reports
-from dask_graphgpu.cluster.calls import this_task, this_worker
+from dask_graphgpu.cluster.calls import running
 from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.report import Advance, Report, Split
@@ -73,8 +73,8 @@ class Telling:
 
 def telling() -> Telling | None:
     """What tells of a run in the task that calls; None outside of a cluster's tasks."""
-    worker = this_worker()
-    return None if worker is None else Telling(worker, this_task(worker), alone=True)
+    found = running()
+    return None if found is None else Telling(*found, alone=True)
 
 
 _followers: list[Callable[[dict[str, Any]], None]] = []
