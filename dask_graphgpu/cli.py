@@ -29,6 +29,7 @@ ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _BUILD = "build"  # the step that saves a graph
+_LAST_STREAM = 2  # standard error
 _STEP_OPTIONS = {"output", "top", "report"}
 _RUN_OPTIONS = {"progress", "traceback"}
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
@@ -294,6 +295,7 @@ def graph() -> None:
 
     Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
+    _fill_standard_streams()
 
 
 @graph.command(
@@ -454,7 +456,7 @@ def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
 def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
     try:
-        shown = sys.stderr.isatty() if progress is None else progress
+        shown = sys.stderr is not None and (sys.stderr.isatty() if progress is None else progress)
         run(steps, progress=shown, done=_say)
     except KeyboardInterrupt:
         _leave()
@@ -477,9 +479,20 @@ def _leave() -> NoReturn:
     """End the program at once: Python would wait for threads, and those that compute know of no Ctrl-C."""
     click.echo("Interrupted.", err=True)
     remove_all()
-    with suppress(OSError):  # its reader has gone away
-        sys.stdout.flush()
+    if sys.stdout is not None:
+        with suppress(OSError):  # its reader has gone away
+            sys.stdout.flush()
     os._exit(130)
+
+
+def _fill_standard_streams() -> None:
+    """Open nothing in place of standard streams that are closed.
+
+    Else the next file that is opened gets the number of one, and what a library says there.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STREAM:
+        os.set_inheritable(number, True)
+    os.close(number)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class ProgressBar:
 
     def __init__(self, minimum: float = 0.0, dt: float = 0.1, out: TextIO | None = None) -> None:
         self._minimum, self._dt = minimum, dt
-        self._out = sys.stdout if out is None else out
+        self._out: TextIO | None = sys.stdout if out is None else out  # None: it is closed
         self._lock = threading.Lock()
         self._runs: dict[Any, _Run] = {}
         self._shown: Any = None  # the run of the line that is not ended
@@ -145,7 +145,9 @@ class ProgressBar:
         self._length = len(line)
 
     def _write(self, text: str) -> None:
-        with suppress(ValueError):  # the file has been closed
+        if self._out is None:
+            return
+        with suppress(ValueError, OSError):  # the file has been closed, its reader has gone
             self._out.write(text)
             self._out.flush()
 

@@ -222,6 +222,42 @@ def test_a_reader_that_has_gone_away(folder, what):
     assert len(result()) == 6
 
 
+AS_A_DAEMON = """
+import os, sys
+for number in {closed}:
+    os.close(number)
+    setattr(sys, ("stdin", "stdout", "stderr")[number], None)
+from dask_graphgpu import cli, job
+write = job.write_parquet
+
+def watched(*given):
+    assert os.open(os.devnull, os.O_RDONLY) > 2
+    return write(*given)
+
+job.write_parquet = watched
+cli.graph()
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--progress"]])
+@pytest.mark.parametrize("closed", [(2,), (1,), (0, 1, 2)])
+def test_closed_standard_streams(folder, closed, more):
+    """As daemons have them: the answer is there, and no file has the number of a stream."""
+    code = AS_A_DAEMON.format(closed=closed)
+    words = ["degree", "edges.parquet", "--top", "3", "--output", "out", *more]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done
+    assert len(result()) == 6
+    assert (done.stdout.count(b"\n") == 4) == (1 not in closed)
+    assert (b"Completed" in done.stderr) == (2 not in closed and bool(more))
+
+
 def test_no_arguments_show_the_help():
     assert "Commands:" in CliRunner().invoke(graph, []).output
 

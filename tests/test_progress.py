@@ -182,3 +182,18 @@ def test_on_a_cluster(frame, ranks, processes):
         end = out.getvalue()
         graph.pagerank(tolerance=0, max_iterations=50).compute()
         assert out.getvalue() == end
+
+
+def full():
+    out = mock.Mock()
+    out.write.side_effect = BrokenPipeError
+    return out
+
+
+@pytest.mark.parametrize("stream", [None, full()], ids=["closed", "whose reader has gone"])
+def test_nobody_who_reads(frame, monkeypatch, stream):
+    monkeypatch.setattr("sys.stdout", stream)
+    with dg.ProgressBar(dt=0.001) as bar:
+        assert len(frame.graph().pagerank(tolerance=0, max_iterations=500))
+        time.sleep(0.05)
+        assert bar._drawing.is_alive()
