@@ -22,6 +22,17 @@ Address = tuple[str, int]
 Tls = tuple[ssl.SSLContext, ssl.SSLContext]
 _GONE = getattr(select, "POLLRDHUP", 0)  # beside errors, which are always told
 _GREETING = 10.0  # seconds that somebody who connects has to say who he is
+_STRANGERS = 16  # who may be about to say it at a time, beside the ranks that are still to come
+_PAUSE = 0.1  # seconds until connections are accepted again where the system gave none
+_TRIES = 6  # to connect to a rank that hangs up, as it does when it has no room
+_WAIT = 0.05  # seconds before the second of them; twice as long before each further one
+
+
+class _HungUp(ConnectionError):
+    """Who was connected to has closed the connection."""
+
+
+_HANGS_UP = _HungUp, ConnectionResetError, ConnectionAbortedError, BrokenPipeError, ssl.SSLEOFError
 
 
 class Listener:
@@ -152,7 +163,11 @@ class _Joining:
         self.found: set[int] = set()  # ranks
         self._trusted = trusted
         self._channels: dict[int, Channel] = {}  # by socket
-        self.greetings: dict[int, _Greeting] = {}
+        self.greetings: dict[int, _Greeting] = {}  # by socket, who came first first
+        self._tries: dict[int, int] = {}  # by rank
+        self._again: dict[int, float] = {}  # ranks that hung up, and when they are tried again
+        self._refused = ""  # why one did
+        self._closed_until: float | None = None  # nobody is let in
         self.poll = select.poll()
         self.poll.register(listener.socket, select.POLLIN)
         self._listening, self._fd = listener.socket, listener.socket.fileno()
@@ -171,6 +186,7 @@ class _Joining:
     def wait(self, tick: float | None) -> None:
         """Wait for something to happen, and go on with what can go on."""
         times = [self.deadline, *(greeting.deadline for greeting in self.greetings.values())]
+        times += [*self._again.values(), *filter(None, [self._closed_until])]
         patience = max(0.0, min(times) - time.monotonic())
         ready = {fd for fd, _ in self.poll.poll(1000 * min(patience, tick or patience))}
         for fd in ready & set(self._channels):
@@ -185,24 +201,56 @@ class _Joining:
             greeting = self.greetings[fd]
             self._drop(fd)
             greeting.moves.close()
+        if self._closed_until is not None and self._closed_until <= now:
+            self._closed_until = None
+            self.poll.register(self._fd, select.POLLIN)
+        for peer in [peer for peer, when in self._again.items() if when <= now]:
+            del self._again[peer]
+            self.connect(peer)
         missing = sorted(set(range(len(self.table))) - {self.rank, *self.found})
         if missing and self.deadline <= now:
             where = [f"{rank} at {text(self.table[rank])}" for rank in missing]
             raise RankLost(
                 f"ranks {', '.join(where)} did not come together with rank {self.rank} within "
-                f"{self.timeout:g} s: their workers are busy, dead or cannot be reached",
+                f"{self.timeout:g} s: their workers are busy, dead or cannot be reached{self._refused}",
                 missing[0],
                 text(self.table[missing[0]]),
             )
 
     def _accept(self) -> None:
-        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
-            while True:
+        """Let in who has connected; some at a time, as others may be connecting all the while."""
+        for _ in range(_STRANGERS):
+            try:
                 sock, _ = self._listening.accept()
-                sock.setblocking(False)
-                moves = _meet(sock, self.rank, self.token, self.tls and self.tls[1])
-                until = min(self.deadline, time.monotonic() + _GREETING)
-                self._advance(sock.fileno(), _Greeting(moves, until))
+            except BlockingIOError:  # there is nobody else
+                return
+            except OSError:  # who had connected is gone, or files have run out
+                self._make_room()
+                return
+            sock.setblocking(False)
+            if self._strangers() >= _STRANGERS + self.size - 1 - len(self.found):
+                self._turn_away()
+            moves = _meet(sock, self.rank, self.token, self.tls and self.tls[1])
+            until = min(self.deadline, time.monotonic() + _GREETING)
+            self._advance(sock.fileno(), _Greeting(moves, until))
+
+    def _make_room(self) -> None:
+        """Turn a stranger away; where there is none, let nobody in for a moment."""
+        if self._strangers():
+            self._turn_away()
+        else:
+            self.poll.unregister(self._fd)
+            self._closed_until = time.monotonic() + _PAUSE
+
+    def _strangers(self) -> int:
+        """How many have connected and not said who they are."""
+        return sum(greeting.peer is None for greeting in self.greetings.values())
+
+    def _turn_away(self) -> None:
+        """Hang up on who has been silent longest; a rank tries again."""
+        fd, greeting = next(each for each in self.greetings.items() if each[1].peer is None)
+        self._drop(fd)
+        greeting.moves.close()
 
     def _advance(self, fd: int, greeting: _Greeting) -> None:
         """Go on with a greeting until it has to wait, is done or has failed."""
@@ -215,7 +263,7 @@ class _Joining:
         except OSError as error:  # of a stranger it does not matter
             self._drop(fd)
             if greeting.peer is not None:
-                raise self._not_there(greeting.peer, str(error)) from None
+                self._try_again(greeting.peer, error)
             return
         self._drop(fd)
         expected = greeting.peer is not None or self.rank < peer < self.size
@@ -225,6 +273,14 @@ class _Joining:
             self.found.add(peer)
             self._channels[fd] = self._trusted(peer, sock)
             self.poll.register(fd, _GONE)
+
+    def _try_again(self, peer: int, error: OSError) -> None:
+        """Connect to a rank that has hung up once more, in a moment."""
+        tries = self._tries[peer] = self._tries.get(peer, 0) + 1
+        if not isinstance(error, _HANGS_UP) or tries == _TRIES:
+            raise self._not_there(peer, str(error)) from None
+        self._refused = f" ({error})"
+        self._again[peer] = time.monotonic() + _WAIT * 2 ** (tries - 1)
 
     def _drop(self, fd: int) -> None:
         if self.greetings.pop(fd, None) is not None:
@@ -328,7 +384,7 @@ def _hear(sock: socket.socket, length: int) -> Generator[int, None, bytes]:
             yield select.POLLOUT
         else:
             if not part:
-                raise ConnectionError("it closed the connection, as to a stranger")
+                raise _HungUp("it closed the connection, as to a stranger")
             heard += part
     return heard
 

@@ -1,9 +1,13 @@
 """Whoever is no rank of the run is turned away; what a rank sends is believed within bounds only."""
 
+import os
 import secrets
+import select
 import socket
 import ssl
 import struct
+import subprocess
+import sys
 import threading
 import time
 
@@ -120,6 +124,62 @@ def test_many_strangers_at_once():
     assert rank.end() is None
     for stranger in strangers:
         stranger.close()
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+from dask_graphgpu.exchange.mesh import Listener, Mesh
+listener = Listener("127.0.0.1")
+print(listener.port, flush=True)
+table = [listener.address, ("127.0.0.1", int(sys.argv[1]))]
+files = [open("/dev/null") for _ in range(int(sys.argv[2]))]
+with Mesh(listener, 0, table, bytes(32)) as mesh:
+    print(mesh.sum(1))
+"""
+
+
+@pytest.mark.parametrize("files", [0, 105], ids=["files to spare", "hardly any files"])
+def test_a_thousand_strangers(files):
+    """They are more than the files that a process may have open, and the run goes on."""
+    with Listener("127.0.0.1") as mine:
+        arguments = [sys.executable, "-c", LIMITED, str(mine.port), str(files)]
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
+            address = "127.0.0.1", int(process.stdout.readline())
+            strangers = []
+            for _ in range(1000):
+                strangers.append(socket.create_connection(address, timeout=PATIENCE))
+                if len(strangers) > 500:  # those that have been turned away keep nothing open here
+                    strangers.pop(0).close()
+            kept = len(os.listdir(f"/proc/{process.pid}/fd")) if sys.platform == "linux" else 0
+            with Mesh(mine, 1, [address, mine.address], bytes(32)) as mesh:
+                assert mesh.sum(1) == 2
+            assert process.stdout.read() == b"2\n"
+            for stranger in strangers:
+                stranger.close()
+    assert process.returncode == 0
+    assert kept < 40 + files
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_rank_that_was_turned_away_tries_again(certificate, secure):
+    """As one that is among too many strangers."""
+    contexts = tls_contexts(certificate) if secure else None
+    with Listener("127.0.0.1") as crowded, Listener("127.0.0.1") as listener:
+        table, found = [crowded.address, listener.address], []
+
+        def work(rank, own):
+            with Mesh(own, rank, table, TOKEN, tls=contexts) as mesh:
+                found.append(mesh.sum(1))
+
+        turned_away = threading.Thread(target=work, args=(1, listener))
+        turned_away.start()
+        for _ in range(2):
+            select.select([crowded.socket], [], [], PATIENCE)
+            crowded.socket.accept()[0].close()
+        work(0, crowded)
+        turned_away.join(PATIENCE)
+    assert found == [2, 2]
 
 
 def test_a_silent_stranger_is_not_kept(monkeypatch):
