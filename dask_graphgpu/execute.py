@@ -23,6 +23,7 @@ from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
 from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
+from dask_graphgpu.cluster.waiting import losses_held
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
@@ -86,7 +87,7 @@ def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | Non
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
-    token = tokenize(graph.token, *arguments[1:])  # which give the columns
+    token = tokenize(graph.token, *losses_held(), *arguments[1:])  # which give the columns
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     watch.expect(key)
     hurry_client()

@@ -43,6 +43,29 @@ def addresses(client):
     return tuple(sorted(client.sync(client.scheduler.identity, n_workers=-1)["workers"]))
 
 
+def statuses(client):
+    """Of the workers, as the scheduler knows them."""
+    known = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return [each["status"] for each in known.values()]
+
+
+def pause(status, dask_worker):
+    dask_worker.memory_manager.memory_pause_fraction = False  # or it would go on by itself
+    dask_worker.status = type(dask_worker.status)[status]
+
+
+class Slow:
+    """A partitioner that takes its time as long as there is a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, numbers, degrees, ranks):
+        while os.path.exists(self.path):
+            time.sleep(0.02)
+        return numbers % ranks
+
+
 def lock_state(dask_scheduler):
     """Who holds workers, or waits for them."""
     locks = dask_scheduler.extensions["multi_locks"]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from distributed import Worker, get_worker
 from distributed.core import clean_exception
 from distributed.protocol.pickle import dumps
 
-T = TypeVar("T")
+from dask_graphgpu.cluster.on_scheduler import NAME
+from dask_graphgpu.cluster.silence import MORE, silences
 
-NAME = "dask-graphgpu"  # in the keys of all tasks of this package
+T = TypeVar("T")
 
 # Seconds that an event loop has to answer: a worker may import this package for the first time.
 ANSWER = 30.0
@@ -54,10 +55,12 @@ async def ask(
     function: Callable[..., T],
     *arguments: Any,
     patience: float | None = None,
+    idle_timeout: float | None = None,
 ) -> T:
     """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker, which may be this.
 
     ``patience``: seconds for the answer, where those that are usual are too few or too many.
+    ``idle_timeout``: seconds for which the worker may give no sign of life meanwhile.
 
     Raises
     ------
@@ -77,8 +80,11 @@ async def ask(
     try:
         while not (await asyncio.wait({asked}, timeout=look))[0]:
             look = min(2 * look, most)
-            if address not in await workers_of(worker):
+            silent = (await silence_of(worker)).get(address)
+            if silent is None:
                 raise WorkerLeft(f"{address} has left the cluster")
+            if idle_timeout is not None and silent > idle_timeout + MORE:
+                raise TimeoutError(f"{address} has been silent for {silent:.1f} s")
             if time.monotonic() > until:
                 raise TimeoutError(f"{address} does not answer")
     finally:
@@ -86,10 +92,9 @@ async def ask(
     return _answer(asked.result())  # type: ignore[no-any-return]
 
 
-async def workers_of(worker: Worker) -> Collection[str]:
-    """Addresses of the workers of the cluster, as the scheduler knows them."""
-    found: dict[str, int] = await asyncio.wait_for(worker.scheduler.ncores(workers=None), ANSWER)
-    return found
+async def silence_of(worker: Worker) -> dict[str, float]:
+    """For how many seconds each worker of the cluster has given no sign of life to the scheduler."""
+    return await ask_scheduler(worker, silences)
 
 
 async def ask_scheduler(

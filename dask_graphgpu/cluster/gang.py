@@ -27,8 +27,8 @@ from dask_graphgpu.cluster.calls import (
     WorkerLeft,
     ask,
     ask_scheduler,
+    silence_of,
     this_task,
-    workers_of,
 )
 from dask_graphgpu.cluster.haste import hurry_scheduler
 from dask_graphgpu.cluster.holdings import Name
@@ -44,6 +44,7 @@ from dask_graphgpu.cluster.rank import (
     tell_of_loss,
     wanted,
 )
+from dask_graphgpu.cluster.silence import MORE
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
 
 if TYPE_CHECKING:
@@ -183,11 +184,20 @@ class _Leader:
         while True:
             found = (await self.worker.scheduler.identity(n_workers=-1))["workers"]
             running = sorted(a for a, each in found.items() if each["status"] == "running")
+            silence = await silence_of(self.worker)
             if workers is None or len(running) >= workers:
                 break
             waited = time.monotonic() - start
             if waited > _COME_BACK:
                 lost = await ask_scheduler(self.worker, on_scheduler.lost_lately, _AGAIN)
+                paused = [a for a, each in found.items() if each["status"] == "paused"]
+                if paused and len(running) + len(paused) >= workers:
+                    raise RankLost(
+                        f"ranks={workers}, and of {len(found)} workers {len(paused)} are paused, as their "
+                        f"processes take more memory than they may ({', '.join(paused)}); use fewer ranks, or "
+                        "more or larger workers",
+                        address=paused[0],
+                    )
                 if not lost or waited > _AGAIN:
                     raise InvalidArgument(
                         f"ranks={workers}, and the cluster has {len(running)} workers: a rank is a "
@@ -196,7 +206,11 @@ class _Leader:
             self._check_wanted()
             await asyncio.sleep(_LOOK)
         here = self.worker.address
-        chosen = sorted(running, key=lambda address: address != here)[:workers]
+        # One that gives no sign of life is the last to be asked.
+        awake = {address for address in running if silence.get(address, 0.0) < MORE}
+        if workers is None:
+            running = [address for address in running if address in awake] or running
+        chosen = sorted(running, key=lambda a: (a != here, a not in awake))[:workers]
         return tuple(sorted(chosen))
 
     async def _take(self) -> None:
@@ -241,10 +255,14 @@ class _Leader:
         moment.
         """
         asked = self.run_id, self.key, self.needs
+        idle = self.timeouts[1] + _NOTICE
+        patience = idle if idle < ANSWER else None
         start = time.monotonic()
         while True:
             try:
-                return await ask(self.worker, self.addresses[rank], open_rank, *asked)
+                return await ask(
+                    self.worker, self.addresses[rank], open_rank, *asked, patience=patience
+                )
             except (OSError, TimeoutError) as error:
                 left = isinstance(error, WorkerLeft)
                 if left and self.needs is not None:
@@ -326,11 +344,16 @@ class _Leader:
             raise Reschedule
 
     async def _check_workers(self, ends: Sequence[asyncio.Future[Any]]) -> None:
-        """Raise RankLost for a worker that has left the cluster before its rank has ended."""
-        there = await workers_of(self.worker)
+        """Raise RankLost for a worker that has left the cluster, or fallen silent, before its rank has ended."""
+        silence = await silence_of(self.worker)
         for rank, end in enumerate(ends):
-            if not end.done() and self.addresses[rank] not in there:
+            silent = silence.get(self.addresses[rank])
+            if end.done():
+                continue
+            if silent is None:
                 raise self._lost(rank, "it has left the cluster")
+            if silent > self.timeouts[1] + MORE:
+                raise self._lost(rank, f"it has been silent for {silent:.1f} s")
 
     async def _make_again(self) -> NoReturn:
         """Have what the ranks need made again, and this task run again after that."""

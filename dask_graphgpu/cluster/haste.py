@@ -14,6 +14,7 @@ from distributed import Client, Scheduler, Worker
 from distributed.batched import BatchedSend
 
 from dask_graphgpu.cluster.calls import ask_scheduler, this_worker
+from dask_graphgpu.cluster.silence import attend_from_client
 
 _WHILE = 0.05  # seconds
 
@@ -28,7 +29,8 @@ def hurried() -> Iterator[None]:
 
 
 def hurry_client() -> None:
-    """Have the client of this process, if there is one, send its next message at once."""
+    """Have the client of this process, if there is one, send its next message at once, and be looked after."""
+    attend_from_client()
     with suppress(ValueError):
         client = Client.current()
         stream = client.scheduler_comm

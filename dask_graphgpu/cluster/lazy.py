@@ -9,10 +9,11 @@ from typing import Any
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.cluster import watch
-from dask_graphgpu.cluster.calls import NAME
 from dask_graphgpu.cluster.haste import hurry_client
+from dask_graphgpu.cluster.on_scheduler import BUILD, CHUNK, NAME
 from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, build_here, run_graph, take
+from dask_graphgpu.cluster.waiting import losses_held
 from dask_graphgpu.cluster.work import Job, Recipe
 from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame, pieces_of
 from dask_graphgpu.io.edges import read_edges
@@ -44,7 +45,7 @@ def build(
     pieces = pieces_of(edges, needs)
     key = None
     if lazy:
-        key = f"{NAME}-build-" + tokenize(
+        key = BUILD + tokenize(
             _named(edges),
             _named(vertices),
             vertex_ids,
@@ -95,6 +96,7 @@ def run(
     token = (
         tokenize(
             kept,
+            *losses_held(),
             held.key,
             job,
             [(name, _named(each.frame), each.ids) for name, each in frames.items()],
@@ -122,7 +124,7 @@ def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments:
     if owner is None:
         chunks = chunks_of(frame, False, read, *arguments)
         return called(list, chunks).compute() if is_dask_collection(frame) else chunks
-    return chunks_of(frame, True, leave, *arguments, first=(owner, read), name=f"{NAME}-chunk")
+    return chunks_of(frame, True, leave, *arguments, first=(owner, read), name=CHUNK.rstrip("-"))
 
 
 def _named(frame: Any) -> Any:

@@ -10,13 +10,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dask.typing import Key
 from distributed import Scheduler
 from distributed.core import error_message
 
 from dask_graphgpu.cluster.holdings import TO_RUN
 from dask_graphgpu.errors import RankLost
 
-_LOCK = "dask-graphgpu"
+NAME = "dask-graphgpu"  # in the keys of all tasks of this package
+BUILD = f"{NAME}-build-"  # with it begin those of tasks that build graphs on ranks
+CHUNK = f"{NAME}-chunk-"  # and of those that leave chunks for them
+
+_LOCK = NAME
 _LOST_RUNS = "dask-graphgpu-lost-runs"
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 
@@ -54,7 +59,7 @@ def _free(scheduler: Scheduler, name: str) -> None:
         scheduler.loop.call_later(1, locks.requests_left.pop, name, None)
 
 
-def lose(key: str, *, dask_scheduler: Scheduler) -> None:
+def lose(key: Key, *, dask_scheduler: Scheduler) -> None:
     """Have a result that stands in memory made again, and all that waits for it wait again.
 
     As Dask does it with the results of a worker that has died.
@@ -70,11 +75,11 @@ def leave_again(key: str, function: Callable[..., Any], *, dask_scheduler: Sched
     for other in list(task.dependencies) if task is not None else ():
         spec: Any = other.run_spec
         if getattr(spec, "func", None) is function:
-            lose(str(other.key), dask_scheduler=dask_scheduler)
+            lose(other.key, dask_scheduler=dask_scheduler)
 
 
 def fail(
-    key: str, address: str, error: BaseException, sure: bool, *, dask_scheduler: Scheduler
+    key: Key, address: str, error: BaseException, sure: bool, *, dask_scheduler: Scheduler
 ) -> bool:
     """End the leading task of a run with an error, in place of the worker that runs it.
 
@@ -150,7 +155,7 @@ def losses(key: str, *, dask_scheduler: Scheduler) -> int:
     return 0 if task is None else len((task.metadata or {}).get(_LOST_RUNS, ()))
 
 
-def _runs(scheduler: Scheduler, key: str, address: str) -> bool:
+def _runs(scheduler: Scheduler, key: Key, address: str) -> bool:
     """Whether a task runs on a worker as far as the scheduler knows."""
     task = scheduler.tasks.get(key)
     return (

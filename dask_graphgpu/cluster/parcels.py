@@ -88,8 +88,10 @@ def deal_placed(
     ]
 
 
-def collect(parcels: Sequence[Any]) -> list[Any]:
+def collect(parcels: Sequence[Any], idle_timeout: float | None = None) -> list[Any]:
     """The chunks, which no longer lie where they were left.
+
+    ``idle_timeout``: seconds for which a worker that they lie on may give no sign of life.
 
     Raises
     ------
@@ -99,7 +101,8 @@ def collect(parcels: Sequence[Any]) -> list[Any]:
     if worker is None:
         return list(parcels)
     far = [i for i, each in enumerate(parcels) if each.worker != worker.address]
-    fetched = sync(worker.loop, _fetch, worker, [parcels[i] for i in far]) if far else []
+    asked = worker, [parcels[i] for i in far], idle_timeout
+    fetched = sync(worker.loop, _fetch, *asked) if far else []
     chunks: dict[int, Any] = dict(zip(far, fetched, strict=True))
     for i, parcel in enumerate(parcels):
         if i not in chunks:
@@ -115,13 +118,16 @@ def hand_out(name: str, *, dask_worker: Worker) -> Any:
         raise ChunksGone(f"chunks were taken from worker {dask_worker.address} before") from None
 
 
-async def _fetch(worker: Worker, parcels: Sequence[Parcel]) -> list[Any]:
+async def _fetch(
+    worker: Worker, parcels: Sequence[Parcel], idle_timeout: float | None
+) -> list[Any]:
     limit = asyncio.Semaphore(_AT_ONCE)
+    waiting = {"patience": _LARGE, "idle_timeout": idle_timeout}
 
     async def fetch(parcel: Parcel) -> Any:
         async with limit:
             try:
-                return await ask(worker, parcel.worker, hand_out, parcel.name, patience=_LARGE)
+                return await ask(worker, parcel.worker, hand_out, parcel.name, **waiting)
             except (OSError, TimeoutError) as error:
                 raise ChunksGone(f"chunks are lost with worker {parcel.worker} ({error})") from None
 

@@ -97,6 +97,7 @@ class Ran:
     name: str
     workers: tuple[str, ...]
     npartitions: int
+    idle_timeout: float  # of the workers
 
 
 # -- build ----------------------------------------------------------------------------------------
@@ -140,7 +141,8 @@ def _build_rank(
     ranks: Ranks, key: str, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
 ) -> Any:
     """Build a share and leave it in the worker's holdings."""
-    share = build_share(ranks, recipe, collect(edges), collect(vertices))
+    chunks = collect(edges, ranks.idle_timeout)
+    share = build_share(ranks, recipe, chunks, collect(vertices, ranks.idle_timeout))
     held = holdings(get_worker())
     held.drop("share", key)
     held.put(("share", key), share, key, RUN)
@@ -188,7 +190,7 @@ def run_graph(
             again=job.keeping is not None,
         )
         watch.tell_report(worker, key, reports[0])
-    return Ran(key, workers, job.npartitions)
+    return Ran(key, workers, job.npartitions, spread.idle_timeout)
 
 
 def _deal_frames(
@@ -199,9 +201,11 @@ def _deal_frames(
     return [{name: each[rank] for name, each in dealt.items()} for rank in range(len(workers))]
 
 
-def _collect_rows(dealt: Sequence[tuple[int, Any]]) -> list[VertexChunk]:
+def _collect_rows(
+    dealt: Sequence[tuple[int, Any]], idle_timeout: float | None
+) -> list[VertexChunk]:
     """The chunks, each with its place in the whole frame."""
-    chunks = collect([chunk for _, chunk in dealt])
+    chunks = collect([chunk for _, chunk in dealt], idle_timeout)
     return [replace(chunk, first_row=row) for (row, _), chunk in zip(dealt, chunks, strict=True)]
 
 
@@ -213,7 +217,9 @@ def _run_here(held: HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]) -> 
 
     def work(ranks: Ranks) -> tuple[dict[int, pd.DataFrame], Report]:
         rank = ranks.rank
-        given = {name: _collect_rows(chunks) for name, chunks in dealt[rank].items()}
+        given = {
+            name: _collect_rows(chunks, ranks.idle_timeout) for name, chunks in dealt[rank].items()
+        }
         return run_share(ranks, held.shares[rank], job, given, device=rank, home=home)
 
     with held.lock:
@@ -239,7 +245,7 @@ def _run_rank(
     held = holdings(worker)
     share: Share = held.get(("share", graph))
     telling = watch.Telling(worker, key) if ranks.rank == 0 else None
-    given = {name: _collect_rows(chunks) for name, chunks in frames.items()}
+    given = {name: _collect_rows(chunks, ranks.idle_timeout) for name, chunks in frames.items()}
     made, report = run_share(ranks, share, job, given, telling)
     held.drop("rows", key)
     for i, frame in made.items():
@@ -265,9 +271,8 @@ def _taken(ran: Ran | list[pd.DataFrame] | Handed, i: int) -> pd.DataFrame:
     try:
         if where == worker.address:
             return hand_over(name, dask_worker=worker)
-        frame: pd.DataFrame = sync(
-            worker.loop, ask, worker, where, hand_over, name, patience=_LARGE
-        )
+        waiting = {"patience": _LARGE, "idle_timeout": ran.idle_timeout}
+        frame: pd.DataFrame = sync(worker.loop, ask, worker, where, hand_over, name, **waiting)
         return frame
     except (KeyError, OSError, TimeoutError) as error:
         raise RankLost(

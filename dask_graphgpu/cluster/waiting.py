@@ -8,11 +8,13 @@ import dask
 from dask.base import persist
 from distributed import Client
 
-from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.cluster.silence import attend_from_client
+from dask_graphgpu.errors import EngineUnavailable, RankLost
 
 
 def begun(made: Any) -> Any:
     """A Delayed that is being computed, and kept."""
+    attend_from_client()
     client = _asynchronous_client()
     return persist(made)[0] if client is None else client.persist(made)
 
@@ -31,6 +33,22 @@ def waited_for(made: Any, what: str) -> Any:
     """The value of a Delayed; as `check_may_wait`."""
     check_may_wait(what)
     return made.compute()
+
+
+def losses_held() -> list[str]:
+    """Results that have lost a worker and are still held, as by the traceback of that error.
+
+    Dask gives the error of a key as long as anybody holds it: who asks again asks for another key.
+    """
+    try:
+        client = Client.current()
+    except ValueError:  # there is none
+        return []
+    return sorted(
+        str(key)
+        for key, state in list(client.futures.items())
+        if state.status == "error" and isinstance(state.exception, RankLost)
+    )
 
 
 def _asynchronous_client() -> Client | None:

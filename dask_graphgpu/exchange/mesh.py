@@ -101,7 +101,7 @@ class Mesh(Ranks):
         self._failure: bytes | None = None  # as peers have been told of it
         self._closed = threading.Event()
         self._busy = threading.Lock()  # held by who uses the channels
-        self._idle_timeout = idle_timeout
+        self.idle_timeout = idle_timeout
         self._tick = _least(
             None if idle_timeout is None else idle_timeout / _BEATS,
             None if aborted is None or isinstance(aborted, AbortEvent) else _PLAIN_EVENT,
@@ -263,9 +263,9 @@ class Mesh(Ranks):
                     self._busy.release()
 
     def _beat(self, now: float) -> None:
-        if self._idle_timeout is None or self._closed.is_set():
+        if self.idle_timeout is None or self._closed.is_set():
             return
-        self._next_beat = now + self._idle_timeout / _BEATS
+        self._next_beat = now + self.idle_timeout / _BEATS
         for channel in self._order:
             if not channel.blocked and not channel.left:
                 channel.send(framing.pack(framing.ALIVE))
@@ -273,23 +273,23 @@ class Mesh(Ranks):
     def _time_passes(self, now: float, since: float, waited: set[Channel]) -> None:
         """Give a sign of life; miss those of the peers that are waited for since then."""
         self._look_at_event()
-        if self._idle_timeout is None:
+        if self.idle_timeout is None:
             return
         if now >= self._next_beat:
             self._beat(now)
         for channel in waited:
             silent = now - max(channel.heard, since)
-            if silent > self._idle_timeout:
+            if silent > self.idle_timeout:
                 raise channel.lost(f"it has been silent for {silent:.1f} s")
 
     def _look_at_silence(self) -> None:
         """Raise when a peer that has not left has given no sign of life for too long."""
-        if self._idle_timeout is None:
+        if self.idle_timeout is None:
             return
         now = time.monotonic()
         for channel in self._order:
             silent = now - max(channel.heard, self._made)
-            if not channel.left and silent > self._idle_timeout:
+            if not channel.left and silent > self.idle_timeout:
                 raise channel.lost(f"it has been silent for {silent:.1f} s")
 
     # -- the end ------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class Ranks(ABC):
     rank : int
         This rank, 0 .. size - 1.
     size : int
+    idle_timeout : float or None
+        Seconds after which a silent rank is lost; None: there is no such time.
     waited : float
         Seconds in steps so far with nothing to send and nothing that had come: others were still at
         work, or their messages under way.
@@ -36,6 +38,7 @@ class Ranks(ABC):
 
     rank: int
     size: int
+    idle_timeout: float | None = None
     waited: float = 0.0
 
     @abstractmethod

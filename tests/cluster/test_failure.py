@@ -174,19 +174,14 @@ def test_a_rank_runs_out_of_memory():
 
 def test_a_worker_is_paused_for_want_of_memory(client):
     workers = addresses(client)
-    client.run(pause, "paused", workers=[workers[1]])
+    client.run(cases.pause, "paused", workers=[workers[1]])
     future = lead(client, workers[0], workers, cases.where)
     try:
         with pytest.raises(errors.RankLost, match=r"rank 1 of 3 .*is paused, as its process takes"):
             future.result(60)
     finally:
-        client.run(pause, "running", workers=[workers[1]])
+        client.run(cases.pause, "running", workers=[workers[1]])
     check_next_run(client)
-
-
-def pause(status, dask_worker):
-    dask_worker.memory_manager.memory_pause_fraction = False  # or it would go on by itself
-    dask_worker.status = type(dask_worker.status)[status]
 
 
 @pytest.mark.parametrize("repeat", range(3))

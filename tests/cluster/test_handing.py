@@ -88,12 +88,14 @@ def _for_another(run, parts):
 
 @pytest.mark.parametrize("run", [None, "a run that is over"])
 def test_what_nobody_waits_for_is_dropped(client, run):
-    future = client.submit(in_hand, run, ["first", "second"], key=f"hands-in-{run}", pure=False)
+    future = client.submit(
+        in_hand, run, ["first", "second"], key=f"dask-graphgpu-hands-in-{run}", pure=False
+    )
     assert future.result(20) == ["first", "second"]
     del future
     wait_until(lambda: not any(client.run(kept).values()), lambda: client.run(kept))
     names = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.plugins))
-    assert not [name for name in names if "dask-graphgpu" in name]
+    assert not [name for name in names if "dask-graphgpu-handed-in" in name]
 
 
 def test_a_stream_sends_at_once():

@@ -111,7 +111,7 @@ def test_partitions_of_one_rank_are_handed_in(client):
             assert time.monotonic() < until, client.run(in_memory)
             time.sleep(0.05)
     plugins = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.plugins))
-    assert not [name for name in plugins if "dask-graphgpu" in name]
+    assert not [name for name in plugins if "dask-graphgpu-handed-in" in name]
 
 
 def test_a_method_that_fails_on_one_rank_hands_nothing_in(client):
@@ -376,12 +376,12 @@ def take_chunks_away(times):
     collect = getattr(tasks.collect, "was", tasks.collect)
     gone = getattr(tasks.collect, "gone", [])
 
-    def spied(parcels):
+    def spied(parcels, idle_timeout):
         if parcels and len(spied.gone) < times:
             spied.gone.append(parcels)
-            collect(parcels)
+            collect(parcels, idle_timeout)
             raise ChunksGone("taken before")
-        return collect(parcels)
+        return collect(parcels, idle_timeout)
 
     spied.was, spied.gone = collect, []
     tasks.collect = spied if times else collect

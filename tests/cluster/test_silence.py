@@ -1,0 +1,133 @@
+"""Workers that are suspended when a call is made, or lost by a build: nobody waits for ever, no error is kept."""
+
+import os
+import signal
+import time
+from contextlib import contextmanager, suppress
+
+import cluster_cases as cases
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from cluster_cases import addresses, started
+from distributed import wait
+from strategies import partitioned
+
+from dask_graphgpu import errors
+
+IDLE = 2.0
+MORE = 5.0  # seconds beyond it within which an error comes
+
+
+@pytest.fixture(scope="module")
+def client():
+    with started(3) as client, dask.config.set({"graphgpu.idle-timeout": IDLE}):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def edges():
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({"src": rng.integers(0, 2000, 9000), "dst": rng.integers(0, 2000, 9000)})
+
+
+@contextmanager
+def suspended(client, worker):
+    pid = client.run(os.getpid)[worker]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def holder(client, made):
+    """The worker on which a result lies."""
+    wait(made)
+    (worker,) = client.who_has(made)[made.key]
+    return worker
+
+
+def check(found, edges):
+    wanted = edges.graph(ranks=1).degree()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted, check_dtype=False)
+
+
+def lost(call, worker):
+    began = time.monotonic()
+    with pytest.raises(errors.RankLost, match=worker):
+        call()
+    assert time.monotonic() - began < IDLE + MORE + 1
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_who_holds_the_graph_is_suspended(client, edges, ranks):
+    graph = partitioned(edges, 3).graph(ranks=ranks).persist()
+    worker = holder(client, graph._input.held)
+    with suspended(client, worker):
+        for _ in range(2):  # it is not left to Dask, which waits for minutes
+            lost(lambda: graph.degree().compute(), worker)
+    check(graph.degree().compute(), edges)
+
+
+def test_who_holds_rows_of_the_result_is_suspended(client, edges):
+    """They are made again by others, or the error says what is lost."""
+    result = partitioned(edges, 3).graph(ranks=2).degree().persist()
+    wait(result)
+    worker = next(
+        w for w in addresses(client) if any("graph-" in str(k) for k in client.has_what()[w])
+    )
+    with suspended(client, worker):
+        began = time.monotonic()
+        with suppress(errors.RankLost):
+            check(result.compute(), edges)
+        assert time.monotonic() - began < 2 * (IDLE + MORE)
+    del result
+    check(partitioned(edges, 3).graph(ranks=2).degree().compute(), edges)
+
+
+def test_a_scheduler_that_stands_still_takes_nobody_for_silent(client, edges):
+    graph = partitioned(edges, 3).graph(ranks=3).persist()
+    check(graph.degree().compute(), edges)
+    result = client.compute(graph.pagerank(tolerance=0, max_iterations=3000))
+    client.run_on_scheduler(time.sleep, IDLE + MORE)
+    assert len(result.result(60)) == len(edges.graph(ranks=1).degree())
+
+
+def test_a_build_that_has_lost_a_worker_is_made_again(client, edges, tmp_path):
+    pids = client.run(os.getpid)
+    workers = addresses(client)
+    lazy = partitioned(edges, 3).graph(ranks=3, partitioner=cases.Slow(str(tmp_path / "slow")))
+    (tmp_path / "slow").touch()
+    graph = lazy.persist()
+    until = time.monotonic() + 30
+    while not all(any("build-rank" in str(k) for k in ks) for ks in client.processing().values()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    leads = next(w for w, ks in client.processing().items() if any(k.count("-") == 3 for k in ks))
+    os.kill(pids[next(w for w in workers if w != leads)], signal.SIGKILL)
+    with pytest.raises(errors.RankLost):
+        graph.degree().compute()
+    (tmp_path / "slow").unlink()
+    client.wait_for_workers(3, timeout=60)
+    check(graph.degree().compute(), edges)
+    check(lazy.persist().degree().compute(), edges)
+    check(lazy.degree().compute(), edges)
+
+
+def test_paused_workers_are_not_missing_ones(client):
+    workers = addresses(client)
+    client.run(cases.pause, "paused", workers=workers[1:])
+    try:
+        until = time.monotonic() + 10
+        while len([w for w in cases.statuses(client) if w == "paused"]) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        future = client.submit(cases.led, 3, cases.where, pure=False, workers=[workers[0]])
+        with pytest.raises(errors.RankLost, match=r"ranks=3, and of 3 workers 2 are paused"):
+            future.result(60)
+    finally:
+        client.run(cases.pause, "running", workers=workers[1:])
+    future = client.submit(cases.led, 3, cases.where, pure=False)
+    assert len(future.result(60)) == 3
