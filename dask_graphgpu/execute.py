@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import gc
 import importlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from dask.base import is_dask_collection, tokenize
@@ -28,6 +29,7 @@ from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
+from dask_graphgpu.interrupting import check, interruptible, stopping
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.naming import named
@@ -40,9 +42,25 @@ from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
+T = TypeVar("T")
+
 
 def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None = None) -> Any:
     """The result of an algorithm: a frame as the graph's own, a Dask frame when it is lazy."""
+    return at_once(graph, engine, _call, algorithm, graph, engine, keeping)
+
+
+_ON_HOST = ("auto", "cpu")  # engines whose compiled code Ctrl-C does not reach
+
+
+def at_once(graph: Input, engine: str, function: Callable[..., T], *arguments: Any) -> T:
+    """What a function makes of a graph; where the CPU engine does it now, Ctrl-C ends it at once."""
+    if graph.lazy or engine not in _ON_HOST or graph.schema.on_device:
+        return function(*arguments)
+    return interruptible(function, *arguments)
+
+
+def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None) -> Any:
     schema = graph.schema
     engine = engines.of_frames(engine, on_device=schema.on_device)
     columns = named(algorithm.result_columns(schema), schema, _name(algorithm), algorithm.columns)
@@ -145,6 +163,7 @@ def execute(
             ids = partition.ids
             run.keeper = keeping.keeper(call_of(name, algorithm), ids, ids.rank, len(ids))
         table = algorithm.run(run)
+        check(stopping())  # its caller has been told of Ctrl-C, and may go on from the checkpoint
         if run.keeper is not None:
             run.keeper.end()
     report.bare().publish()

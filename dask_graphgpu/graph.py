@@ -49,8 +49,8 @@ from dask_graphgpu.checkpoint import Keeping
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
-from dask_graphgpu.execute import call
-from dask_graphgpu.inputs import Frames, Input
+from dask_graphgpu.execute import at_once, call
+from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.parquet import takes_all_columns
 from dask_graphgpu.io.schema import (
@@ -275,8 +275,11 @@ class Graph:
         number = check_ranks(ranks)
         if isinstance(ranks, str):  # the graph's own number, which the setting has been asked for
             number = ranks
-        names = as_names("columns", columns)
-        return Graph._of(self._input.built(names, self._on_engine(), number), self._engine)
+        return Graph._of(self._built(as_names("columns", columns), number), self._engine)
+
+    def _built(self, columns: tuple[str, ...], ranks: int | str) -> Built | BuiltOnRanks:
+        engine = self._on_engine()
+        return at_once(self._input, self._engine, self._input.built, columns, engine, ranks)
 
     def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
         """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
@@ -320,7 +323,7 @@ class Graph:
             check_may_wait("save()")
         names = as_names("columns", columns)
         folder = saving.check_destination(path)
-        made = self._input.built(names, self._on_engine(), 1)
+        made = self._built(names, 1)
         arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()

@@ -24,7 +24,8 @@ ALLOWED = {
     "report": {"errors", "kernels"},
     "functions": {"errors"},
     "program": {"errors", "arguments", "functions"},
-    "kernels": {"errors", "config"},
+    "interrupting": set(),
+    "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
     "partition": {"errors", "arguments", "config", "kernels", "exchange"},
     "io": {"errors", "arguments", "config", "exchange", "partition"},
@@ -35,6 +36,7 @@ ALLOWED = {
         "report",
         "functions",
         "program",
+        "interrupting",
         "kernels",
         "partition",
         "exchange",
@@ -57,6 +59,7 @@ ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
+    "interrupting",
     "checkpoint",
     "cluster",
     "errors",

@@ -42,41 +42,34 @@ def weigh(lo, hi, offsets, neighbours, weight, times, loops, degree):
 
 
 @jit
-def move(offsets, neighbours, weight, degree, scale, order, community, totals):
+def move(
+    offsets, neighbours, weight, degree, scale, community, totals, size, empty, queue, queued, to,
+    touched, at, most_read,
+):  # fmt: skip
     """Move vertices to the neighbouring, or an empty, community that gains most, until none gains.
 
     A vertex is looked at again when a neighbour has left for another community than its own. Of
-    equal gains the smallest label wins.
+    equal gains the smallest label wins. It ends when enough has been read as well, to be called again.
 
     Parameters
     ----------
-    order : in which the vertices are looked at first
-    community, totals : labels, and the degree of each community; changed
+    community, totals, size : labels, and the degree and the members of each community; changed
+    empty : stack of the communities without members
+    queue, queued : ring of vertices to look at, at first all, and whether each is in it
+    to, touched : of the length of these, `to` with zeros
+    at : where the ring begins, how many are in it, and how many communities are on the stack; changed
+    most_read : entries of rows
 
     Returns
     -------
     int
         Entries of rows that were read.
     """
-    n = order.size
+    n = queue.size
     weighted = weight.size > 0
-    to = np.zeros(n)
-    touched = np.empty(n, community.dtype)
-    size = np.zeros(n, np.int64)
-    for i in range(n):
-        size[np.uint64(community[i])] += 1
-    empty = np.empty(n, community.dtype)
-    num_empty = 0
-    for i in range(n - 1, -1, -1):
-        if size[i] == 0:
-            empty[num_empty] = i
-            num_empty += 1
-    queue = order.copy()
-    queued = np.ones(n, np.bool_)
-    head = 0
-    left = n
+    head, left, num_empty = at
     read = 0
-    while left:
+    while left and read < most_read:
         v = np.uint64(queue[head])
         head = head + 1 if head + 1 < n else 0
         left -= 1
@@ -126,6 +119,7 @@ def move(offsets, neighbours, weight, degree, scale, order, community, totals):
                 tail = head + left
                 queue[tail - n if tail >= n else tail] = u
                 left += 1
+    at[0], at[1], at[2] = head, left, num_empty
     return read
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.interrupting import check, stopping
 
 # Several blocks a thread, so that a thread with cheap blocks takes over some of its neighbour's.
 BLOCKS_PER_THREAD = 4
@@ -205,6 +206,8 @@ def for_blocks(kernel: Callable[..., Any], bounds: NDArray[np.int64], *args: Any
     Exception
         The first that a block raised. No further block is started then, and those that run have
         ended.
+    KeyboardInterrupt
+        The call that it is part of is to stop; see `interrupting`.
 
     Notes
     -----
@@ -214,9 +217,14 @@ def for_blocks(kernel: Callable[..., Any], bounds: NDArray[np.int64], *args: Any
     cuts = bounds.tolist()
     blocks = list(itertools.pairwise(cuts))
     helpers = min(num_threads(), len(blocks)) - 1
+    stopped = stopping()
     if helpers < 1:
-        return [kernel(lo, hi, *args) for lo, hi in blocks]
-    job = _Job(kernel, blocks, args)
+        results = []
+        for lo, hi in blocks:
+            check(stopped)
+            results.append(kernel(lo, hi, *args))
+        return results
+    job = _Job(kernel, blocks, args, stopped)
     _pool.offer(job, helpers)
     job.work()
     return job.results()
@@ -226,11 +234,16 @@ class _Job:
     """One call of `for_blocks`: blocks are handed out one at a time, the last wakes the caller."""
 
     def __init__(
-        self, kernel: Callable[..., Any], blocks: list[tuple[int, int]], args: tuple[Any, ...]
+        self,
+        kernel: Callable[..., Any],
+        blocks: list[tuple[int, int]],
+        args: tuple[Any, ...],
+        stopped: threading.Event | None,
     ) -> None:
         self._kernel = kernel
         self._blocks = blocks
         self._args = args
+        self._stopped = stopped
         self._results: list[Any] = [None] * len(blocks)
         self._error: BaseException | None = None
         self._lock = threading.Lock()
@@ -249,6 +262,7 @@ class _Job:
                 self._running += 1
             error = None
             try:
+                check(self._stopped)
                 self._results[i] = self._kernel(*self._blocks[i], *self._args)
             except BaseException as caught:  # KeyboardInterrupt too: a helper survives it
                 error = caught

@@ -10,12 +10,15 @@ References
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dask_graphgpu.engine.path_failures import check
+from dask_graphgpu.interrupting import check as check_stopped
+from dask_graphgpu.interrupting import stopping
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 # Bytes that the sums of all threads together may take; threads beyond that wait.
 MOST_BYTES = 1 << 32
+AT_ONCE = 1 << 24  # edges and vertices that a thread searches before it looks whether it is to stop
 
 
 def betweenness(
@@ -82,11 +86,11 @@ def betweenness(
     along = [np.zeros(rows.num_edges if edges else 0) for _ in range(workers)]
     lengths = lengths_of(rows) if weighted else None
 
+    stopped = stopping()
+
     def work(lo: int, hi: int) -> tuple[int, int]:
-        ended: tuple[int, int] = _accumulate(
-            rows, lengths, sources, lo, workers, endpoints, through[lo], along[lo]
-        )
-        return ended
+        mine = np.ascontiguousarray(sources[lo::workers])
+        return _accumulate(rows, lengths, mine, endpoints, through[lo], along[lo], stopped)
 
     results = for_blocks(work, np.arange(workers + 1))
     check(max(code for code, _ in results), lengths)
@@ -115,31 +119,35 @@ def _accumulate(
     rows: Adjacency,
     lengths: np.ndarray | None,
     sources: np.ndarray,
-    first: int,
-    workers: int,
     endpoints: bool,
     through: np.ndarray,
     along: np.ndarray,
-) -> Any:
-    """Every ``workers``-th source from ``first`` on."""
+    stopped: threading.Event | None,
+) -> tuple[int, int]:
+    """All sources, some at a time: a call that is to stop does so between two of these."""
     from dask_graphgpu.kernels.cpu import betweenness as kernels
 
     n, kind = rows.num_vertices, rows.neighbours.dtype
     number = np.int32 if n < 2**31 else np.int64
-    graph = sources, rows.offsets.view(np.uint64), rows.neighbours
+    graph = rows.offsets.view(np.uint64), rows.neighbours
     count, share, order = np.empty(n), np.empty(n), np.empty(n, kind)
+    sums = count, share, order, float(endpoints), through, along
     if lengths is None:
-        level = np.full(n, -1, number)
-        return kernels.by_edges(
-            first, first + 1, workers, *graph, level, count, share, order, float(endpoints),
-            through, along,
-        )  # fmt: skip
-    distance = np.full(n, _far(lengths), lengths.dtype)
-    heap, where = np.empty(n, kind), np.empty(n, number)
-    return kernels.by_weight(
-        first, first + 1, workers, *graph, lengths, distance, _far(lengths), where, heap, count,
-        share, order, float(endpoints), through, along,
-    )  # fmt: skip
+        kernel: Any = kernels.by_edges
+        given: tuple[Any, ...] = *graph, np.full(n, -1, number), *sums
+    else:
+        kernel = kernels.by_weight
+        far, distance = _far(lengths), np.full(n, _far(lengths), lengths.dtype)
+        given = *graph, lengths, distance, far, np.empty(n, number), np.empty(n, kind), *sums
+    worst, read = kernels.DONE, 0
+    some = max(AT_ONCE // (rows.num_edges + n + 1), 1)
+    for start in range(0, len(sources), some):
+        check_stopped(stopped)
+        code, edges = kernel(0, 1, 1, sources[start : start + some], *given)
+        worst, read = max(worst, int(code)), read + int(edges)
+        if worst != kernels.DONE:
+            break
+    return worst, read
 
 
 def lengths_of(rows: Adjacency) -> np.ndarray:

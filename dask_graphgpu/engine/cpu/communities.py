@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import from_edges, offsets_of
 
@@ -29,6 +30,8 @@ RANDOMNESS = 0.001
 # Vertices that stay together when their order is shuffled: neighbours in the order of ids are often neighbours in the
 # graph as well, and then in the cache (cnr-2000: half the time of one by one). With 64, modularity is a little lower.
 TOGETHER = 16
+
+AT_ONCE = 1 << 25  # entries of rows that are read before a look whether the call is to stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +177,19 @@ def _moved(
     labels = start.astype(dtype)
     totals = np.bincount(labels, level.degree, n)
     order = _shuffled(n, rng, dtype)
-    read = kernels.move(
-        level.offsets, level.neighbours, level.weight, level.degree, _scale(first, resolution),
-        order, labels, totals,
-    )  # fmt: skip
+    size = np.bincount(labels, minlength=n)
+    unused = np.flatnonzero(size == 0)[::-1]
+    empty = np.zeros(n, dtype)
+    empty[: len(unused)] = unused
+    at = np.array([0, n, len(unused)])
+    ring = order, np.ones(n, np.bool_), np.zeros(n), np.empty(n, dtype), at
+    read, stopped = 0, stopping()
+    while at[1]:
+        check(stopped)
+        read += kernels.move(
+            level.offsets, level.neighbours, level.weight, level.degree,
+            _scale(first, resolution), labels, totals, size, empty, *ring, AT_ONCE,
+        )  # fmt: skip
     entry = level.weight.itemsize * bool(len(level.weight)) + 2 * dtype.itemsize + 8
     report.advance(
         "move", supersteps=1, frontier=n, edges=int(read), bytes=int(read) * entry + n * 48,

@@ -1,0 +1,70 @@
+"""Ctrl-C: it ends a call at once, whatever compiled code is doing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_stopped: ContextVar[threading.Event | None] = ContextVar("dask_graphgpu_stopped", default=None)
+
+
+def interruptible(function: Callable[..., T], *arguments: Any) -> T:
+    """What a function returns; ended by Ctrl-C at once.
+
+    Python tells its main thread of Ctrl-C between two of its own steps, and a compiled kernel is one of them. So
+    another thread works in its place, and the main thread waits, which Ctrl-C ends. The thread that works stops
+    where `check` is called next. Elsewhere than in the main thread it is a plain call.
+
+    Raises
+    ------
+    KeyboardInterrupt
+    Exception
+        What the function raises.
+    """
+    if threading.current_thread() is not threading.main_thread() or not callable(
+        signal.getsignal(signal.SIGINT)
+    ):
+        return function(*arguments)
+    stopped, working = threading.Event(), threading.Lock()
+    ended: list[tuple[T | None, BaseException | None]] = []
+
+    def work() -> None:
+        _stopped.set(stopped)
+        try:
+            ended.append((function(*arguments), None))
+        except BaseException as error:
+            ended.append((None, error))
+        finally:
+            working.release()
+
+    working.acquire()
+    context = copy_context()
+    threading.Thread(target=context.run, args=(work,), name="graphgpu-call", daemon=True).start()
+    try:
+        working.acquire()
+    except BaseException:  # Ctrl-C, or what else a handler of signals raises
+        stopped.set()
+        raise
+    result, error = ended.pop()
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error  # its traceback holds this frame, and with it arrays
+    return result  # type: ignore[return-value]  # there was no error
+
+
+def stopping() -> threading.Event | None:
+    """The event that is set when the call that goes on here is to stop, for threads that help it."""
+    return _stopped.get()
+
+
+def check(stopped: threading.Event | None) -> None:
+    """Raise KeyboardInterrupt when the call that goes on is to stop."""
+    if stopped is not None and stopped.is_set():
+        raise KeyboardInterrupt
