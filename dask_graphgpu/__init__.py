@@ -4,7 +4,7 @@
 # dask.dataframe does while reading Parquet.
 import distributed  # noqa: F401  isort: skip
 
-from dask_graphgpu import errors
+from dask_graphgpu import errors, forking  # noqa: F401  (which is told of forks)
 from dask_graphgpu.accessor import register
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.graph import Graph
