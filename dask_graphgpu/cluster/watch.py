@@ -12,7 +12,7 @@ import distributed
 from distributed import Reschedule, Worker
 
 from dask_graphgpu import report as reports
-from dask_graphgpu.cluster.calls import running
+from dask_graphgpu.cluster.calls import running, this_task, this_worker
 from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.report import Advance, Report, Split
