@@ -25,6 +25,7 @@ ALLOWED = {
     "functions": {"errors"},
     "program": {"errors", "arguments", "functions"},
     "interrupting": set(),
+    "forking": set(),
     "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
     "partition": {"errors", "arguments", "config", "kernels", "exchange"},

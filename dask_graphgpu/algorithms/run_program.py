@@ -124,7 +124,7 @@ class RunProgram(Resumable):
         if numbered:
             for name, field in self._shown().items():
                 if field.dtype == "id":
-                    fields[name] = Values(rows[fields[name].data], reached)
+                    fields[_key(name)] = Values(rows[fields[_key(name)].data], reached)
         return {"vertex": Values(run.vertices), **fields}
 
     def _sees_ids(self) -> bool:

@@ -62,7 +62,8 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
             base[:] = position[base]
     balanced = bool(np.array_equal(*numbering.ends))
     del numbering
-    runs = [_coo(chunk, table, layout.by) for chunk, table in zip(edges, tables, strict=False)]
+    by = layout.by if layout.directed else "source"
+    runs = [_coo(chunk, table, by) for chunk, table in zip(edges, tables, strict=False)]
     given = vertex_columns(vertices, tables[len(edges) :], num_vertices)
     dtype = tables[0].dtype
     if not runs:  # vertices only

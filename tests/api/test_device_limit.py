@@ -34,7 +34,7 @@ def number(text):
 def test_bytes_of_a_graph_that_does_not_fit(directed):
     graph = EDGES.graph(directed=directed, duplicates="keep", engine="gpu").persist()
     plan = graph.explain()
-    assert plan.num_edges == 40_000 if directed else plan.num_edges > 79_000
+    assert plan.num_edges == 40_000 if directed else 70_000 < plan.num_edges < 80_000
     size = plan.num_edges * 4  # words of 9 bits for an id and 1 for the weight
     said = lines(graph, rounds="asynchronous", transfer="compact")
     assert 90_000 < number(said["GPU memory"]) <= 100_000

@@ -20,7 +20,7 @@ def test_one_rank_goes_on(tmp_path, monkeypatch, name, after):
     except Cut:
         pass
     keeper = kept_in(tmp_path / "kept", resume=True)
-    superstep = keeper._found["superstep"]
+    superstep = keeper._found.content["superstep"]
     assert superstep >= after or "by rounds" in name
     found, report = run(cpu, view(), name, keeper=keeper)
     check(name, found, wanted)

@@ -42,7 +42,7 @@ def test_opposite_rows_of_other_weight_are_repeats_of_one_edge():
 
 def test_repeats_of_edges_without_weights_are_counted_when_summed():
     assert undirected([0, 1], [1, 2], None, "sum") == [(0, 1), (1, 0), (1, 2), (2, 1)]
-    repeated = undirected([0, 1, 1], [1, 0, 2], None, "sum")
+    repeated = undirected([0, 0, 1], [1, 1, 2], None, "sum")
     assert repeated == [(0, 1, 2), (1, 0, 2), (1, 2, 1), (2, 1, 1)]
     assert undirected([0, 1, 1], [1, 0, 2], None, "one") == [(0, 1), (1, 0), (1, 2), (2, 1)]
 

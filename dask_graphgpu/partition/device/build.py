@@ -99,8 +99,9 @@ def build(
     num_vertices = len(numbering.ids[0])
     table, codes = numbering.table, numbering.codes
     xp = module_of(table)
+    forward = layout.by == "source" or not layout.directed
     runs = [
-        Pairs(*(pair if layout.by == "source" else pair[::-1]), table, chunk.columns)
+        Pairs(*(pair if forward else pair[::-1]), table, chunk.columns)
         for chunk, pair in zip(edges, zip(codes[::2], codes[1::2], strict=False), strict=False)
     ]
     sides = [(run.rows, run.neighbours) for run in runs]
@@ -119,10 +120,11 @@ def build(
     del numbering, codes, given, ends, sides, degrees
     num_rows = sum(map(len, runs))
     edges.clear()
+    as_given = layout.directed or (balanced and mirrored(runs))
     if not runs:  # vertices only
         none = xp.empty(0, table.dtype)
         runs = [Pairs(none, none, None, carried)]
-    if layout.directed or (balanced and mirrored(runs)):
+    if as_given:
         rows = from_pairs(num_vertices, runs, table.dtype)
     else:
         rows = undirected(num_vertices, runs, table.dtype, ids.rank)

@@ -84,7 +84,8 @@ def build(
             for lo in range(0, len(chunk), limits.run_length):
                 run = slice(lo, lo + limits.run_length)
                 ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
-                source, destination = ends if layout.by == "source" else ends[::-1]
+                forward = layout.by == "source" or not layout.directed
+                source, destination = ends if forward else ends[::-1]
                 yield (
                     source,
                     destination,
