@@ -29,7 +29,7 @@ from dask_graphgpu.loading import load
 from dask_graphgpu.preflight import check_paths
 from dask_graphgpu.report import last_report
 from dask_graphgpu.steps import IDS, GraphOptions, Step, is_path
-from dask_graphgpu.store.saved import is_saved, read
+from dask_graphgpu.store.saved import is_saved
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
@@ -144,8 +144,7 @@ def _saved_graph(options: GraphOptions) -> _Graph:
             "leave it out, or give the edges that it was built from"
         )
     graph = load(options.edges, engine=others.get("engine", "auto"), **dict(options.saved))
-    found = read(options.edges, stale="ignore")
-    schema, layout = found.schema, found.layout
+    schema, layout = graph._input.schema, graph._input.layout
     asked = {
         "columns": (options.columns or None, (*schema.source, *schema.destination)),
         "weight": (others.get("weight", schema.weight), schema.weight),

@@ -41,5 +41,5 @@ def builds(monkeypatch):
         return spy
 
     monkeypatch.setattr(ingest, "build", spied(ingest.build))
-    monkeypatch.setattr(tasks, "_build_here", spied(tasks._build_here))  # with `--ranks`
+    monkeypatch.setattr(tasks, "build_here", spied(tasks.build_here))  # with `--ranks`
     return made

@@ -52,10 +52,12 @@ WRITES = {
 
 
 @RANKS
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_edges_that_are_read_are_not_overwritten(frame, ranks, network):
+def test_edges_that_are_read_are_not_overwritten(frame, filesystem, ranks, network):
     before = files(network)
-    result = frame(dd.read_parquet(network / "edges")).graph(ranks=ranks).pagerank()
+    edges = frame(dd.read_parquet(network / "edges", filesystem=filesystem))
+    result = edges.graph(ranks=ranks).pagerank()
     with pytest.raises(ValueError, match="Cannot overwrite a path that you are reading"):
         result.to_parquet(network / "edges", overwrite=True)
     assert files(network) == before

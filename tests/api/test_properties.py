@@ -9,7 +9,7 @@ import oracles
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 from small_graphs import on_threads
@@ -133,6 +133,11 @@ def test_scipy_and_networkx_agree(directed, seed):
 # Changes that change nothing
 
 
+def assume_weights_of_ranks(graph):
+    """Weights that PageRank does not refuse as too little for float64, which another test has."""
+    assume(min((weight for *_, weight in graph.edges if weight), default=1) > 1e-200)
+
+
 def everything(graph, source):
     return {
         "bfs": graph.bfs(source, predecessor=True).compute(),
@@ -153,6 +158,7 @@ def assert_same(a, b):
 @settings(max_examples=25)
 @given(graph=edge_lists(weights=WEIGHTS), data=st.data())
 def test_partitions_order_of_edges_and_threads(graph, data):
+    assume_weights_of_ranks(graph)
     frame, vertices, source = graph.frame(), graph.vertices(), graph.ids[0]
     once = everything(graph.graph().persist(), source)
     shuffled = frame.iloc[data.draw(st.permutations(range(len(frame))))]
@@ -169,6 +175,7 @@ def test_partitions_order_of_edges_and_threads(graph, data):
 @given(graph=edge_lists(weights=WEIGHTS), data=st.data())
 def test_other_names_for_the_vertices(graph, data):
     """Ids mapped by an increasing function: the same answers under the new names."""
+    assume_weights_of_ranks(graph)
     shift = data.draw(st.sampled_from([1, 3, 2**40]))
     offset = data.draw(st.integers(-(2**50), 2**50))
     names = {id: id * shift + offset for id in graph.ids}
@@ -234,21 +241,8 @@ def test_k_core_is_the_edges_between_vertices_of_that_core(graph, k):
     rows = list(found.itertuples(index=False))
     assert rows == sorted(rows)  # repeated ones by weight
     edges = [(number[u], number[v], w) for u, v, w in rows]
-    wanted = [edge for edge in graph.edges if min(core[edge[0]], core[edge[1]]) >= k]
-    if not graph.directed:
-        rank = graph.rank
-        wanted = [(*sorted(edge[:2], key=rank.__getitem__), edge[2]) for edge in wanted]
-        wanted = without_copies(graph, wanted)
+    wanted = [edge for edge in graph.as_given.edges if min(core[edge[0]], core[edge[1]]) >= k]
     assert sorted(edges) == sorted(wanted)
-
-
-def without_copies(graph, edges):
-    """Half of the edges when an undirected graph was given in both directions."""
-    given = sorted(graph.edges)
-    if given != sorted((v, u, w) for u, v, w in given):
-        return edges
-    loops = [edge for edge in edges if edge[0] == edge[1]]
-    return sorted(edge for edge in edges if edge[0] != edge[1])[::2] + loops
 
 
 # Exactness
