@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
+from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo
 
 
 def undirected(
@@ -69,20 +69,22 @@ def settle(
 
     offsets, rows = marked.offsets, edge_blocks(marked.offsets)
     keep = np.empty(marked.num_edges, bool)
-    lengths = np.empty(marked.num_vertices, np.int64)
     none = np.empty(0, np.uint8)
     weight = none if marked.weight is None else marked.weight
     for_blocks(
         kernels.keep_once, rows, offsets, marked.neighbours, weight, none if rank is None else rank,
-        np.uint64(first), tolerance(weight.dtype), keep, lengths,
+        np.uint64(first), tolerance(weight.dtype), keep,
     )  # fmt: skip
     neighbours = marked.neighbours
     if neighbours.dtype != dtype:
         neighbours = np.empty(len(neighbours), dtype)
     for_blocks(kernels.unmark, even_blocks(len(neighbours)), marked.neighbours, neighbours)
-    shorter = offsets_of(lengths)
-    if shorter[-1] == offsets[-1]:
+    # Arrays over vertices weigh as much as edges where most neighbours are those of other ranks.
+    if keep.all():
         return Adjacency(offsets, neighbours, marked.columns)
+    shorter = np.zeros_like(offsets)
+    for_blocks(kernels.count_kept, rows, offsets, keep, shorter[1:])
+    np.cumsum(shorter, out=shorter)
 
     def kept(column: np.ndarray) -> np.ndarray:
         made = np.empty(shorter[-1], column.dtype)

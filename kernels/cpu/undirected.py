@@ -52,8 +52,8 @@ def _choose(weight, middle, own, tolerance, keep):
 
 
 @jit
-def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep, lengths):
-    """Say which entries of rows are edges of their own, and how many there are in each row.
+def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep):
+    """Say which entries of rows are edges of their own.
 
     Parameters
     ----------
@@ -62,12 +62,10 @@ def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep, len
     shift : the vertex of row 0
     tolerance : share of a weight up to which another is the same
     keep : written
-    lengths : written
     """
     for v in range(lo, hi):
         first, end = offsets[v], offsets[v + 1]
         vertex = np.uint64(v) + shift
-        kept = 0
         while first < end:
             u = marked[first] >> _ONE
             middle = first
@@ -79,17 +77,22 @@ def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep, len
             if u == vertex:  # a loop that stands in its row both ways
                 keep[first:middle] = True
                 keep[middle:last] = False
-                kept += middle - first
             elif middle in (first, last):
                 keep[first:last] = True
-                kept += last - first
             else:
                 own = rank[vertex] < rank[u] if rank.size else vertex < u
                 between = weight[first:last] if weight.size else weight
                 _choose(between, middle - first, own, tolerance, keep[first:last])
-                for e in range(first, last):
-                    kept += keep[e]
             first = last
+
+
+@jit
+def count_kept(lo, hi, offsets, keep, lengths):
+    """Write how many entries of each row are kept."""
+    for v in range(lo, hi):
+        kept = 0
+        for e in range(offsets[v], offsets[v + 1]):
+            kept += keep[e]
         lengths[v] = kept
 
 
