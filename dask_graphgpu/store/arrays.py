@@ -43,16 +43,18 @@ class Arrays:
         self._vertices = content["counts"]["vertices"]
         self._mapped: dict[str, Mapped] = {}
         self._arrays: dict[str, np.ndarray] = {}
+        self._rows: set[tuple[str, str]] = set()  # offsets and neighbours that are to be looked at
 
     def adjacency(self, files: dict[str, Any]) -> Adjacency:
-        offsets = self._array(files["offsets"], self._vertices + 1, "int64")
-        neighbours = self._array(files["neighbours"], None, *_IDS)
+        names = files["offsets"], files["neighbours"]
+        offsets = self._array(names[0], self._vertices + 1, "int64")
+        neighbours = self._array(names[1], None, *_IDS, summed=False)
         if offsets[0] or offsets[-1] != len(neighbours):
-            raise ValueError(f"{files['offsets']} does not fit {files['neighbours']}")
-        self.unread.add(files["offsets"], offsets, partial(unread.ascending, offsets))
-        self.unread.add(
-            files["neighbours"], neighbours, partial(self._in_rows, offsets, neighbours)
-        )
+            raise ValueError(f"{names[0]} does not fit {names[1]}")
+        if names not in self._rows:
+            self._rows.add(names)
+            self.unread.add(names[0], offsets, partial(unread.ascending, offsets))
+            self.unread.add(names[1], neighbours, partial(self._in_rows, names[1], offsets))
         return Adjacency(offsets, neighbours, self._columns(files, len(neighbours)))
 
     def layered(self, files: dict[str, Any], levels: Levels) -> Layered:
@@ -107,9 +109,9 @@ class Arrays:
             name: self._array(file, length, *NUMBERS) for name, file in files["columns"].items()
         }
 
-    def _array(self, name: str, length: int | None, *kinds: str) -> np.ndarray:
-        """The array of a file, of a length, None: any, and one of some types."""
-        mapped = self._map(name)
+    def _array(self, name: str, length: int | None, *kinds: str, summed: bool = True) -> np.ndarray:
+        """The array of a file, of a length, None: any, and one of some types; ``summed`` as of `_map`."""
+        mapped = self._map(name, summed)
         if self._files[name]["type"] not in kinds:
             raise ValueError(
                 f"{name} is to hold {self._files[name]['type']}, not {' or '.join(kinds)}"
@@ -121,7 +123,8 @@ class Arrays:
         self.unread.add(name, found)
         return found
 
-    def _map(self, name: str) -> Mapped:
+    def _map(self, name: str, summed: bool = True) -> Mapped:
+        """The file; unless ``summed``, whoever asks has its checksum compared."""
         if name not in self._mapped:
             if name not in self._files:
                 raise ValueError(f"it lists no file {name!r}")
@@ -131,8 +134,9 @@ class Arrays:
             except (ValueError, OSError, pa.ArrowException) as error:
                 raise ValueError(f"{name} cannot be read: {error}") from error
             self._check_length(name, len(mapped.column), self._files[name]["length"])
-            checksum = self._files[name]["checksum"]
-            self.unread.add(name, mapped, partial(unread.checksum_differs, mapped.data, checksum))
+            if summed:
+                differs = partial(unread.checksum_differs, mapped.data, self._checksum(name))
+                self.unread.add(name, mapped, differs)
             self._mapped[name] = mapped
         return self._mapped[name]
 
@@ -140,9 +144,14 @@ class Arrays:
         if wanted is not None and given != wanted:
             raise ValueError(f"{name} has {given:,} values instead of {wanted:,}")
 
-    def _in_rows(self, offsets: np.ndarray, neighbours: np.ndarray) -> str | None:
+    def _checksum(self, name: str) -> str:
+        checksum: str = self._files[name]["checksum"]
+        return checksum
+
+    def _in_rows(self, name: str, offsets: np.ndarray) -> str | None:
         self.unread(offsets)
-        return unread.in_rows(offsets, neighbours)
+        data = self._mapped[name].data
+        return unread.in_rows(offsets, self._arrays[name], data, self._checksum(name))
 
 
 class LookedAt(Mapping[str, np.ndarray]):

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidSavedGraph
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.paged.files import words_of
 
 _BLOCK = 1 << 20  # bytes under one checksum, which a cache holds
@@ -62,13 +62,18 @@ class Unread:
         self._checks.pop(name, None)
 
 
-def checksum_differs(data: np.ndarray, checksum: str) -> str | None:
+def checksum_differs(
+    data: np.ndarray, checksum: str, beside: Callable[[int], None] | None = None
+) -> str | None:
     """What is wrong with the bytes of a file whose checksum is known."""
-    return None if checksum_of(data) == checksum else "it is not what was written"
+    return None if checksum_of(data, beside) == checksum else "it is not what was written"
 
 
-def checksum_of(data: np.ndarray) -> str:
-    """A checksum of bytes, in hexadecimal: that of the checksums of their blocks."""
+def checksum_of(data: np.ndarray, beside: Callable[[int], None] | None = None) -> str:
+    """A checksum of bytes, in hexadecimal: that of the checksums of their blocks.
+
+    ``beside(i)`` is called, on the threads, once block i has been read, and while the cache holds it.
+    """
     from dask_graphgpu.kernels.cpu.checksum import checksum
 
     number = -(-len(data) // _BLOCK)
@@ -77,6 +82,8 @@ def checksum_of(data: np.ndarray) -> str:
     def some(lo: int, hi: int) -> None:
         for i in range(lo, hi):
             sums[i] = checksum(words_of(data[i * _BLOCK : (i + 1) * _BLOCK]))
+            if beside is not None:
+                beside(i)
 
     for_blocks(some, even_blocks(number, work=_BLOCK))
     return f"{int(checksum(sums)):016x}"
@@ -90,12 +97,28 @@ def ascending(offsets: np.ndarray) -> str | None:
     return f"{wrong:,} of its offsets fall" if wrong else None
 
 
-def in_rows(offsets: np.ndarray, neighbours: np.ndarray) -> str | None:
-    """What is wrong with the neighbours of rows that ascend."""
+def in_rows(
+    offsets: np.ndarray, neighbours: np.ndarray, data: np.ndarray, checksum: str
+) -> str | None:
+    """What is wrong with the neighbours of rows that ascend, or with the bytes of the file that holds them.
+
+    Cost: one pass over memory, as rows are looked at when the checksum has brought them into the cache.
+    """
     from dask_graphgpu.kernels.cpu.misplaced import misplaced
 
-    n = np.uint64(len(offsets) - 1)
-    found = for_blocks(misplaced, edge_blocks(offsets), offsets, neighbours, n)
+    n, size = len(offsets) - 1, neighbours.itemsize
+    start = neighbours.ctypes.data - data.ctypes.data
+    # The first row that begins in each block, and after the last one all that are left.
+    first = np.arange(_BLOCK - start, len(data) - start, _BLOCK)
+    rows = np.concatenate([[0], np.searchsorted(offsets[:-1], -(-first // size)), [n]])
+    found: list[int] = []
+
+    def look(i: int) -> None:
+        found.append(misplaced(rows[i], rows[i + 1], offsets, neighbours, np.uint64(n)))
+
+    wrong = checksum_differs(data, checksum, look)
+    if wrong is not None:
+        return wrong
     if min(found, default=0) < 0:
         return "a neighbour is no vertex"
     return f"{sum(found):,} neighbours are not in their order" if sum(found) else None
