@@ -11,12 +11,13 @@ from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import hops
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 from dask_graphgpu.report import Report
 
 
 def on(engine, program, view, **arguments):
-    return engine.run(program, view, report=Report("test"), **arguments)
+    return engine.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def same(found, expected, *, rtol=0.0):

@@ -5,6 +5,7 @@ import pytest
 from rank_runs import put_together
 
 from dask_graphgpu.engine import device_ranks, driver
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]
@@ -26,6 +27,7 @@ def on_ranks(program, parts, **arguments):
     """The state of the whole graph, put together of all ranks'."""
     report = Report("test")
     states = on_gpus(
-        parts, lambda share: device_ranks.run(program, share, report=report, **arguments)
+        parts,
+        lambda share: device_ranks.run(program, share, RunOptions(report=report, **arguments)),
     )
     return put_together(parts, states)

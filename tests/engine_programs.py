@@ -8,6 +8,7 @@ from engines import run
 from rank_programs import PATHS
 
 from dask_graphgpu.engine import interpret
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, Sum, VertexProgram
@@ -95,11 +96,11 @@ WEIGHT_SUM = VertexProgram(
 
 
 def compiled(program, view, **arguments):
-    return run(program, view, report=Report("test"), **arguments)
+    return run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def interpreted(program, view, **arguments):
-    return interpret.run(program, view, report=Report("test"), **arguments)
+    return interpret.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def same(found, expected, *, rtol=0.0):

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Checkpoint, Keeper
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, VertexProgram
@@ -117,7 +118,7 @@ def cut_short(keeper, after):
 def run(engine, view, name, **given):
     program, arguments = PROGRAMS[name]
     report = Report("test")
-    state = engine.run(program, view, **arguments, report=report, **given)
+    state = engine.run(program, view, RunOptions(**arguments, report=report, **given))
     return state[program.first], report
 
 

@@ -6,12 +6,13 @@ from made_graphs import random_small
 from rank_programs import CASES
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.report import Report
 
 
 def on_one(program, view, **arguments):
-    return cpu.run(program, view, report=Report("test"), **arguments)
+    return cpu.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def put_together(parts, states):

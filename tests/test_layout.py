@@ -46,6 +46,7 @@ ALLOWED = {
         "errors",
         "arguments",
         "checkpoint",
+        "engine",
         "report",
         "functions",
         "program",

@@ -165,7 +165,7 @@ class CircuitSimulation(Iterated):
         state = run.engine.run(
             joined_program(weighted=run.view.is_weighted),
             run.view.with_columns({"terminal": terminal.astype(np.int32)}),
-            **run.noting,
+            run.options(),
         )
         joined: np.ndarray = state["joined"] > 0
         return joined

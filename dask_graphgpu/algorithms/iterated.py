@@ -43,14 +43,12 @@ class Iterated(Resumable):
         **constants: float,
     ) -> np.ndarray:
         """The field ``x`` in the end; ``columns`` are those that the program reads from vertices."""
+        options = run.options(
+            constants={**constants, "tolerance": float(self.tolerance)},
+            max_supersteps=int(self.max_iterations),
+            exact_supersteps=self.tolerance == 0,
+        )
         with telling_limits():
-            state = run.engine.run(
-                program,
-                view.with_columns(columns),
-                constants={**constants, "tolerance": float(self.tolerance)},
-                max_supersteps=int(self.max_iterations),
-                exact_supersteps=self.tolerance == 0,
-                **run.noting,
-            )
+            state = run.engine.run(program, view.with_columns(columns), options)
         values: np.ndarray = state["x"]
         return values

@@ -70,7 +70,8 @@ class System:
             edges="both",
             constants=self.constants,
         )
-        state = run.engine.run(program, view, max_supersteps=1, exact_supersteps=True, **run.noting)
+        once = run.options(max_supersteps=1, exact_supersteps=True)
+        state = run.engine.run(program, view, once)
         # Terms below the least normal number have lost digits.
         return float(run.most(state["row_sum"])) + float(np.finfo(np.float64).tiny)
 
@@ -95,13 +96,8 @@ class System:
         )
         seed = 0 if run.ranks is None else run.ranks.rank
         start = np.random.default_rng(seed).standard_normal(view.num_vertices)
-        state = run.engine.run(
-            program,
-            view.with_columns({_START: start}),
-            max_supersteps=_MOST_STEPS,
-            exact_supersteps=True,
-            **run.noting,
-        )
+        options = run.options(max_supersteps=_MOST_STEPS, exact_supersteps=True)
+        state = run.engine.run(program, view.with_columns({_START: start}), options)
         return float(np.sqrt(state.aggregates["next_square"]))
 
 

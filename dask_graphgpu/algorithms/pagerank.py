@@ -271,14 +271,12 @@ class PageRank(Resumable):
         constants = {
             **constants, "damping": float(self.damping), "tolerance": float(self.tolerance)
         }  # fmt: skip
-        return run.engine.run(
-            program,
-            view,
+        options = run.options(
             constants=constants,
             max_supersteps=int(self.max_iterations),
             exact_supersteps=self.tolerance == 0,
-            **run.noting,
         )
+        return run.engine.run(program, view, options)
 
     def _personal(self, run: Run) -> np.ndarray | None:
         """The personalization in dense order, scaled to sum 1; None when it is uniform."""

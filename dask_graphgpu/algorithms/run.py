@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.report import Report
@@ -76,11 +77,9 @@ class Run:
             return values[self.rows]
         return values[self.ids.in_user_order_beside(values)]
 
-    @property
-    def noting(self) -> dict[str, Any]:
-        """What `engine.run` notes things in, as its arguments."""
-        keeping = {} if self.keeper is None else {"keeper": self.keeper}
-        return {"report": self.report, **keeping}
+    def options(self, **asked: Any) -> RunOptions:
+        """What `engine.run` is asked to do, with what this run notes things in."""
+        return RunOptions(report=self.report, keeper=self.keeper, **asked)
 
     @property
     def num_vertices(self) -> int:

@@ -109,14 +109,12 @@ class RunProgram(Resumable):
         numbered = run.ranks is None and view.user_rank is not None and self._sees_ids()
         if numbered:
             view = view.with_user_numbers()
-        state = run.engine.run(
-            program,
-            view,
+        options = run.options(
             sources=sources,
             constants=dict(self.constants or {}),
             max_supersteps=self.max_supersteps,
-            **run.noting,
         )
+        state = run.engine.run(program, view, options)
         rows = run.rows
         reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
         fields = {_key(name): Values(state[name][rows], reached) for name in self._shown()}

@@ -110,9 +110,8 @@ class ShortestPath(Resumable):
         """Both ends of the edges, distances and weights; a rank's part of them."""
         targets = np.array([target])
         if weighted:
-            state = run.engine.run(
-                PROGRAM, run.view, sources=np.array([source]), targets=targets, **run.noting
-            )
+            options = run.options(sources=np.array([source]), targets=targets)
+            state = run.engine.run(PROGRAM, run.view, options)
             distance, reached = state["distance"], state.reached
         else:
             distance, reached = hops(run, source, None, targets)

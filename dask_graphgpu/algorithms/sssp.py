@@ -85,14 +85,8 @@ class SSSP(ShortestPaths, Resumable):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        state = run.engine.run(
-            PROGRAM,
-            run.staying,
-            sources=np.array([source]),
-            cutoff=self.cutoff,
-            targets=targets,
-            **run.noting,
-        )
+        options = run.options(sources=np.array([source]), cutoff=self.cutoff, targets=targets)
+        state = run.engine.run(PROGRAM, run.staying, options)
         return state["distance"], state.reached
 
     def each_values(
@@ -102,10 +96,9 @@ class SSSP(ShortestPaths, Resumable):
         if many is None or run.keeper is not None or len(sources) == 1:
             yield from super().each_values(run, sources, targets)
             return
+        options = run.options(cutoff=self.cutoff, targets=targets)
         for first in range(0, len(sources), SWEEP):
             some = sources[first : first + SWEEP]
-            for state in many(
-                PROGRAM, run.view, some, cutoff=self.cutoff, targets=targets, report=run.report
-            ):
+            for state in many(PROGRAM, run.view, some, options):
                 assert state.reached is not None
                 yield state["distance"][None], state.reached[None]

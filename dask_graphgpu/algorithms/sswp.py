@@ -87,14 +87,10 @@ class SSWP(Traversal, Resumable):
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         whole = run.schema.weight_kind == "int64"
-        state = run.engine.run(
-            program(_LARGEST if whole else float("inf")),
-            run.view,
-            sources=np.array([source]),
-            cutoff=self._cutoff(whole),
-            targets=targets,
-            **run.noting,
+        options = run.options(
+            sources=np.array([source]), cutoff=self._cutoff(whole), targets=targets
         )
+        state = run.engine.run(program(_LARGEST if whole else float("inf")), run.view, options)
         valid = state.reached.copy()
         valid[run.rows_of(np.array([source]))[0]] = not whole
         return np.where(valid, state["width"], 0), valid

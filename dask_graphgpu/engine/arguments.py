@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.functions import check_integers, plain
 from dask_graphgpu.program import IN_PYTHON, VertexProgram
 
 
-def check_run(
-    binding: Binding,
-    sources: Any,
-    cutoff: Any,
-    targets: Any,
-    max_supersteps: int | None,
-) -> tuple[np.ndarray | None, np.ndarray | None]:
+def check_run(binding: Binding, options: RunOptions) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Check the arguments of a run; return sources and targets as arrays of dense ids."""
     program, n = binding.program, binding.view.graph_vertices
+    sources, targets, cutoff = options.sources, options.targets, options.cutoff
+    max_supersteps = options.max_supersteps
     for role, function in program.functions().items():
         if role not in IN_PYTHON:
             check_integers(plain(function, role), role)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.program import Field, VertexProgram
 
@@ -39,16 +40,18 @@ def in_supersteps(
     report: Report,
 ) -> np.ndarray:
     """Hops as an engine's ``run`` of one of the programs gives them, at most ``cutoff`` supersteps."""
-    return levels(
-        run(
-            program,
-            view,
-            sources=source,
-            max_supersteps=cutoff,
-            exact_supersteps=cutoff is not None,
-            report=report,
-        )
+    options = RunOptions(
+        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
     )
+    return levels(run(program, view, options))
+
+
+def by_layers(
+    run: Callable[..., State], view: Any, source: int, cutoff: int | None, report: Report
+) -> np.ndarray:
+    """Hops as an engine's ``run`` finds them in sweeps over layers, of those up to a cutoff."""
+    options = RunOptions(report=report, sources=source, cutoff=cutoff)
+    return levels(run(PROGRAM, view, options))
 
 
 def levels(state: State) -> np.ndarray:

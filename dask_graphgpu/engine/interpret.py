@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.arguments import check_run
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.loop import run_supersteps
+from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
 from dask_graphgpu.functions import parameters, plain
@@ -24,26 +25,14 @@ from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 
-def run(
-    program: VertexProgram,
-    view: View,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-) -> State:
+def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run ``program`` on ``view``; parameters and errors as of the compiled engine's `run`.
 
     All vertices are brought to the end, also with ``targets``.
     """
-    binding = Binding(program, view, constants or {})
-    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
-    engine = _Interpreter(binding, places, cutoff, report)
-    return run_supersteps(binding, engine, engine.aggregates, max_supersteps, exact_supersteps)
+    how = plan(Binding(program, view, options.constants), options)
+    engine = _Interpreter(how.binding, how.starts, options.cutoff, options.report)
+    return run_supersteps(how.binding, engine, engine.aggregates, options)
 
 
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {

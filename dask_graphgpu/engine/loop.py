@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import IntegerOverflow, NotConverged
@@ -40,11 +41,10 @@ def run_supersteps(
     binding: Binding,
     engine: Stepper,
     aggregates: dict[str, Any],
-    limit: int | None,
-    exact: bool,
+    options: RunOptions,
     keeping: Keeping | None = None,
 ) -> State:
-    """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps.
+    """Run until no vertex is active, ``stop`` says so, or after the most supersteps that there may be.
 
     Parameters
     ----------
@@ -54,10 +54,8 @@ def run_supersteps(
         Reads ``aggregates``, which this loop keeps up to date.
     aggregates : dict
         Name to last value.
-    limit : int or None
-        Most supersteps.
-    exact : bool
-        To reach the limit is what was asked for, not a failure.
+    options : RunOptions
+        Of which the limits count.
     keeping : Keeping, optional
         Has the state kept whenever that is due, and may have one to go on from.
 
@@ -66,7 +64,7 @@ def run_supersteps(
     NotConverged
         The limit came first.
     """
-    superstep, stopped = 0, False
+    superstep, stopped, limit = 0, False, options.max_supersteps
     if keeping is not None:
         superstep = keeping.resume(aggregates)
     # What was kept may be of a later superstep than the limit.
@@ -75,7 +73,8 @@ def run_supersteps(
         stopped = run_superstep(binding, engine, aggregates, superstep)
         if keeping is not None and not stopped:
             keeping.after(superstep, aggregates)
-    if engine.num_active and not stopped and not exact and may_end(binding.program):
+    may_fail = not options.exact_supersteps
+    if engine.num_active and not stopped and may_fail and may_end(binding.program):
         raise not_converged(superstep, engine.num_active, aggregates)
     state = engine.result()
     state.aggregates, state.supersteps = dict(aggregates), superstep

@@ -28,6 +28,7 @@ from tier_graphs import rmat
 from dask_graphgpu import config
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import paged, tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.partition.csr import Adjacency
@@ -87,8 +88,8 @@ def methods(view: View) -> dict[str, Callable[[Any, int], Report]]:
     def ranks(engine: Any, passes: int) -> Report:
         report = Report("pagerank")
         state = engine.run(
-            RANKS, view, constants={"tolerance": 0.0}, max_supersteps=passes,
-            exact_supersteps=True, report=report,
+            RANKS, view, RunOptions(constants={"tolerance": 0.0}, max_supersteps=passes,
+            exact_supersteps=True, report=report),
         )  # fmt: skip
         _ = state[RANKS.first]
         return report

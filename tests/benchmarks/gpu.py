@@ -69,6 +69,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     """Calls of ours: as a user makes them, and of the engine alone."""
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.engine import gpu
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.report import Report
 
     plain = graph.edges[["src", "dst"]].graph(directed=False).persist()
@@ -90,13 +91,15 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     def sssp() -> Any:
         from dask_graphgpu.algorithms.sssp import PROGRAM
 
-        return gpu.run(PROGRAM, views["weighted"], sources=[source], report=Report("sssp"))
+        return gpu.run(
+            PROGRAM, views["weighted"], RunOptions(sources=[source], report=Report("sssp"))
+        )
 
     def distances() -> Any:
         from dask_graphgpu.algorithms.sssp import PROGRAM
 
-        how = {"cutoff": None, "targets": None, "report": Report("sssp")}
-        return gpu.run_each(PROGRAM, views["weighted"], many[:16], **how)
+        options = RunOptions(report=Report("sssp"))
+        return gpu.run_each(PROGRAM, views["weighted"], many[:16], options)
 
     reached = plain.bfs(s).dropna().sort_values(["distance", "vertex"])["vertex"]
     target = int(reached.iloc[len(reached) // 2])
@@ -133,7 +136,9 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
         program = power_program(dtype, weighted=weighted, personal=False)
         limits = {"max_supersteps": ITERATIONS, "exact_supersteps": True}
         none = {"tolerance": 0.0}
-        return lambda: gpu.run(program, view, constants=none, **limits, report=Report("pagerank"))
+        return lambda: gpu.run(
+            program, view, RunOptions(constants=none, **limits, report=Report("pagerank"))
+        )
 
     def k_core() -> Any:
         return gpu.edges_among(views["plain"], gpu.k_core(views["plain"], 16, Report("k_core")))

@@ -27,6 +27,7 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import gpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.asked import every_sends
@@ -82,7 +83,8 @@ class Case:
         every = every_sends(self.binding, self.sources)
         report = Report(self.name)
         made = Synchronous(Arrays(self.binding, self.sources, every=every), report)
-        state = made.run(self.limit, self.exact)
+        limits = {"max_supersteps": self.limit, "exact_supersteps": self.exact}
+        state = made.run(RunOptions(report=report, **limits))
         self.memory = report.memory or 0
         return state.supersteps, made.overflows
 
@@ -130,7 +132,9 @@ class On:
         view, sources = self.view, [self.source]
         return {
             "bfs": self.bfs,
-            "sssp": lambda: gpu.run(SSSP, self.weighted, sources=sources, report=Report("sssp")),
+            "sssp": lambda: gpu.run(
+                SSSP, self.weighted, RunOptions(sources=sources, report=Report("sssp"))
+            ),
             "components": lambda: gpu.components(view, report=Report("components")),
             "core number": lambda: gpu.core_numbers(view, report=Report("core_number")),
             "pagerank, 10 iterations": self.cases["pagerank"].run,

@@ -196,6 +196,7 @@ def measured(
     """
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.algorithms.sssp import PROGRAM
+    from dask_graphgpu.engine.contract import RunOptions
 
     plain, weighted = views
     power = power_program("float32", weighted=False, personal=False)
@@ -203,12 +204,16 @@ def measured(
     search = {"cutoff": None, "targets": None}
     through = {"weighted": False, "endpoints": False, "edges": False}
     iterate = {"constants": {"tolerance": 0.0}, "max_supersteps": ITERATIONS}
+
+    def program(*ran: Any, report: Any, **given: Any) -> Any:
+        return engine.run(*ran, RunOptions(report=report, **given))
+
     calls = {
         "bfs": partial(engine.bfs, plain, source, **search),
         "dobfs": partial(engine.bfs, plain, source, **search),
-        "sssp": partial(engine.run, PROGRAM, weighted, sources=[source]),
+        "sssp": partial(program, PROGRAM, weighted, sources=[source]),
         "components": partial(engine.components, plain),
-        "pagerank": partial(engine.run, power, plain, **iterate, exact_supersteps=True),
+        "pagerank": partial(program, power, plain, **iterate, exact_supersteps=True),
     }
     if hasattr(engine, "betweenness"):
         calls["betweenness"] = partial(engine.betweenness, plain, sources[1:], **through)

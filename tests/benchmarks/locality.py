@@ -26,6 +26,7 @@ from graphs import BenchmarkGraph, grid, real, shuffled
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.engine import ranks as engine
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.report import Report
 
@@ -48,7 +49,10 @@ def row(graph: BenchmarkGraph, partitioner: str, size: int, repeats: int) -> lis
             plain, weighted = part.view("one", False), part.view("min")
             number = int(part.ids.find([source])[0])
             search = partial(engine.bfs, plain, number, cutoff=None, targets=None)
-            paths = partial(engine.run, PROGRAM, weighted, sources=[number])
+
+            def paths(report: Report) -> Any:
+                return engine.run(PROGRAM, weighted, RunOptions(report=report, sources=[number]))
+
             calls = search, paths, partial(engine.components, plain)
             return [counted(call, ranks, repeats) for call in calls]
 

@@ -18,6 +18,7 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
@@ -67,9 +68,7 @@ class Case:
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
         made = (Asynchronous if asynchronous else self.rounds(way))(arrays, report, transfer)
-        state = made.run(
-            self.given.get("max_supersteps"), self.given.get("exact_supersteps", False)
-        )
+        state = made.run(RunOptions(report=report, **self.given))
         return answered(state, self.program, report)
 
     def near_far(self, share: float) -> Report:
@@ -96,9 +95,8 @@ class Case:
         """Run it with all edges gone along as they lie, in each superstep."""
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         report, edge = Report(way), dense.bytes_of_edge(binding)
-        limit, exact = self.given["max_supersteps"], self.given["exact_supersteps"]
         with patch.object(disk, "Transfer", Limited):
-            run = dense.prepared(binding, None, way, limit, report, None, exact=exact)
+            run = dense.prepared(binding, None, way, RunOptions(report=report, **self.given))
             return answered(run(share_of(binding, share, edge)), self.program, report)
 
     def layered(self, share: float) -> Report:
@@ -129,7 +127,7 @@ class Case:
         """Run it as an engine does, with as much on the device as `tiered`."""
         report = Report("program")
         with on_device(share):
-            state = engine.run(self.program, self.view, report=report, **self.given)
+            state = engine.run(self.program, self.view, RunOptions(report=report, **self.given))
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         self.speeds = programs.speeds_of(binding)
         return answered(state, self.program, report)
@@ -137,13 +135,13 @@ class Case:
     def on_host(self) -> Report:
         """Run it on the CPU engine."""
         report = Report("cpu")
-        cpu.run(self.program, self.view, report=report, **self.given)
+        cpu.run(self.program, self.view, RunOptions(report=report, **self.given))
         return report
 
     def in_memory(self) -> Report:
         """Run it with all edges on the device."""
         report = Report("in memory")
-        state = gpu.run(self.program, self.view, report=report, **self.given)
+        state = gpu.run(self.program, self.view, RunOptions(report=report, **self.given))
         _ = state[self.program.first]
         return report
 

@@ -14,6 +14,7 @@ from small_graphs import on_threads, small_graphs
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import in_step
 from dask_graphgpu.kernels.cpu import in_step as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks
@@ -65,8 +66,13 @@ def test_pagerank_is_that_of_products(data, graph, number):
 def test_float32_is_that_of_the_program():
     view = rmat(8, 4).view()
     program = power_program("float32", weighted=False, personal=False)
-    how = {"max_supersteps": 9, "exact_supersteps": True, "report": Report("program")}
-    wanted = cpu.run(program, view, constants={"damping": 0.85, "tolerance": 0.0}, **how)["rank"]
+    options = RunOptions(
+        report=Report("program"),
+        constants={"damping": 0.85, "tolerance": 0.0},
+        max_supersteps=9,
+        exact_supersteps=True,
+    )
+    wanted = cpu.run(program, view, options)["rank"]
     with on_threads(1):
         found = ranks(view, 9, dtype="float32")
     assert found.dtype == wanted.dtype == np.float32

@@ -13,6 +13,7 @@ from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu.layered import combined
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
@@ -23,7 +24,7 @@ MONOTONE = [name for name in CASES if name not in SUPERSTEPS]
 
 def run(program, view, **arguments):
     report = Report("test")
-    return cpu.run(program, view, report=report, **arguments), report
+    return cpu.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 def bfs(view, source, cutoff=None):
@@ -79,7 +80,7 @@ def test_every_program_gives_the_same_on_ranks(name, size, local):
 
         def one(share, arguments=arguments):
             made = layered_share(share)
-            state = ranks.run(case.program, made, report=Report("test"), **arguments)
+            state = ranks.run(case.program, made, RunOptions(report=Report("test"), **arguments))
             first = state[case.program.first]
             reached = np.ones(len(first), bool) if state.reached is None else state.reached
             return first, reached

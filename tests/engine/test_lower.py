@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dask_graphgpu.engine import module_cache
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import run
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.lower import lower
@@ -36,7 +37,9 @@ def program(compute, dtype="float64", **more):
 
 def totals(compute, dtype="float64", **more):
     """What meets at each vertex when every vertex has 1."""
-    found = run(program(compute, dtype, **more), view(), max_supersteps=1, report=Report("test"))
+    found = run(
+        program(compute, dtype, **more), view(), RunOptions(max_supersteps=1, report=Report("test"))
+    )
     return found["x"].tolist()
 
 
@@ -173,6 +176,7 @@ def test_module_is_shared_by_equal_programs_and_not_by_other_types():
 CHILD = """
 import json, sys
 import numpy as np
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import run
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding
@@ -188,7 +192,7 @@ program = VertexProgram(
     compute=lambda source_d, weight: source_d + twice(weight),
 )
 view = View.of(from_edges(3, np.array([0, 1]), np.array([1, 2]), {"weight": np.array([1, 2])}))
-state = run(program, view, sources=[0], report=Report("test"))
+state = run(program, view, RunOptions(sources=[0], report=Report("test")))
 kernel = lower(Binding(program, view)).module.near_far
 print(json.dumps([state["d"].tolist(), sum(kernel.stats.cache_hits.values()),
                   sum(kernel.stats.cache_misses.values())]))

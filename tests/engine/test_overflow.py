@@ -6,6 +6,7 @@ import pytest
 from engines import run
 
 from dask_graphgpu.engine import interpret
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, ProgramError
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -27,7 +28,9 @@ def engine(request):
     function = run if request.param == "compiled" else interpret.run
 
     def called(program, **arguments):
-        return function(program, view(), report=Report("test"), max_supersteps=1, **arguments)
+        return function(
+            program, view(), RunOptions(report=Report("test"), max_supersteps=1, **arguments)
+        )
 
     return called
 
@@ -142,7 +145,7 @@ def test_messages_in_place_have_to_fit(direction):
             dask.config.set({"graphgpu.direction": direction}),
             pytest.raises(IntegerOverflow, match="compute"),
         ):
-            function(narrow, view(), sources=[0], report=Report("test"))
+            function(narrow, view(), RunOptions(sources=[0], report=Report("test")))
 
 
 def test_narrow_fields_wrap_where_that_is_meant(engine):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import interpret
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import parts, run
 from dask_graphgpu.engine.cpu.parts import edge_parts
 from dask_graphgpu.errors import IntegerOverflow
@@ -62,7 +63,7 @@ def hubs(rows, degree, n=40, seed=0):
 def states(task, view, number, direction, **more):
     with dask.config.set({"graphgpu.threads": number, "graphgpu.direction": direction}):
         arguments = {"max_supersteps": 2, "exact_supersteps": True, **more}
-        return run(task, view, report=Report("test"), **arguments)
+        return run(task, view, RunOptions(report=Report("test"), **arguments))
 
 
 @given(
@@ -103,7 +104,7 @@ def test_a_row_with_all_edges_is_shared_out():
 def test_cut_rows_are_as_the_interpreter_has_them(monkeypatch, name, rows):
     view, task = hubs(rows, 60), PROGRAMS[name]
     arguments = {"max_supersteps": 2, "exact_supersteps": True}
-    expected = interpret.run(task, view, report=Report("test"), **arguments)["x"]
+    expected = interpret.run(task, view, RunOptions(report=Report("test"), **arguments))["x"]
     monkeypatch.setattr(threads, "LITTLE_WORK", 4)
     for part in (1, 7, 64, 1000):
         monkeypatch.setattr(parts, "PART", part)
@@ -124,7 +125,7 @@ def test_sources_reach_over_cut_rows(monkeypatch):
         combine="min",
     )
     view = hubs([5, 30], 50, seed=3)
-    expected = interpret.run(task, view, sources=[1], report=Report("test"))
+    expected = interpret.run(task, view, RunOptions(sources=[1], report=Report("test")))
     monkeypatch.setattr(threads, "LITTLE_WORK", 4)
     monkeypatch.setattr(parts, "PART", 9)
     for number in (1, 2, 3):

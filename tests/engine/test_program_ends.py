@@ -17,6 +17,7 @@ from engine_programs import (
 )
 from engines import of_the_cpu_engine, run
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.errors import InvalidArgument, NotConverged
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -56,7 +57,7 @@ def test_cutoff_drops_what_lies_beyond(cutoff, direction):
 def test_targets_are_final_and_end_the_run_early(monkeypatch):
     view = chain([1] * 3000)
     report = Report("test")
-    state = run(SSSP, view, sources=[0], targets=[5, 40], report=report)
+    state = run(SSSP, view, RunOptions(sources=[0], targets=[5, 40], report=report))
     assert state["distance"][[5, 40]].tolist() == [5, 40]
     assert sum(row.edges for row in report.advances) < 200
     # a target that cannot be reached: everything else is
@@ -74,7 +75,7 @@ def test_report_rows_say_what_was_done(eager):
         (PAGERANK, {"max_supersteps": 300}, {"pull"}),
     ]:
         report = Report("test")
-        state = run(program, view, report=report, **arguments)
+        state = run(program, view, RunOptions(report=report, **arguments))
         assert {row.direction for row in report.advances} == expected
         assert sum(row.supersteps for row in report.advances) == state.supersteps
         assert all(row.edges >= 0 and row.bytes >= row.edges * 4 for row in report.advances)

@@ -6,6 +6,7 @@ import pytest
 from engine_programs import SSSP, TOP, WEIGHT_SUM, chain, compiled, interpreted, random_view, star
 from engines import of_the_cpu_engine, run
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -68,7 +69,7 @@ def test_the_largest_integer_is_found_by_a_sweep_too(eager):
     view = View.of(from_edges(4, source, destination, columns))
     assert view.into.num_edges == 3
     report = Report("test")
-    state = run(program, view, sources=[0, 1, 2], report=report)
+    state = run(program, view, RunOptions(sources=[0, 1, 2], report=report))
     assert "pull" in {row.direction for row in report.advances}
     assert state.reached.tolist() == [True] * 4
     assert state["distance"].tolist() == [0, 0, 0, TOP]

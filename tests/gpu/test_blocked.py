@@ -7,6 +7,7 @@ from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import asked, blocked, gathers
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
@@ -51,7 +52,7 @@ def room(block, n, least):
 
 
 def ran(engine, program, view, **arguments):
-    return engine.run(program, view, report=Report("test"), **arguments)
+    return engine.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)

@@ -1,6 +1,7 @@
 """Programs from several sources as one run on the GPU, against the CPU engine's runs one by one."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from made_graphs import SHAPES, grid, random_small, star
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
@@ -29,11 +31,11 @@ def weighted(graph, dtype, seed=0):
 def check(view, sources, program=SSSP, *, cutoff=None, targets=None):
     """As many runs as rows of the report."""
     report = Report("sssp")
-    found = gpu.run_each(program, view, sources, cutoff=cutoff, targets=targets, report=report)
+    asked = RunOptions(report=report, cutoff=cutoff, targets=targets)
+    found = gpu.run_each(program, view, sources, asked)
     assert len(found) == len(sources)
-    how = {"cutoff": cutoff, "targets": targets, "report": Report("one")}
     for state, source in zip(found, sources, strict=True):
-        wanted = cpu.run(program, view, sources=[source], **how)
+        wanted = cpu.run(program, view, replace(asked, report=Report("one"), sources=[source]))
         chosen = slice(None) if targets is None else targets
         for name in wanted:
             assert state[name].dtype == wanted[name].dtype
@@ -103,6 +105,4 @@ def test_an_overflow_in_one_run_is_an_error_of_all():
         graph.n, graph.source, graph.destination, directed=True, weight=weight
     ).view()
     with pytest.raises(IntegerOverflow):
-        gpu.run_each(
-            SSSP, view, np.arange(graph.n), cutoff=None, targets=None, report=Report("sssp")
-        )
+        gpu.run_each(SSSP, view, np.arange(graph.n), RunOptions(report=Report("sssp")))

@@ -8,6 +8,7 @@ from made_graphs import grid, path, rmat, star
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
@@ -52,7 +53,7 @@ VIEWS = {
 
 
 def ran(engine, program, view, **arguments):
-    return engine.run(program, view, report=Report("test"), **arguments)
+    return engine.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def same(found, expected):
@@ -103,7 +104,7 @@ def test_bins_that_overflow_lose_nothing(kind, slots, fusion):
     forced = {"filter": kind, "fusion": fusion, "filter-bins": slots, "worklists": "off"}
     with dask.config.set({"graphgpu": {**forced, "direction": "push"}}):
         run = Synchronous(Arrays(binding, sources), Report("test"))
-        state = run.run(50, False)
+        state = run.run(RunOptions(report=run.report, max_supersteps=50))
     same(state, expected)
     assert run.overflows >= 1
 
@@ -260,7 +261,7 @@ def test_the_list_of_edges_is_as_long_as_it_needs_to_be(name, fusion):
         report = Report("test")
         with dask.config.set({"graphgpu": forced}):
             run = Synchronous(Arrays(Binding(SSSP, view, {}), np.array([0])), report)
-            same(run.run(500, False), expected)
+            same(run.run(RunOptions(report=run.report, max_supersteps=500)), expected)
         room[kind], memory[kind] = run._kept.room, report.memory
     assert room["maximum"] == view.num_edges
     assert 0 < room["fixed"] <= room["just-enough"] <= room["maximum"]

@@ -12,6 +12,7 @@ from made_graphs import SHAPES, random_small, rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hybrid
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hybrid import programs, transfer
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.speeds import Speeds
@@ -44,7 +45,7 @@ def ran(program, view, share, split, **arguments):
     limit = vertices + max(int(share * binding.send.num_edges * edge), least)
     report = Report("test")
     with dask.config.set({"graphgpu.device-memory-limit": limit, "graphgpu.dispatch": split}):
-        return hybrid.run(program, view, report=report, **arguments), report
+        return hybrid.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -191,9 +192,9 @@ def test_what_the_cpu_could_not_shorten_is_the_gpus_own_way(rounds, monkeypatch)
     for call in (
         lambda of, report: of.bfs(view, 3, cutoff=None, targets=None, report=report),
         lambda of, report: of.components(view, report),
-        lambda of, report: of.run(SSSP, view, sources=[0], report=report)["distance"],
+        lambda of, report: of.run(SSSP, view, RunOptions(sources=[0], report=report))["distance"],
         lambda of, report: of.run(
-            SSSP, view, sources=[0], max_supersteps=300, report=report
+            SSSP, view, RunOptions(sources=[0], max_supersteps=300, report=report)
         )["distance"],
     ):  # fmt: skip
         report = Report("test")
@@ -212,14 +213,14 @@ def test_what_the_cpu_could_not_shorten_is_judged_once(monkeypatch):
     monkeypatch.setattr(programs, "may_pay", lambda *given, **named: asked.append(1))
     view = graph(directed=False).view()
     with dask.config.set({"graphgpu.device-memory-limit": "1MB"}):  # the program is lowered
-        hybrid.run(SSSP, fresh(view), sources=[0], report=Report("test"))
+        hybrid.run(SSSP, fresh(view), RunOptions(sources=[0], report=Report("test")))
     asked.clear()
     monkeypatch.setattr(Binding, "__init__", lambda *given: (bound.append(1), made(*given))[1])
     view = fresh(view)
     for limit, times in (("1MB", 1), ("1MB", 1), ("2MB", 2)):
         bound.clear()
         with dask.config.set({"graphgpu.device-memory-limit": limit}):
-            hybrid.run(SSSP, view, sources=[0], report=Report("test"))
+            hybrid.run(SSSP, view, RunOptions(sources=[0], report=Report("test")))
         assert (len(asked), len(bound)) == (times, 1)
 
 

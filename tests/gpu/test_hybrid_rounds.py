@@ -11,6 +11,7 @@ from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hops, hybrid
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.state import Binding
@@ -43,7 +44,7 @@ def ran(program, view, share, split, **arguments):
     }
     report = Report("test")
     with dask.config.set({"graphgpu": settings}):
-        return hybrid.run(program, view, report=report, **arguments), report
+        return hybrid.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 def like(found, expected, view):

@@ -11,6 +11,7 @@ from made_graphs import SHAPES, grid, path, random_small, rmat, star
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, interpret
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import from_edges
@@ -63,7 +64,7 @@ def way(request, monkeypatch):
 
 def run(program, view, *, engine=gpu, **given):
     report = Report("test")
-    return engine.run(program, view, report=report, **given), report.advances
+    return engine.run(program, view, RunOptions(report=report, **given)), report.advances
 
 
 def same(found, expected):

@@ -11,6 +11,7 @@ from made_graphs import path, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu, interpret
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cuda import lower
 from dask_graphgpu.engine.gpu import synchronous
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -133,7 +134,7 @@ def test_not_converged_and_the_report():
     with pytest.raises(NotConverged, match=r"after 3 supersteps .*residual = 0"):
         on(gpu, power, view, max_supersteps=3)
     report = Report("test")
-    state = gpu.run(power, view, max_supersteps=9, exact_supersteps=True, report=report)
+    state = gpu.run(power, view, RunOptions(max_supersteps=9, exact_supersteps=True, report=report))
     assert [row.supersteps for row in report.advances] == [1] * 9 == [1] * state.supersteps
     assert {row.edges for row in report.advances} == {view.num_edges}
     assert all(0 < row.seconds < 1 for row in report.advances)

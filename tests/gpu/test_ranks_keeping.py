@@ -22,6 +22,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine import cpu, device_ranks, gpu, ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.device_ranks import near_far
 from dask_graphgpu.report import Report
 
@@ -92,7 +93,9 @@ def test_programs_in_supersteps(name, tmp_path):
     parts = cut(given, SEVERAL[-1], "random", 2)
 
     def work(share, **more):
-        return device_ranks.run(case.program, share, report=Report("test"), **arguments, **more)
+        return device_ranks.run(
+            case.program, share, RunOptions(report=Report("test"), **arguments, **more)
+        )
 
     if not begun(tmp_path / "kept", parts, work, 2):
         assert expected.supersteps <= 2
@@ -157,7 +160,7 @@ def test_a_cutoff_is_of_the_run(tmp_path, monkeypatch):
 
     def work(share, **given):
         given = {"sources": [0], "cutoff": 90, "report": Report("test")} | given
-        return device_ranks.run(SSSP, share, **given)
+        return device_ranks.run(SSSP, share, RunOptions(**given))
 
     assert begun(tmp_path / "kept", parts, work, 1)
     same(put_together(parts, gone_on(tmp_path / "kept", parts, work)), expected, rtol=0)
@@ -173,7 +176,7 @@ def test_a_limit_that_was_passed_before_is_not_converged(tmp_path):
 
     def work(share, **more):
         more |= {"max_supersteps": 3, "report": Report("test")}
-        return device_ranks.run(program, share, **arguments, **more)
+        return device_ranks.run(program, share, RunOptions(**arguments, **more))
 
     with pytest.raises(errors.NotConverged, match="after 5 supersteps"):
         gone_on(tmp_path / "kept", parts, work)

@@ -14,6 +14,7 @@ from rank_programs import HOPS
 from rank_runs import on_one, same
 
 from dask_graphgpu.engine import device_ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.errors import RanksAborted
@@ -48,7 +49,7 @@ def test_gpus_are_connected_anew_after_a_loss():
         first = border_of(share)
         if share.ranks.rank == 1:
             first.link.abort()
-        state = device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+        state = device_ranks.run(HOPS, share, RunOptions(sources=[0], report=Report("test")))
         assert border_of(share) is not first
         return state["hops"]
 

@@ -16,6 +16,7 @@ from rank_runs import made_view, on_one, put_together, same
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import device_ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.report import Report
 
@@ -34,7 +35,10 @@ def test_a_run_again_on_the_same_share(name):
 
     def work(share):
         report = Report("test")
-        return [device_ranks.run(case.program, share, report=report, **each) for each in asked]
+        return [
+            device_ranks.run(case.program, share, RunOptions(report=report, **each))
+            for each in asked
+        ]
 
     found = on_gpus(parts, work)
     for each, *states in zip(asked, *found, strict=True):
@@ -44,11 +48,11 @@ def test_a_run_again_on_the_same_share(name):
 
 def test_what_runs_leave_goes_with_the_share():
     def work(share):
-        given = {"max_supersteps": 2, "exact_supersteps": True, "report": Report("test")}
-        device_ranks.run(power_program("float64", weighted=False, personal=False), share, **given)
+        given = RunOptions(report=Report("test"), max_supersteps=2, exact_supersteps=True)
+        device_ranks.run(power_program("float64", weighted=False, personal=False), share, given)
         device_ranks.bfs(share, 0, cutoff=None, targets=None, report=Report("test"))
         device_ranks.components(share, Report("test"))
-        device_ranks.run(HOPS, share, sources=[0], report=Report("test"))
+        device_ranks.run(HOPS, share, RunOptions(sources=[0], report=Report("test")))
         return weakref.ref(border_of(share))
 
     left = on_gpus(cut(rmat(7).view(), 2, "random"), work)
@@ -65,14 +69,14 @@ def test_answers_that_stay_on_the_gpu():
     def asked(view):
         report = Report("test")
         power = power_program("float64", weighted=False, personal=False)
-        steps = {"max_supersteps": 3, "exact_supersteps": True, "report": report}
+        steps = RunOptions(report=report, max_supersteps=3, exact_supersteps=True)
         found = []
         for source in (0, 5):
-            state = device_ranks.run(SSSP, view, sources=[source], report=report)
+            state = device_ranks.run(SSSP, view, RunOptions(sources=[source], report=report))
             found += [state["distance"], state.reached]
             found.append(device_ranks.bfs(view, source, cutoff=None, targets=None, report=report))
             found.append(device_ranks.components(view, report))
-            found.append(device_ranks.run(power, view, **steps)["rank"])
+            found.append(device_ranks.run(power, view, steps)["rank"])
         return found
 
     def work(share):

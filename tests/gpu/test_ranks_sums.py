@@ -11,6 +11,7 @@ from rank_runs import on_one, put_together, same
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import device_ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.device_ranks import synchronous
 from dask_graphgpu.engine.gpu import asked
 from dask_graphgpu.exchange.nccl import DeviceLink
@@ -37,7 +38,8 @@ def test_sums_by_blocks_of_sources(size, block, overlap, monkeypatch):
         def work(share):
             share.by_degree = True
             return [
-                device_ranks.run(program, share, report=Report("test"), **given) for _ in range(2)
+                device_ranks.run(program, share, RunOptions(report=Report("test"), **given))
+                for _ in range(2)
             ]
 
         parts = cut(view, size, "random")

@@ -8,6 +8,7 @@ from made_graphs import path, rmat, star
 from dask_graphgpu.algorithms import heat_simulation, pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import gathers
 from dask_graphgpu.engine.gpu import shards as module
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -53,7 +54,7 @@ GRAPHS = {
 
 
 def ran(engine, program, view, **arguments):
-    return engine.run(program, view, report=Report("test"), **arguments)
+    return engine.run(program, view, RunOptions(report=Report("test"), **arguments))
 
 
 def columned(view):

@@ -8,6 +8,7 @@ from made_graphs import path, rmat, star
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
@@ -31,7 +32,7 @@ GRAPHS = {
 
 def ran(engine, program, view, **arguments):
     report = Report("test")
-    return engine.run(program, view, report=report, **arguments), report
+    return engine.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 @pytest.mark.parametrize("tail", [0, 1e-10, 1e-6])

@@ -8,6 +8,7 @@ from made_graphs import MadeGraph, rmat
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import dense, limits, link, packed
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
@@ -42,7 +43,7 @@ def ran(program, view, share, way, **given):
     report = Report("test")
     settings = {"device-memory-limit": vertices + room, "transfer": way}
     with dask.config.set({"graphgpu": settings}):
-        return tiered.run(program, view, report=report, **given), report
+        return tiered.run(program, view, RunOptions(report=report, **given)), report
 
 
 @pytest.mark.parametrize("way", WAYS)

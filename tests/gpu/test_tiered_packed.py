@@ -7,6 +7,7 @@ from device_programs import equal, on
 from made_graphs import rmat
 
 from dask_graphgpu.engine import cpu, tiered, word_bytes
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import packed, pinned
@@ -58,7 +59,7 @@ def ran(program, view, share, settings, **given):
     limit = {"device-memory-limit": bytes_of_vertices(binding) + room}
     report = Report("test")
     with dask.config.set({"graphgpu": limit | settings}):
-        return tiered.run(program, view, report=report, **given), report
+        return tiered.run(program, view, RunOptions(report=report, **given)), report
 
 
 @pytest.mark.parametrize("name", WEIGHTS)

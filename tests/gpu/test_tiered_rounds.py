@@ -13,6 +13,7 @@ from dask_graphgpu import last_report
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hops, tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import near_far as gpu_near_far
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, supersteps
@@ -51,7 +52,7 @@ def limited(program, view, share, way, rounds="asynchronous", **arguments):
 def ran(program, view, share, way, rounds="asynchronous", **arguments):
     report = Report("test")
     with limited(program, view, share, way, rounds, **arguments):
-        return tiered.run(program, view, report=report, **arguments), report
+        return tiered.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 @pytest.mark.parametrize("way", WAYS)

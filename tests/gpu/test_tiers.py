@@ -12,6 +12,7 @@ from made_graphs import SHAPES, path, random_small, rmat, star
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link, supersteps
@@ -58,7 +59,7 @@ def ran(program, view, share, way, **arguments):
             return ran(program, view, share, "auto", **arguments)
     report = Report("test")
     with limited(program, view, share, way, **arguments):
-        return tiered.run(program, view, report=report, **arguments), report
+        return tiered.run(program, view, RunOptions(report=report, **arguments)), report
 
 
 @pytest.fixture(autouse=True)

@@ -59,6 +59,7 @@ NOWHERE = """
 import json, sys, tempfile, warnings
 import numpy as np
 tempfile.tempdir = sys.executable
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import bfs, run
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -71,7 +72,7 @@ program = VertexProgram(
 )
 with warnings.catch_warnings(record=True) as said:
     level = bfs(view, 0, cutoff=None, targets=None, report=Report("test"))
-    state = run(program, view, max_supersteps=1, report=Report("test"))
+    state = run(program, view, RunOptions(max_supersteps=1, report=Report("test")))
 print(json.dumps([level.tolist(), state["x"].tolist(), sorted({str(w.message)[:33] for w in said})]))
 """
 

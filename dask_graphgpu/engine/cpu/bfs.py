@@ -68,8 +68,7 @@ def bfs(
     from dask_graphgpu.engine.cpu.search import Search
 
     if view.levels is not None:
-        starts = np.array([source])
-        return hops.levels(run(hops.PROGRAM, view, sources=starts, cutoff=cutoff, report=report))
+        return hops.by_layers(run, view, source, cutoff, report)
     if targets is None:
         targets = np.empty(0, np.int64)
     search = Search(view, source, cutoff, targets, report)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.program import Field, VertexProgram
 
@@ -97,12 +96,7 @@ def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Repor
     """A search in supersteps of a vertex program, which has this direction."""
     from dask_graphgpu.engine.device_ranks.programs import run
 
-    state = run(
-        LEVELS,
-        view,
-        sources=np.array([source]),
-        max_supersteps=cutoff,
-        exact_supersteps=True,
-        report=report,
+    options = RunOptions(
+        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
     )
-    return state["level"]
+    return run(LEVELS, view, options)["level"]

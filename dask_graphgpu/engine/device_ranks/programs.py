@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu import config
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
 
 
-def run(
-    program: VertexProgram,
-    view: RankView,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
+def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
     """Run a vertex program on all ranks, each on its own GPU; collective.
 
     Parameters, result and errors are those of `engine.ranks.run`. Arrays are on the host, as the
@@ -43,16 +29,15 @@ def run(
     only where values overflow that vertices have in the end, or where the program has `active`.
     """
     # No compiler before a run.
-    from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.device_ranks.arrays import RankArrays
     from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
     from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.device_ranks.view import argsort
-    from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu import checkpoints
     from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
+    from dask_graphgpu.engine.keeping import Keeping
+    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.ranks.in_place import converges_locally
     from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
     from dask_graphgpu.engine.schedule import is_forced
@@ -68,18 +53,14 @@ def run(
     toward = whole.toward(program.edges)
     # To make one checks all its functions.
     outward = program if program.edges == "out" else replace(program, edges="out")
-    binding = Binding(outward, toward, constants or {})
-    starts, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    binding = Binding(outward, toward, options.constants)
+    how = plan(binding, options, forced=not converges_locally())
+    in_place, cutoff, report = how.in_place, options.cutoff, options.report
     know_degrees(toward, program)
     places = None
-    if starts is not None:
+    if how.starts is not None:
         whole.know_order(argsort)
-        places = whole.places(starts)[0]
-    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
-    in_steps = in_steps or (
-        cutoff is None and (configured_direction() != "auto" or not converges_locally())
-    )
-    in_place = program.in_place and not in_steps
+        places = whole.places(how.starts)[0]
     key = _key(program, binding, places, *(("in place", cutoff) if in_place else ()))
     engine: RankInPlace | RankSynchronous | None
     with connected(whole, key) as (border, engine):
@@ -95,12 +76,12 @@ def run(
         engine.arrays.stays = view.stays
         try:
             keeping = None
-            if keeper is not None:
-                kept = checkpoints.begun(keeper, program, engine.arrays, in_place, cutoff)
-                keeping = Keeping(engine, keeper, kept)
+            if options.keeper is not None:
+                kept = checkpoints.begun(options.keeper, program, engine.arrays, in_place, cutoff)
+                keeping = Keeping(engine, options.keeper, kept)
             if isinstance(engine, RankInPlace):
                 return engine.run(keeping)
-            return engine.run(max_supersteps, exact_supersteps, keeping)
+            return engine.run(options, keeping)
         finally:
             if engine.lasts:
                 engine.release()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import note, queued
@@ -256,7 +257,7 @@ def _distances(view: View, source: int, weight: Any) -> tuple[Any, Any]:
     from dask_graphgpu.engine.gpu.programs import run
 
     try:
-        state = run(DISTANCES, view, sources=np.array([source]), report=Report("distances"))
+        state = run(DISTANCES, view, RunOptions(report=Report("distances"), sources=source))
     except IntegerOverflow:
         check(LONG_PATHS, weight)
         raise

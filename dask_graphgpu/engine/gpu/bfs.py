@@ -146,23 +146,11 @@ def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> A
     """A search in sweeps: one from the root of the layers, from others until levels are quiet."""
     from dask_graphgpu.engine.gpu.programs import run
 
-    places = np.array([source])
-    return hops.levels(run(hops.PROGRAM, view, sources=places, cutoff=cutoff, report=report))
+    return hops.by_layers(run, view, source, cutoff, report)
 
 
 def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in supersteps of a vertex program, which has this direction; it goes on to its end."""
     from dask_graphgpu.engine.gpu.programs import run
 
-    state = run(
-        hops.LEVELS,
-        view,
-        sources=np.array([source]),
-        max_supersteps=cutoff,
-        exact_supersteps=cutoff is not None,
-        report=report,
-    )
-    assert state.reached is not None
-    level = state["level"]
-    level[~state.reached] = -1
-    return level
+    return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)

@@ -7,6 +7,7 @@ device, those of several cost as many rounds, not as many times as many.
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -20,10 +21,10 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import parameters, plain
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
 
 # Edges of a vertex in the mean, and edges of a graph, below which one source does not fill the device.
 LONG_ROWS, FEW_EDGES = 8, 1 << 25
@@ -36,10 +37,7 @@ def run_each(
     program: VertexProgram,
     view: View,
     sources: Any,
-    *,
-    cutoff: Any,
-    targets: Any,
-    report: Report,
+    options: RunOptions,
 ) -> list[State]:
     """Run a vertex program from each of several sources; what `run` gives of each.
 
@@ -50,15 +48,15 @@ def run_each(
     source keeps the device busy, and the values of many would be further apart in memory. Some 25
     bytes a vertex and source.
     """
-    how = {"cutoff": cutoff, "targets": targets, "report": report}
     at_once = 1 << max(MOST_VALUES // max(view.num_vertices, 1), 1).bit_length() - 1
     small = view.num_edges < max(LONG_ROWS * view.num_vertices, FEW_EDGES)
     sources = np.asarray(sources)
     if not small or at_once == 1 or not _in_columns(program, view):
-        return [run(program, view, sources=[each], **how) for each in sources]
+        return [run(program, view, replace(options, sources=[each])) for each in sources]
     made: list[State] = []
     for first in range(0, len(sources), at_once):
-        made += _together(program, view, sources[first : first + at_once], **how)
+        asked = replace(options, sources=sources[first : first + at_once])
+        made += _together(program, view, asked)
     return made
 
 
@@ -79,24 +77,16 @@ def _in_columns(program: VertexProgram, view: View) -> bool:
     )
 
 
-def _together(
-    program: VertexProgram,
-    view: View,
-    sources: np.ndarray,
-    *,
-    cutoff: Any,
-    targets: Any,
-    report: Report,
-) -> list[State]:
+def _together(program: VertexProgram, view: View, options: RunOptions) -> list[State]:
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.gpu import near_far
 
-    binding = Binding(program, view, {})
-    places, ends = check_run(binding, sources, cutoff, targets, None)
+    binding, sources = Binding(program, view, {}), options.sources
+    places, ends = check_run(binding, options)
     arrays = Columns(binding, places, sources)
     if ends is not None:
         ends = (ends[:, None] << arrays.column_bits | np.arange(len(sources))).ravel()
-    rounds = near_far.improved(arrays, arrays.starts, cutoff, ends, report)
+    rounds = near_far.improved(arrays, arrays.starts, options.cutoff, ends, options.report)
     return [arrays.of(k, rounds) for k in range(len(sources))]
 
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
 
 
-def run(
-    program: VertexProgram,
-    view: View,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
+def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run a vertex program, compiled; parameters, result and errors as of the CPU engine's `run`.
 
     Monotone programs update in place (`near_far`; where the view has layers, by sweeps over these),
@@ -33,24 +19,20 @@ def run(
     functions do with zero divisors is the hardware's: infinity or NaN, no exception.
     """
     # No compiler before a run.
-    from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.gpu import checkpoints
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.synchronous import Synchronous
-    from dask_graphgpu.engine.keeping import Keeping, keeps_senders
+    from dask_graphgpu.engine.keeping import Keeping
+    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.schedule import is_forced
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument
 
-    binding = Binding(program, view, constants or {})
-    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
-    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
-    in_steps = in_steps or (
-        cutoff is None and (configured_direction() in ("pull", "notify-pull") or is_forced())
-    )
-    in_place = program.in_place and not in_steps
+    binding = Binding(program, view, options.constants)
+    how = plan(binding, options, forced=is_forced())
+    places, in_place = how.starts, how.in_place
+    cutoff, report, keeper = options.cutoff, options.report, options.keeper
     if in_place and is_forced():
         raise InvalidArgument(
             "graphgpu.filter, graphgpu.fusion, graphgpu.combine, graphgpu.gather and graphgpu.tail "
@@ -66,10 +48,10 @@ def run(
         arrays = Arrays(binding, places)
         if keeper is not None:
             places = checkpoints.Beginning(keeper, in_place, cutoff).places(arrays, places)
-        state: State = near_far.run(arrays, places, cutoff, ends, report, keeper)
+        state: State = near_far.run(arrays, places, cutoff, how.ends, report, keeper)
         return state
     arrays = Arrays(binding, places, every=every_sends(binding, places))
     kept = None if keeper is None else checkpoints.Beginning(keeper, in_place, cutoff)(arrays)
     engine = Synchronous(arrays, report)
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return engine.run(max_supersteps, exact_supersteps, keeping)
+    return engine.run(options, keeping)

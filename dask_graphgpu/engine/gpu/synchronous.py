@@ -11,6 +11,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import forced
@@ -42,11 +43,12 @@ class Synchronous(Superstep):
 
     # -- the loop --------------------------------------------------------------------------------
 
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
-        """Run until no vertex is active, ``stop`` says so, or after ``limit`` supersteps.
+    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
+        """Run until no vertex is active, ``stop`` says so, or after the most supersteps that there may be.
 
         ``kept`` has the state kept whenever that is due, and may have one to go on from.
         """
+        limit = options.max_supersteps
         before = 0 if kept is None or kept.found is None else kept.found.superstep
         if kept is not None and kept.found is not None:
             self.resume(kept.found.columns)
@@ -65,7 +67,8 @@ class Synchronous(Superstep):
         aggregates = self.arrays.last_aggregates() if completed else {}
         self._report(control)
         self.report.memory = self._nbytes()
-        if control["num_active"] and not control["stopped"] and not exact and may_end(self.program):
+        ended = not control["num_active"] or control["stopped"] or options.exact_supersteps
+        if not ended and may_end(self.program):
             raise not_converged(completed, control["num_active"], aggregates)
         state = self.arrays.result(completed)
         state.aggregates = aggregates

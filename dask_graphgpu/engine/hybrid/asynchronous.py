@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
 from dask_graphgpu.engine.hybrid.sharing import Pushed
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
@@ -57,10 +58,10 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
         self.transfer.between = self._take_turn
         self.transfer.page_by_page = True
 
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
+    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact, kept)
+            return super().run(options, kept)
         finally:
             self.arrays.tier.kept.give_back(self._buffer_told)
 

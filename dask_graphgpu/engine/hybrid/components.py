@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine import tiered
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.program import Field, VertexProgram
 
@@ -41,7 +42,7 @@ def components(view: View, report: Report) -> Any:
     from dask_graphgpu.engine.cpu.components import smallest_members
     from dask_graphgpu.kernels.cpu.threads import even_blocks
 
-    found = programs.run(PROGRAM, view, report=report)["label"]
+    found = programs.run(PROGRAM, view, RunOptions(report=report))["label"]
     label: np.ndarray = found.astype(view.out.neighbours.dtype, copy=False)
     if view.user_rank is None:
         return label

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
-    from dask_graphgpu.engine.keeping import Keeper
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.limits import Cut
@@ -22,19 +21,7 @@ if TYPE_CHECKING:
 _PULL, _PUSH, _VERTEX = 2e8, 6e7, 2e-8
 
 
-def run(
-    program: VertexProgram,
-    view: View,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
+def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run a vertex program, compiled for both; as `engine.cpu.run`, in supersteps.
 
     ``targets`` do not end a run earlier. Where the CPU could not shorten any superstep, by the rates
@@ -57,10 +44,9 @@ def run(
        balanced replication. USENIX ATC 2017.
     """
     # No compiler before a run.
-    from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.hybrid import dispatch
-    from dask_graphgpu.engine.keeping import keeps_senders
+    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import disk, limits
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
@@ -68,53 +54,50 @@ def run(
         check_asynchronous,
         check_in_place,
         check_pushed,
-        run_bound,
+        improves,
+        run_planned,
     )
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
-    binding = Binding(program, view, constants or {})
-    places, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
-    check_pushed(binding, cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'")
+    binding = Binding(program, view, options.constants)
+    how, report, keeper = plan(binding, options), options.report, options.keeper
+    check_pushed(
+        binding, options.cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'"
+    )
     way, rounds = dispatch.configured(), limits.configured_rounds()
     if rounds == "near-far":
         raise InvalidArgument(
             "graphgpu.rounds is 'near-far', which engine='hybrid' has no pages for: use 'auto', "
             "'synchronous' or 'asynchronous', or engine='gpu'"
         )
-    in_place = program.in_place and max_supersteps is None
-    check_in_place(rounds, in_place=in_place)
+    check_in_place(rounds, how)
     on_disk = disk.is_on_disk(binding.send)
     if rounds == "asynchronous":
-        check_asynchronous(program, exact=exact_supersteps)
+        check_asynchronous(how)
         if on_disk and way not in ("auto", "gpu"):
             raise InvalidArgument(
                 f"graphgpu.dispatch is {way!r}, and asynchronous rounds over edges on disk are the GPU's "
                 "alone: use 'auto' or 'gpu', or graphgpu.rounds 'synchronous'"
             )
-    in_rounds = in_place and way == "auto" and rounds in ("auto", "resident-first")
+    in_rounds = improves(how) and way == "auto" and rounds in ("auto", "resident-first")
     alone = on_disk and rounds == "asynchronous"
     if alone or _is_gpus(binding, way, in_rounds=in_rounds):
-        state = run_bound(
-            binding, places, ends, cutoff=cutoff, max_supersteps=max_supersteps,
-            exact_supersteps=exact_supersteps, report=report, keeper=keeper,
-        )  # fmt: skip
+        state = run_planned(how)
         gpu_alone(report)
         if on_disk:
             _note_stream(binding, report)
         return state
 
     cut = _cut(binding, way)
-    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
-    improves = program.in_place and not in_steps
-    beginning = None if keeper is None else Beginning(keeper, improves, cutoff)
+    beginning = None if keeper is None else Beginning(keeper, how.in_place, options.cutoff)
 
     def attempt(cut: Cut) -> State:
-        arrays = TieredArrays(binding, places, cut)
+        arrays = TieredArrays(binding, how.starts, cut)
         found = None if beginning is None else beginning(arrays)
         made = prepared(arrays, report, in_rounds=in_rounds)
-        kept = keeping_of(made, keeper, found, in_place=improves)
-        return made.run(max_supersteps, exact_supersteps, kept)
+        kept = keeping_of(made, keeper, found, in_place=how.in_place)
+        return made.run(options, kept)
 
     return shrinking(cut, report, attempt)
 

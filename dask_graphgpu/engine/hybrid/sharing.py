@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import cupy
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.hybrid.disk_host import DiskHostSide
 from dask_graphgpu.engine.hybrid.dispatch import Pages
@@ -79,10 +80,10 @@ class SharingSupersteps(TieredSynchronous):
         self._making: Future[HostSide] | None = None
         transfer.lend = self._lend
 
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
+    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact, kept)
+            return super().run(options, kept)
         finally:
             self._helper.shutdown()
             cupy.cuda.get_current_stream().synchronize()  # copies to what is given back

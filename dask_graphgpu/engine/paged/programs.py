@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dask_graphgpu.errors import EngineUnavailable
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
 
 
-def run(
-    program: VertexProgram,
-    view: View,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
+def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run a vertex program, compiled; as `engine.cpu.run`, always in supersteps.
 
     ``targets`` do not end a run earlier.
@@ -42,16 +28,16 @@ def run(
         Pages cannot be read or written.
     """
     # No Numba before a run.
-    from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.keeping import Keeping, begun
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
+    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
 
-    if cutoff is not None:
+    if options.cutoff is not None:
         raise EngineUnavailable(
             "cutoff= is of runs in place, and the edges of this graph lie in pages on disk, where "
             "programs run in supersteps: leave it out, or raise graphgpu.host-memory-limit"
@@ -61,18 +47,16 @@ def run(
             "graphgpu.direction is 'push', and the edges of this graph lie in pages on disk, which "
             "are pulled: use 'auto', 'pull' or 'notify-pull', or raise graphgpu.host-memory-limit"
         )
-    binding = Binding(program, view, constants or {})
-    places, _ = check_run(binding, sources, cutoff, targets, max_supersteps)
+    binding, keeper = Binding(program, view, options.constants), options.keeper
+    how = plan(binding, options)
     _check_memory(binding, keeps=keeper is not None)
-    arrays = Arrays(binding, lower(binding), places)
+    arrays = Arrays(binding, lower(binding), how.starts)
     kept = None
     if keeper is not None:
-        kept = begun(keeper, program, binding, arrays.state, False, cutoff)
-    engine = PagedSynchronous(arrays, report, keeper)
+        kept = begun(keeper, program, binding, arrays.state, False, None)
+    engine = PagedSynchronous(arrays, options.report, keeper)
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return run_supersteps(
-        binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
-    )
+    return run_supersteps(binding, engine, arrays.aggregates, options, keeping)
 
 
 def _check_memory(binding: Binding, *, keeps: bool) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu.betweenness import lengths_of
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import IntegerOverflow
@@ -244,7 +245,7 @@ def _lengths_from(view: RankView, source: int, report: Report) -> np.ndarray:
     from dask_graphgpu.engine.ranks.programs import run
 
     try:
-        state = run(LENGTHS, view, sources=np.array([source]), report=report)
+        state = run(LENGTHS, view, RunOptions(report=report, sources=source))
     except IntegerOverflow as error:
         raise IntegerOverflow(
             "a distance does not fit int64; give float weights"

@@ -63,8 +63,7 @@ def bfs(
     from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
 
     if view.levels is not None:
-        starts = np.array([source])
-        return hops.levels(run(hops.PROGRAM, view, sources=starts, cutoff=cutoff, report=report))
+        return hops.by_layers(run, view, source, cutoff, report)
     search = Search(view, source, cutoff, targets, report)
     forced, local = configured_direction(), converges_locally()
     small = 0

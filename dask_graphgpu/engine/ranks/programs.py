@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.functions import parameters, plain
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
     from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
 
 
-def run(
-    program: VertexProgram,
-    view: RankView,
-    *,
-    sources: Any = None,
-    constants: Mapping[str, Any] | None = None,
-    cutoff: Any = None,
-    targets: Any = None,
-    max_supersteps: int | None = None,
-    exact_supersteps: bool = False,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
+def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
     """Run a vertex program on all ranks, each for its own vertices; collective.
 
     Parameters and errors are those of the CPU engine's `run`, but that sources and targets are
@@ -49,42 +35,36 @@ def run(
     with ``graphgpu.local-convergence`` set to False one round.
     """
     # No Numba before a run.
-    from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.keeping import Keeping, begun, keeps_senders
+    from dask_graphgpu.engine.keeping import Keeping, begun
     from dask_graphgpu.engine.loop import run_supersteps
     from dask_graphgpu.engine.lower import lower
+    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.ranks.in_place import RankInPlace, resumed
     from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
     from dask_graphgpu.engine.state import Binding
 
     whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
-    binding = Binding(replace(program, edges="out"), toward, constants or {})
-    starts, ends = check_run(binding, sources, cutoff, targets, max_supersteps)
+    binding = Binding(replace(program, edges="out"), toward, options.constants)
+    how, keeper = plan(binding, options), options.keeper
     lowered = lower(binding)
     know_degrees(toward, program)
-    places = None if starts is None else whole.places(starts)[0]
+    places = None if how.starts is None else whole.places(how.starts)[0]
     arrays = Arrays(binding, lowered, places)
-    report.limit = max_supersteps if exact_supersteps else None
-    in_steps = max_supersteps is not None or keeps_senders(program, keeper, cutoff)
-    in_steps = in_steps or (cutoff is None and configured_direction() in ("pull", "notify-pull"))
-    in_place = program.in_place and not in_steps
     kept = None
     if keeper is not None:
-        kept = begun(keeper, program, binding, arrays.state, in_place, cutoff)
-    if in_place:
+        kept = begun(keeper, program, binding, arrays.state, how.in_place, options.cutoff)
+    if how.in_place:
         if kept is not None:
             places = resumed(arrays, whole, kept)
-        own = None if ends is None else whole.places(ends)[0]
+        own = None if how.ends is None else whole.places(how.ends)[0]
         own = None if own is None else own[own < arrays.owned]
-        return RankInPlace(arrays, whole, places, cutoff, own, report, keeper).run()
-    engine = RankSynchronous(arrays, whole, report)
+        improving = RankInPlace(arrays, whole, places, options.cutoff, own, options.report, keeper)
+        return improving.run()
+    engine = RankSynchronous(arrays, whole, options.report)
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return run_supersteps(
-        binding, engine, arrays.aggregates, max_supersteps, exact_supersteps, keeping
-    )
+    return run_supersteps(binding, engine, arrays.aggregates, options, keeping)
 
 
 def at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:

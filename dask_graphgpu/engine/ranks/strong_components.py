@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.news import News
 from dask_graphgpu.partition import csr, rowwise
@@ -176,7 +177,7 @@ class _Left:
         """For every vertex the smallest number of those that lead to it; right for ghosts too."""
         from dask_graphgpu.engine.ranks.programs import run
 
-        return view.at_ghosts(run(SMALLEST, view, report=self.report)["smallest"])
+        return view.at_ghosts(run(SMALLEST, view, RunOptions(report=self.report))["smallest"])
 
     def on_one_rank(self) -> None:
         """Settle all that is left: the first rank is told of the edges and tells the labels."""

@@ -25,7 +25,7 @@ from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved, Transfer
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.state import Binding, State
 
 
@@ -33,11 +33,7 @@ def prepared(
     binding: Binding,
     places: np.ndarray | None,
     way: str,
-    limit: int | None,
-    report: Report,
-    keeper: Keeper | None,
-    *,
-    exact: bool,
+    options: RunOptions,
 ) -> Callable[[Cut], State]:
     """What runs a program in which all vertices send, with its edges, of `bytes_of_edge`, where a cut says.
 
@@ -45,10 +41,9 @@ def prepared(
     ----------
     way : str
         Of `limits.WAYS`; "compact" has nothing to leave out here, and is "stream".
-    limit, exact
-        As of `Synchronous.run`.
     """
     bits, edge = bits_in_order(binding), bytes_of_edge(binding)
+    keeper, report = options.keeper, options.report
     beginning = None if keeper is None else Beginning(keeper, False, None)
 
     def attempt(cut: Cut) -> State:
@@ -65,7 +60,7 @@ def prepared(
         found = None if beginning is None else beginning(arrays)
         _, kind = kinds_of(binding.send)
         engine = Dense(arrays, report, kind(arrays.tier, chosen, arrays.edge_view.defines))
-        return engine.run(limit, exact, keeping_of(engine, keeper, found, in_place=False))
+        return engine.run(options, keeping_of(engine, keeper, found, in_place=False))
 
     return attempt
 

@@ -14,6 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.state import State
@@ -46,14 +47,14 @@ class _Rounds(TieredSynchronous):
         self._buffer = arrays.tier.kept.take(len(LOCAL), np.int64)
         self._seen = self._buffer[: len(LOCAL)]
 
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
+    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`; the state may be kept between two parts of a round as well."""
         if kept is not None:
             self._before = 0 if kept.found is None else kept.found.superstep
             self.transfer.is_due = kept.keeper.late
             self.transfer.pause = partial(self._pause, kept)
         try:
-            return super().run(limit, exact, kept)
+            return super().run(options, kept)
         finally:
             self.arrays.tier.kept.give_back(self._buffer)
 

@@ -9,6 +9,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
@@ -51,10 +52,10 @@ class TieredSynchronous(Synchronous):
         self._prepared: dict[tuple[int, int, int, str], list[Callable[[], None]]] = {}
         self._frontier_edges = self._frontier = 0  # as of the last look at the device
 
-    def run(self, limit: int | None, exact: bool, kept: Keeping | None = None) -> State:
+    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
         try:
-            return super().run(limit, exact, kept)
+            return super().run(options, kept)
         finally:
             self.transfer.close()
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.rowwise import merge_repeats
@@ -34,7 +35,7 @@ def check(view, source, size, way, *, hops):
         distance = cpu.bfs(view, source, cutoff=None, targets=None, report=report)
         reached = distance >= 0
     else:
-        state = cpu.run(SSSP, view, sources=np.array([source]), report=report)
+        state = cpu.run(SSSP, view, RunOptions(sources=np.array([source]), report=report))
         distance, reached = state["distance"], state.reached
     one = cpu.predecessors(view, source, distance, reached, hops=hops, report=report)
     made = cut(view, size, way)

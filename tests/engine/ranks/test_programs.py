@@ -15,6 +15,7 @@ from rank_runs import made_view, on_one, put_together, same
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine import ranks
+from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import in_place
 from dask_graphgpu.engine.ranks import in_place as ranks_in_place
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, InvalidVertices, NotConverged
@@ -26,7 +27,8 @@ def on_ranks(program, parts, **arguments):
     """The state of the whole graph, put together of all ranks'."""
     report = Report("test")
     return put_together(
-        parts, parts.run(lambda share: ranks.run(program, share, report=report, **arguments))
+        parts,
+        parts.run(lambda share: ranks.run(program, share, RunOptions(report=report, **arguments))),
     )
 
 
@@ -112,7 +114,9 @@ def test_targets_are_right_where_the_run_ends_early(size):
         def run(share, target=target, reports=reports):
             reports.append(Report("test"))
             return ranks.run(
-                case.program, share, sources=[0], targets=[target, 0], report=reports[-1]
+                case.program,
+                share,
+                RunOptions(sources=[0], targets=[target, 0], report=reports[-1]),
             )
 
         parts = cut(view, size, "blocks")
@@ -268,7 +272,7 @@ def test_a_superstep_is_one_exchange_with_all_its_aggregates():
 
         share.ranks.step = counted
         state = ranks.run(
-            CASES["pagerank"].program, share, max_supersteps=50, report=Report("test")
+            CASES["pagerank"].program, share, RunOptions(max_supersteps=50, report=Report("test"))
         )
         steps.append((count[0], state.supersteps))
 
@@ -290,7 +294,9 @@ def test_what_does_not_travel_is_no_garbage_at_ghosts(monkeypatch):
 
     def run(share, supersteps):
         report = Report("test")
-        return share, ranks.run(program, share, max_supersteps=supersteps, report=report, **more)
+        return share, ranks.run(
+            program, share, RunOptions(max_supersteps=supersteps, report=report, **more)
+        )
 
     for supersteps in (1, 2):
         for share, state in parts.run(partial(run, supersteps=supersteps)):
@@ -304,9 +310,9 @@ def test_only_values_of_active_vertices_travel():
     """A front that passes over a path: one value a superstep crosses, once."""
 
     def run(share):
-        ranks.run(HOPS, share, sources=[0], max_supersteps=500, report=Report("test"))
+        ranks.run(HOPS, share, RunOptions(sources=[0], max_supersteps=500, report=Report("test")))
         before = share.border.sent_bytes
-        ranks.run(HOPS, share, sources=[0], max_supersteps=500, report=Report("test"))
+        ranks.run(HOPS, share, RunOptions(sources=[0], max_supersteps=500, report=Report("test")))
         return share.border.sent_bytes - before
 
     sent = cut(path(400).view(), 2, "blocks").run(run)

@@ -1,0 +1,55 @@
+"""How a run of a vertex program is done: the checks and the decisions that all engines share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.engine.arguments import check_run
+from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.keeping import keeps_senders
+from dask_graphgpu.engine.state import Binding
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A run that is about to begin.
+
+    Attributes
+    ----------
+    binding : Binding
+        The program on its graph.
+    options : RunOptions
+    starts, ends : int64 array, optional
+        Sources and targets, each once.
+    in_place : bool
+        Values are improved in place, and not in supersteps.
+    """
+
+    binding: Binding
+    options: RunOptions
+    starts: np.ndarray | None
+    ends: np.ndarray | None
+    in_place: bool
+
+
+def plan(binding: Binding, options: RunOptions, *, forced: bool = False) -> Plan:
+    """Check what a run is asked, and decide whether it is in place.
+
+    A monotone program runs in place. In supersteps it runs where their number is limited, where what is kept
+    has to say who sends, and, without a cutoff, where ``graphgpu.direction`` is one in which vertices pull or
+    ``forced`` says that a setting is of supersteps.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    program, cutoff = binding.program, options.cutoff
+    starts, ends = check_run(binding, options)
+    options.report.limit = options.max_supersteps if options.exact_supersteps else None
+    in_steps = options.max_supersteps is not None or keeps_senders(program, options.keeper, cutoff)
+    if cutoff is None:
+        in_steps = in_steps or forced or configured_direction() in ("pull", "notify-pull")
+    return Plan(binding, options, starts, ends, program.in_place and not in_steps)
