@@ -48,6 +48,12 @@ _RUN = ("superstep", "num_vertices")
 
 # Of a vertex too, unless something of the program is called so: see `VertexProgram.with_degrees`.
 DEGREES = {"in_degree": "in", "out_degree": "out"}
+
+# How many messages came; the same holds of it: see `VertexProgram.counts_messages`.
+COUNT = "num_messages"
+
+# By `edges`, over which edges a vertex receives.
+_RECEIVES = {"out": "in", "in": "out", "both": "both"}
 _RESERVED = {*_VERTEX, *_RUN, "weight", "message", "received", "max_weight"}
 _PREFIXES = ("source_", "destination_", "new_", "edge_")
 
@@ -97,6 +103,10 @@ class Field:
             )
 
 
+class Counted(Field):
+    """The field in which engines count messages; its column: as many as come when all vertices send."""
+
+
 @dataclass(frozen=True)
 class Aggregate:
     """A value over all vertices, taken each superstep; use Sum, Min or Max."""
@@ -112,8 +122,8 @@ class Sum(Aggregate):
     """Sum over all vertices that have a value of a function of the vertex.
 
     The function may name fields, ``degree``, ``weighted_degree``, ``id``, ``superstep``,
-    ``num_vertices``, constants and aggregates declared before. One that names a ``new_<field>`` is
-    taken after ``apply``, any other one before ``compute``.
+    ``num_vertices``, ``num_messages``, constants and aggregates declared before. One that names a
+    ``new_<field>`` or ``num_messages`` is taken after ``apply``, any other one before ``compute``.
     """
 
     combine = "sum"
@@ -152,8 +162,9 @@ class VertexProgram:
         to run.
     apply : function, optional
         New value of the first field, or a dict of fields written out as ``{"a": ..., "b": ...}``.
-        May name fields, ``message``, ``received`` (whether one came), ``degree``,
-        ``weighted_degree``, ``in_degree``, ``out_degree``, ``id``. Where
+        May name fields, ``message``, ``received`` (whether one came), ``num_messages`` (how many
+        came in this superstep), ``degree``, ``weighted_degree``, ``in_degree``, ``out_degree``,
+        ``id``. Where
         no message came, ``message`` is 0 (sum, any), the largest (min) or smallest (max) value. A
         vertex that had no value is asked only when a message came, and its old value reads as
         that number too. Default: min, max: the better of old and message; sum: the message; any:
@@ -168,8 +179,8 @@ class VertexProgram:
     edges : {"out", "in", "both"}
         Along the edges, against them, or both ways. ``degree`` counts the edges that a vertex *sends*
         over, ``weighted_degree`` adds up their weights. Over how many it *receives* is ``in_degree``
-        with "out", and ``out_degree`` with "in"; so many messages come while all vertices are active.
-        On an undirected graph all of these are the same.
+        with "out", and ``out_degree`` with "in"; how many messages have come is ``num_messages``.
+        On an undirected graph all degrees are the same.
     constants : mapping of str to number
         Scalars of the run, integers within int64; another value does not compile again.
     aggregates : mapping of str to Sum, Min or Max
@@ -296,7 +307,8 @@ class VertexProgram:
         after: list[str] = []
         for name, aggregate in self.aggregates.items():
             named = parameters(plain(aggregate.value, name), name)
-            if any(p.startswith("new_") or p in after for p in named):
+            late = any(p.startswith("new_") or p in after for p in named)
+            if late or (self.counts_messages and COUNT in named):
                 after.append(name)
         return tuple(after)
 
@@ -307,15 +319,16 @@ class VertexProgram:
         before = tuple(name for name in self.aggregates if name not in after)
         run = (*_RUN, *self.constants)
         new = tuple(f"new_{name}" for name in self.changing)
+        came = ("message", "received", *self._free((COUNT,)))
         if role == "compute":
             ends = tuple(
                 f"{end}_{name}" for end in ("source", "destination") for name in (*state, *_VERTEX)
             )
             return (*ends, "weight", "edge_<column>", *run, *before)
         if role == "apply":
-            return (*state, "message", "received", *_VERTEX, *run, *before)
+            return (*state, *came, *_VERTEX, *run, *before)
         if role == "active":
-            return (*state, *new, "message", "received", *_VERTEX, *run, *before)
+            return (*state, *new, *came, *_VERTEX, *run, *before)
         if role == "priority":
             return (self.first, "num_vertices", *self.constants)
         if role == "stop":
@@ -325,7 +338,7 @@ class VertexProgram:
         if role.startswith("aggregates"):
             own = role.split("'")[1]
             earlier = tuple(self.aggregates)[: tuple(self.aggregates).index(own)]
-            return (*state, *new, *_VERTEX, *run, *earlier)
+            return (*state, *new, *self._free((COUNT,)), *_VERTEX, *run, *earlier)
         given = tuple(name for name, declared in self.state.items() if declared.vertices)
         given += self._free_degrees()
         return (*_VERTEX, "num_vertices", *given, *self.constants)
@@ -339,14 +352,40 @@ class VertexProgram:
         return tuple(name for name in free if named.intersection(end + name for end in ends))
 
     @cached_property
+    def counts_messages(self) -> bool:
+        """Whether a function names how many messages have come."""
+        if COUNT in self.state:
+            return isinstance(self.state[COUNT], Counted)
+        functions = self.functions().items()
+        named = (parameters(plain(f, role), role) for role, f in functions if role not in IN_PYTHON)
+        return bool(self._free((COUNT,))) and any(COUNT in each for each in named)
+
+    def degree_columns(self) -> dict[str, str]:
+        """Columns of `with_degrees`: of which edges each counts those of a vertex, as a `View` names them."""
+        counted = {COUNT: _RECEIVES[self.edges]} if self.counts_messages else {}
+        return {name: DEGREES[name] for name in self.degrees} | counted
+
+    @cached_property
     def with_degrees(self) -> VertexProgram:
-        """The program that engines run: of `degrees` it has fields, read from columns of these names."""
-        fields = {name: Field("int64", vertices=name) for name in self.degrees}
+        """The program that engines run: with a field for each of `degree_columns`, read from there."""
+        fields = {
+            name: (Counted if name == COUNT else Field)("int64", vertices=name)
+            for name in self.degree_columns()
+        }
         return replace(self, state={**self.state, **fields}) if fields else self
 
+    def with_constant_counts(self) -> VertexProgram:
+        """The program for an engine that does not count: as many messages come as the column says."""
+        plain_field = {COUNT: Field("int64", vertices=COUNT)}
+        return replace(self, state={**self.state, **plain_field})
+
     def _free_degrees(self) -> tuple[str, ...]:
+        return self._free(DEGREES)
+
+    def _free(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those that nothing of the program is called."""
         taken = {*self.state, *self.constants, *self.aggregates}
-        return tuple(name for name in DEGREES if name not in taken)
+        return tuple(name for name in names if name not in taken)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Equal for programs of equal text, wherever they were made."""
@@ -472,7 +511,7 @@ class VertexProgram:
         for name in ("apply", "active"):
             if getattr(self, name) is None:
                 return f"no {name}="
-        early = {"superstep", *self.aggregates}
+        early = {"superstep", *self.aggregates, *([COUNT] if self.counts_messages else [])}
         for role, function in self.functions().items():
             named = early.intersection(parameters(plain(function, role), role))
             if role != "stop" and named:
@@ -498,6 +537,8 @@ class VertexProgram:
                 return f"superstep as a parameter of {role}"
             if function is not None and "received" in parameters(plain(function, role), role):
                 return f"received as a parameter of {role}"
+        if self.counts_messages:
+            return f"{COUNT} as a parameter of active"
         return None
 
 

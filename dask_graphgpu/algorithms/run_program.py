@@ -15,7 +15,7 @@ from dask_graphgpu.errors import InvalidArgument, ProgramError
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import DEGREES, VertexProgram, plain_number
+from dask_graphgpu.program import VertexProgram, plain_number
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class RunProgram(Resumable):
         if self.source is not None:
             sources = run.ids.find(self.source if isinstance(self.source, list) else [self.source])
         program, view = self.program.with_degrees, run.view
-        if self.program.degrees:
+        if counted := self.program.degree_columns():
             columns = {name: view.vertex_columns[name] for name in self.vertex_columns()}
-            columns |= {name: view.degrees(DEGREES[name]) for name in self.program.degrees}
+            columns |= {name: view.degrees(of) for name, of in counted.items()}
             view = view.with_columns(columns)
         # On ranks, and where this is the order of the dense ids, programs see these numbers anyway.
         numbered = run.ranks is None and view.user_rank is not None and self._sees_ids()

@@ -6,9 +6,9 @@ import numpy as np
 
 from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.functions import check_integers, plain
-from dask_graphgpu.program import IN_PYTHON, VertexProgram
+from dask_graphgpu.program import COUNT, IN_PYTHON, VertexProgram
 
 
 def check_run(binding: Binding, options: RunOptions) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -47,6 +47,25 @@ def check_run(binding: Binding, options: RunOptions) -> tuple[np.ndarray | None,
             "max_supersteps=."
         )
     return found[0], found[1]
+
+
+def with_known_counts(program: VertexProgram, sources: Any) -> VertexProgram:
+    """The program for an engine that does not count messages, where their number is known.
+
+    Raises
+    ------
+    EngineUnavailable
+        It is not: not all vertices send in every superstep.
+    """
+    if not program.counts_messages:
+        return program
+    if sources is None and program.combine == "sum" and program.active is None:
+        return program.with_constant_counts()
+    raise EngineUnavailable(
+        f"a function of the program names {COUNT}, and not every vertex sends in every superstep "
+        "(combine='sum' without active= and source=): on a GPU messages are not counted. Use "
+        "engine='cpu', or divide by what a second run with compute=lambda: 1 adds up"
+    )
 
 
 def may_end(program: VertexProgram) -> bool:

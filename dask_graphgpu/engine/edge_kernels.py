@@ -28,12 +28,14 @@ def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     if some:
         lines += ["if active[u] == 0: continue"]
     lines += [message]
+    counts = writer.program.counts_messages
     if binding.needs_received and some:
-        lines += ["got = 1"]
+        lines += ["got += 1" if counts else "got = 1"]
     lines += row.combine("m", "np.float64(m)")
-    if writer.program.combine == "any":
+    if writer.program.combine == "any" and not counts:
         lines += ["break"]
-    received = "got = 1 if end > begin else 0" if binding.needs_received and not some else ""
+    whole = "got = np.int64(end - begin)" if counts else "got = 1 if end > begin else 0"
+    received = whole if binding.needs_received and not some else ""
     gather = f"""\
 {row.begin}
 {received}
@@ -138,7 +140,10 @@ class _Row:
         x = self.writer.from_store(f"partial[{slot}]")
         lines = [f"x = {x}", *self.combine("x", f"partial_shadow[{slot}]")]
         if self.notes:
-            lines = [f"if partial_got[{slot}] != 0:", "    got = 1", *("    " + x for x in lines)]
+            noted = (
+                f"got += partial_got[{slot}]" if self.writer.program.counts_messages else "got = 1"
+            )
+            lines = [f"if partial_got[{slot}] != 0:", f"    {noted}", *("    " + x for x in lines)]
         return "\n".join(lines)
 
 
@@ -213,7 +218,12 @@ def _pushed(writer: Writer) -> list[str]:
 
 
 def _noted(writer: Writer) -> list[str]:
-    """Lines that note who gets a message; read first, so that threads do not fetch a line from each other."""
+    """Lines that note who gets a message, or how many.
+
+    A flag is read first, so that threads do not fetch a line from each other.
+    """
+    if writer.program.counts_messages:
+        return ["atomic_add(received, v, 1)"]
     return ["if received[v] == 0: received[v] = 1"] if writer.binding.needs_received else []
 
 

@@ -21,7 +21,7 @@ from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.program import COUNT, VertexProgram
 from dask_graphgpu.report import Report
 
 
@@ -108,6 +108,7 @@ class _Interpreter:
 
     def _messages(self) -> dict[int, Any]:
         found: dict[int, Any] = {}
+        count = [0] * self.n
         combine = _COMBINE[self.program.combine]
         for u in sorted(self.active & self.reached):
             for e in self.rows[u]:
@@ -115,12 +116,15 @@ class _Interpreter:
                 m = self._convert("compute", self._compute(u, v, e), self.binding.message)
                 if self.cutoff is not None and self._priority(m) > self.cutoff:
                     continue
+                count[v] += 1
                 if v not in found:
                     found[v] = m
                 else:
                     found[v] = combine(found[v], m)
         for v in found:
             found[v] = self._convert("compute", found[v], self.binding.message)
+        if self.program.counts_messages:
+            self.state[COUNT] = count
         return found
 
     def _compute(self, u: int, v: int, e: int) -> Any:

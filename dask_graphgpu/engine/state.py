@@ -262,7 +262,8 @@ class Binding:
             if (function := getattr(self.program, role)) is not None
             for name in parameters(plain(function, role), role)
         ]
-        return self.program.has_reached or self.program.combine == "any" or "received" in named
+        needs = self.program.has_reached or self.program.combine == "any" or "received" in named
+        return needs or self.program.counts_messages
 
     @cached_property
     def whole_priorities(self) -> bool:

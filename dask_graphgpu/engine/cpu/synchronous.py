@@ -21,6 +21,7 @@ from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.program import COUNT
 from dask_graphgpu.report import Report
 
 # Share of the edges that active vertices send over, f, up to which those are told who have to pull.
@@ -46,14 +47,21 @@ class Synchronous:
         self.identity = kept.type(arrays.binding.identity(arrays.binding.message))
         self.messages = self._array(n, kept)
         self.messages.fill(self.identity)
-        self.received = self._array(n if self.binding.needs_received else 0, np.dtype(np.uint8))
+        self.received = self._array(n if self.binding.needs_received else 0, self._noted_in)
         self.received.fill(0)
+        if self.program.counts_messages:
+            arrays.state[COUNT] = self.received
         self._emitted = self._array(n if self._emits else 0, kept)
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
         self._known: dict[tuple[str, int], Part] = {}
         self._pending: dict[str, np.ndarray] = {}
         self._count()
+
+    @property
+    def _noted_in(self) -> np.dtype[Any]:
+        """What says of a vertex whether a message came: a flag, or how many came."""
+        return np.dtype(np.int64 if self.program.counts_messages else np.uint8)
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         return np.empty(size, dtype)
@@ -220,7 +228,7 @@ class Synchronous:
         return (
             np.zeros(slots, partial_dtype(binding)),
             np.zeros(slots if binding.shadowed("sum") else 0, np.float64),
-            np.zeros(slots if binding.needs_received else 0, np.uint8),
+            np.zeros(slots if binding.needs_received else 0, self._noted_in),
         )
 
     def aggregate(self, name: str) -> Any:

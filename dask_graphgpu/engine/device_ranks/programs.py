@@ -29,6 +29,7 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
     only where values overflow that vertices have in the end, or where the program has `active`.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.device_ranks.arrays import RankArrays
     from dask_graphgpu.engine.device_ranks.connected import connected
     from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
@@ -49,6 +50,7 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
             "graphgpu.filter, fusion, combine and gather are of one GPU, and this graph is on "
             f"{view.ranks.size} ranks; leave them 'auto', or use ranks=1"
         )
+    program = with_known_counts(program, sources)
     whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
     # To make one checks all its functions.

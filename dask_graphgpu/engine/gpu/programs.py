@@ -19,6 +19,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     functions do with zero divisors is the hardware's: infinity or NaN, no exception.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.gpu import checkpoints
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.gpu.asked import every_sends
@@ -29,6 +30,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.errors import InvalidArgument
 
+    program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options, forced=is_forced())
     places, in_place = how.starts, how.in_place

@@ -44,6 +44,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
        balanced replication. USENIX ATC 2017.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
     from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.plan import plan
@@ -60,6 +61,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
+    program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how, report, keeper = plan(binding, options), options.report, options.keeper
     check_pushed(

@@ -30,11 +30,13 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.disk import transfer_of
 
+    program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options)
     if view.levels is None or not how.in_place:  # else it is swept, in any order
