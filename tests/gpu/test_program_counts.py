@@ -15,7 +15,7 @@ EDGES = pd.DataFrame({"src": RANDOM.integers(0, 60, 400), "dst": RANDOM.integers
 
 def mean(edges, **more):
     return dg.VertexProgram(
-        state={"mean": dg.Field("float64", initial=lambda id: 2 * id)},
+        state={"mean": dg.Field("float64", initial=lambda out_degree: out_degree)},
         compute=lambda source_mean: source_mean,
         combine="sum",
         apply=lambda message, num_messages: message / max(num_messages, 1),
@@ -37,7 +37,7 @@ def test_the_mean_of_neighbours(engine, edges):
 
 @pytest.mark.parametrize("engine", ["gpu", "hybrid"])
 def test_where_only_some_send(engine):
-    program = mean("out", active=lambda new_mean: new_mean > 40)
+    program = mean("out", active=lambda new_mean: new_mean > 6)
     with pytest.raises(EngineUnavailable, match="names num_messages"):
         EDGES.graph(engine=engine).run(program)
     with pytest.raises(EngineUnavailable, match="names num_messages"):
