@@ -61,6 +61,7 @@ from dask_graphgpu.io.schema import (
     find_vertex_columns,
     holding_vertices,
 )
+from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
@@ -346,6 +347,27 @@ class Graph:
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None
         plan = self._input.plan(engine, engines.word_bytes if limited else None)
         return dataclasses.replace(plan, on_gpu=tiers_of(plan))
+
+    def num_vertices(self) -> int:
+        """How many vertices the graph has.
+
+        Known at once of a graph that is persisted or saved. Of any other one this builds it, and
+        what is built is not kept: `persist` first where more is asked.
+        """
+        return self._sized().vertices or 0
+
+    def num_edges(self) -> int:
+        """How many edge rows the graph has, repeats and self-loops too; cost as of `num_vertices`."""
+        return self._sized().rows or 0
+
+    def _sized(self) -> Plan:
+        """The plan, exact; without vertices of an edge frame without rows."""
+        engine = self._on_engine()
+        plan = self._input.plan(engine, None)
+        try:
+            return plan if plan.exact else self.persist()._input.plan(engine, None)
+        except NoVertices:
+            return dataclasses.replace(plan, rows=0, vertices=0)
 
     def _on_engine(self) -> str:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)

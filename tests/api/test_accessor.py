@@ -12,6 +12,7 @@ from pathlib import Path
 
 import dask
 import dask.dataframe as dd
+import pandas as pd
 import pytest
 from accessor_calls import CALLS, EDGES, NULL, rows, same
 from cluster_cases import addresses
@@ -200,6 +201,19 @@ def test_a_graph_says_how_large_and_where_it_is(tmp_path):
     assert repr(dg.load(tmp_path / "saved")).endswith(f"undirected, saved in {tmp_path / 'saved'}>")
     assert "built by" not in str(lazy.persist().explain())
     assert "the graph is built when a method runs" in str(lazy.explain())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_numbers_of_vertices_and_edges(directed, tmp_path):
+    edges = pd.DataFrame({"src": [7, 7, 7, 9, 3, 3], "dst": [9, 9, 7, 7, 5, 9]})
+    for frame in (edges, partitioned(edges, 2)):
+        for options in ({}, {"ranks": 2}):
+            graph = frame.graph(directed=directed, **options)
+            saved = dg.load(graph.save(tmp_path / "saved"))
+            for each in (graph, graph.persist(), saved):
+                assert (each.num_vertices(), each.num_edges()) == (4, 6)
+        graph = frame[frame["src"] > 100].graph(directed=directed)
+        assert (graph.num_vertices(), graph.num_edges()) == (0, 0)
 
 
 def test_notebooks_show_tables():
