@@ -50,7 +50,7 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
             "graphgpu.filter, fusion, combine and gather are of one GPU, and this graph is on "
             f"{view.ranks.size} ranks; leave them 'auto', or use ranks=1"
         )
-    program = with_known_counts(program, sources)
+    program = with_known_counts(program, options.sources)
     whole = view.with_columns(at_ghosts(program, view))
     toward = whole.toward(program.edges)
     # To make one checks all its functions.
