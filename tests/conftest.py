@@ -29,9 +29,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--ranks", type=int, help="of graphs with ranks='auto': threads of this process"
     )
-    parser.addoption(
-        "--fuzz-cases", type=int, default=500, help="how many cases each test of tests/fuzz makes"
-    )
+    parser.addoption("--fuzz-cases", type=int, help="how many cases each test of tests/fuzz makes")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the options

@@ -97,8 +97,10 @@ class Arrays:
         column = self._map(name).column
         self._check_length(name, len(column), self._vertices)
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        wanted = arrow_id_type(kind) or pa.large_string()
-        fits = text if pa.types.is_large_string(wanted) else column.type == wanted
+        wanted = arrow_id_type(kind)
+        fits = text if wanted is None or pa.types.is_large_string(wanted) else column.type == wanted
+        if wanted is None:  # objects, which may be integers
+            fits = fits or pa.types.is_integer(column.type)
         if column.null_count or not fits:
             raise ValueError(f"{name} holds {column.type}, which are no ids of type {kind}")
         self.unread.add(name, column, partial(unread.readable, column))

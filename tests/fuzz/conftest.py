@@ -5,4 +5,6 @@ import pytest
 
 @pytest.fixture
 def fuzz_cases(request):
-    return request.config.getoption("--fuzz-cases")
+    """As many as its file says, unless the option says otherwise."""
+    asked = request.config.getoption("--fuzz-cases")
+    return request.module.CASES if asked is None else asked

@@ -48,6 +48,7 @@ NEEDED = {
     "terminals": pd.DataFrame({"vertex": [0, 1], "v": [0.0, 1.0]}),
     "program": PROGRAM,
 }
+CASES = 500
 SECONDS = 20  # that one case may take
 
 

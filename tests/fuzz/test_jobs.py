@@ -43,6 +43,7 @@ STRANGE = [
     "edges",
     "help",
 ]  # keys that are none of a step
+CASES = 500
 SECONDS = 30
 
 
