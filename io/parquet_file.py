@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import GraphError, UnreadableParquet
+from dask_graphgpu.io.footer import page_offsets
 
 # Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
 _LARGE_DICTIONARY = 1 << 18
@@ -84,13 +85,8 @@ def small_dictionaries(file: pq.ParquetFile, names: Sequence[str], path: str) ->
             for name in names
             if name in places and _is_text(file.schema_arrow.field(name).type)
         ]
-        groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
-        return [
-            name
-            for name in texts
-            # Not by `to_dict`, which makes statistics: of some damage they end the process.
-            if all(_is_small(group.column(places[name])) for group in groups)
-        ]
+        groups = page_offsets(file.metadata) if texts else []
+        return [name for name in texts if all(_is_small(*group[places[name]]) for group in groups)]
 
 
 def read_group(file: pq.ParquetFile, group: int, columns: Sequence[str], path: str) -> pd.DataFrame:
@@ -102,9 +98,8 @@ def read_group(file: pq.ParquetFile, group: int, columns: Sequence[str], path: s
         return frame
 
 
-def _is_small(chunk: Any) -> bool:
-    start = chunk.dictionary_page_offset
-    return start is not None and chunk.data_page_offset - start <= _LARGE_DICTIONARY
+def _is_small(dictionary: int | None, data: int) -> bool:
+    return dictionary is not None and data - dictionary <= _LARGE_DICTIONARY
 
 
 def _is_text(kind: pa.DataType) -> bool:

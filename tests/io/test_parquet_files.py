@@ -79,6 +79,21 @@ def test_a_footer_that_contradicts_itself_does_not_end_the_process(tmp_path):
     assert (ran.returncode, ran.stdout.strip()) == (0, "50"), ran.stderr
 
 
+def test_sizes_that_contradict_their_column_do_not_end_the_process(tmp_path):
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.Table.from_pandas(NAMES), path)
+    data = path.read_bytes()
+    levels = b"\x26\x00\xe8\x07"  # two numbers: of 500 rows none is null
+    assert data.count(levels) >= 2
+    path.write_bytes(data.replace(levels, b"\x16\xe8\x87\x00"))  # 500 alone
+    ran = subprocess.run(
+        [sys.executable, "-c", FLIP, str(path)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    assert "UnreadableParquet: cannot read row group 0 of" in ran.stderr
+    assert "histogram size mismatch" in ran.stderr
+
+
 @pytest.mark.parametrize("of", ["pandas metadata", "names", "codes", "text"])
 def test_damage_of_every_part(tmp_path, of):
     path = tmp_path / "edges.parquet"
