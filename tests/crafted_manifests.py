@@ -14,7 +14,8 @@ VALUES = [
 NAMES = ("../x", "/etc/passwd", "x", "", "\ud800", "a\0b")
 
 
-def _places(value, at=()):
+def places(value, at=()):
+    """Where there are values in JSON, as keys from the outside in."""
     if at:
         yield at
     inside = (
@@ -25,10 +26,11 @@ def _places(value, at=()):
         else ()
     )
     for key, part in inside:
-        yield from _places(part, (*at, key))
+        yield from places(part, (*at, key))
 
 
-def _parent(content, at):
+def parent_of(content, at):
+    """What holds the value at a place."""
     for key in at[:-1]:
         content = content[key]
     return content
@@ -40,13 +42,13 @@ def wrong_manifests(folder):
     whole = json.loads(path.read_text())
     whole.pop("checksum")
     made = random.Random(0)
-    for at in _places(whole):
+    for at in places(whole):
         changes = [("left out", lambda parent, key: parent.pop(key))]
         for value in made.sample(VALUES, 5):
             changes.append(
                 (f"is {value!r}", lambda parent, key, v=value: parent.__setitem__(key, v))
             )
-        if isinstance(_parent(whole, at), dict):
+        if isinstance(parent_of(whole, at), dict):
             for name in made.sample(NAMES, 2):
                 changes.append(
                     (
@@ -56,7 +58,7 @@ def wrong_manifests(folder):
                 )
         for what, change in changes:
             content = copy.deepcopy(whole)
-            change(_parent(content, at), at[-1])
+            change(parent_of(content, at), at[-1])
             content["checksum"] = manifest.fingerprint(content)
             path.write_text(json.dumps(content))
             yield f"{at} {what}"
