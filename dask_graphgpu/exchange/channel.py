@@ -240,7 +240,14 @@ class Channel:
         """Make space for a message of a step, and put the beginning of its payload there."""
         if len(self.messages) == 2 or self._sharing is not None:
             raise self.lost("it sent more messages than it can have taken steps")
-        payload = np.empty(header.nbytes, np.uint8) if header.nbytes else NOTHING
+        try:
+            payload = np.empty(header.nbytes, np.uint8) if header.nbytes else NOTHING
+        except MemoryError:
+            raise RanksAborted(
+                f"rank {self.me} has no memory for the {header.nbytes:,} bytes that rank "
+                f"{self.rank} sends it in one step",
+                self.me,
+            ) from None
         if len(here):
             payload[: len(here)] = here
         message = Message(header, scalars, payload)

@@ -86,6 +86,8 @@ def verdict(scalars: memoryview, text: memoryview) -> RankLost | RanksAborted:
     """The error that a peer has told of: of the same kind, about the same rank."""
     rank, lost = struct.unpack("<qq", scalars) if len(scalars) == 16 else (-1, 0)
     address, _, message = bytes(text).decode(errors="replace").partition("\n")
+    if not message.strip():
+        message = "a rank has ended the run and has not said why"
     if lost:
         return RankLost(message, rank, address)
     return RanksAborted(message, None if rank < 0 else rank)

@@ -1,6 +1,7 @@
 """Whoever is no rank of the run is turned away; what a rank sends is believed within bounds only."""
 
 import os
+import resource
 import secrets
 import select
 import socket
@@ -303,6 +304,8 @@ def test_what_no_rank_sends(said, words):
         (data(scalars=(1, 2)), "with 2 scalars"),
         (data(kind=framing.LEFT, step=3, scalars=()), "rank 1 returned after 3 steps"),
         (data(kind=framing.ABORT, nbytes=5, scalars=()) + b"\xff\xfe\nno", "no"),
+        (data(kind=framing.ABORT, scalars=()), "has not said why"),
+        (data(kind=framing.ABORT, nbytes=9, scalars=()) + b"no reason", "has not said why"),
         (data() + data(step=2), "rank 1 is in step 2"),
     ],
 )
@@ -313,6 +316,21 @@ def test_what_a_rank_sends_in_the_wrong_place(said, words):
         error = rank.end()
     assert isinstance(error, RanksAborted)
     assert words in str(error)
+
+
+@pytest.mark.parametrize("kind", [framing.DATA, framing.SHARED])
+def test_more_bytes_than_there_is_memory_for(kind):
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    rank = Rank0()
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 35, hard))
+    try:
+        with known_peer(rank) as sock:
+            sock.sendall(data(kind=kind, nbytes=framing.MOST_BYTES))
+            error = rank.end()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    assert isinstance(error, RanksAborted)
+    assert "rank 0 has no memory for the 68,719,476,736 bytes that rank 1" in str(error)
 
 
 def test_messages_byte_by_byte_and_all_at_once():
