@@ -198,7 +198,7 @@ def of_a_peer(rng, token, bomb, lengths):
 
 
 def of_a_relay(rng, token, bomb, lengths):
-    """What two ranks say passes through somebody who damages it, or says it again."""
+    """What two ranks say passes through somebody who damages their greeting, says it again, or cuts them off."""
     listeners = [Listener("127.0.0.1") for _ in range(2)]
     relay = socket.create_server(("127.0.0.1", 0))
     tables = [
@@ -206,11 +206,10 @@ def of_a_relay(rng, token, bomb, lengths):
         [relay.getsockname(), listeners[1].address],
     ]
     ranks = Run(token, listeners, tables, lengths, 2)
-    place, kind = (
-        rng.choice([rng.randrange(90), rng.randrange(90, 400)]),
-        rng.choice(["flip", "cut", "more", "again"]),
-    )
-    backwards = rng.random() < 0.5
+    backwards, kind = rng.random() < 0.5, rng.choice(["flip", "cut", "more", "again"])
+    # Behind the greeting nothing tells the bytes of a rank from others, without TLS.
+    greeting = framing.WELCOME if backwards else framing.HELLO
+    place = rng.randrange(400 if kind == "cut" else greeting)
 
     def pass_on(source, target, spoil):
         passed = 0
@@ -251,7 +250,10 @@ def of_a_relay(rng, token, bomb, lengths):
     server.start()
     for thread in ranks.threads:
         thread.start()
-    ends = ranks.join()
+    try:
+        ends = ranks.join()
+    except Wrong as error:
+        raise Wrong(f"{error}: {kind} at {place}, backwards {backwards}, {lengths}") from error
     relay.shutdown(socket.SHUT_RDWR)
     server.join(MORE)
     for thread in threads:
