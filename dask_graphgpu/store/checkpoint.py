@@ -203,7 +203,7 @@ def read(folder: Path, parts: slice = slice(0)) -> Written | None:
     settle(folder)
 
     def found(opened: OpenFolder) -> Written | None:
-        if not opened.names() or _REMOVED in opened.names():
+        if not opened.names() or _is_being_removed(opened):
             return None
         content = manifest.read(opened, CHECKPOINT)
         names = sorted(content["files"])[parts]
@@ -251,8 +251,13 @@ def settle(folder: Path) -> None:
     sweep(folder)
     # What is not ours to remove stays, and is known for what it is.
     with suppress(OSError, InvalidCheckpoint), OpenFolder(folder) as opened:
-        if _REMOVED in opened.names():
+        if _is_being_removed(opened):
             _finish_removal(opened)
+
+
+def _is_being_removed(opened: OpenFolder) -> bool:
+    """Whether its manifest says that it is none any more, and no other says that it is one."""
+    return _REMOVED in opened.names() and manifest.NAME not in opened.names()
 
 
 def _finish_removal(opened: OpenFolder) -> None:
@@ -274,8 +279,8 @@ def _others_in(path: Path) -> list[str]:
 
 def _others(opened: OpenFolder) -> list[str]:
     """What does not belong to a checkpoint, or to what is left of one."""
-    removed = _REMOVED in opened.names()
-    return manifest.others(opened, CHECKPOINT, _REMOVED if removed else manifest.NAME)
+    name = _REMOVED if _is_being_removed(opened) else manifest.NAME
+    return manifest.others(opened, CHECKPOINT, name)
 
 
 def _check_digests(opened: OpenFolder, files: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import sys
 
 import pandas as pd
 import pytest
+from kept_runs import Cut, cutting
 
 import dask_graphgpu as dg
 
@@ -51,6 +52,19 @@ def test_killed_at_every_step(tmp_path, resume):
         if not killed:
             break
     assert step > 6
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_whole_checkpoint_is_not_taken_for_one_that_is_being_removed(tmp_path, resume):
+    """As where a copy was made before and after the manifest got its other name."""
+    path = tmp_path / "kept"
+    with pytest.raises(Cut), cutting(2):
+        call(path)
+    (path / "removed.json").write_bytes((path / "manifest.json").read_bytes())
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    with pytest.raises(dg.errors.OutputError, match=r"holds removed\.json"):
+        call(path, resume=resume)
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 
 @pytest.mark.parametrize("resume", [False, True])
