@@ -5,7 +5,7 @@ import pytest
 from rank_runs import put_together
 
 from dask_graphgpu.engine import device_ranks, driver
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.report import Report
 
 SIZES = [size for size in (1, 2, 4, 8) if size <= driver.num_gpus()]

@@ -8,7 +8,7 @@ from engines import run
 from rank_programs import PATHS
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import Field, Sum, VertexProgram

@@ -6,7 +6,7 @@ from made_graphs import random_small
 from rank_programs import CASES
 
 from dask_graphgpu.engine import cpu
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.report import Report
 

@@ -70,8 +70,7 @@ class Ego(Algorithm):
     def run(self, run: Run) -> Table:
         (center,) = run.ids.find([self.center])
         most = min(int(self.radius), run.num_vertices)
-        small = getattr(run.engine, "small_ego", None)
-        edges = None if small is None else small(run.view, int(center), most, run.report)
+        edges = run.engine.small_ego(run.view, int(center), most, run.report)
         if edges is None:
             level = run.engine.bfs(
                 run.view, int(center), cutoff=most, targets=None, report=run.report

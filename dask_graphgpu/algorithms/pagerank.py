@@ -234,9 +234,8 @@ class PageRank(Resumable):
 
     def _power(self, run: Run) -> np.ndarray:
         view, personal = run.staying, self._personal(run)
-        iterated = getattr(run.engine, "pagerank", None)
-        if iterated is not None and run.keeper is None:
-            ranks: np.ndarray | None = iterated(
+        if run.keeper is None:
+            ranks = run.engine.pagerank(
                 view, personal, np.dtype(self.dtype), damping=float(self.damping),
                 tolerance=float(self.tolerance), max_iterations=int(self.max_iterations),
                 report=run.report,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.contract import Engine
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.report import Report
@@ -42,7 +43,7 @@ class Run:
 
     Attributes
     ----------
-    engine : module such as ``engine.cpu``
+    engine : Engine
     view : View or RankView
     ids : VertexIds or RankIds
     frames : chunks of frames that were given as arguments, by argument
@@ -52,7 +53,7 @@ class Run:
     stays : on ranks: answers that become columns as they are may stay on the GPU, see `staying`
     """
 
-    engine: Any
+    engine: Engine
     view: Any
     ids: Any
     schema: EdgeSchema

@@ -91,9 +91,10 @@ class ShortestPath(Resumable):
         source, target = (int(run.ids.find([each])[0]) for each in (self.source, self.target))
         weighted = self.reads_weight(run.schema)
         found = None
-        from_both_ends = getattr(run.engine, "two_sided_path", None)
-        if from_both_ends is not None and run.keeper is None:
-            found = from_both_ends(run.view, source, target, hops=not weighted, report=run.report)
+        if run.keeper is None:
+            found = run.engine.two_sided_path(
+                run.view, source, target, hops=not weighted, report=run.report
+            )
         if found is None:
             found = self._from_source(run, source, target, weighted)
         came, went, distance, weight = found
@@ -112,6 +113,7 @@ class ShortestPath(Resumable):
         if weighted:
             options = run.options(sources=np.array([source]), targets=targets)
             state = run.engine.run(PROGRAM, run.view, options)
+            assert state.reached is not None
             distance, reached = state["distance"], state.reached
         else:
             distance, reached = hops(run, source, None, targets)

@@ -87,18 +87,20 @@ class SSSP(ShortestPaths, Resumable):
     ) -> tuple[np.ndarray, np.ndarray]:
         options = run.options(sources=np.array([source]), cutoff=self.cutoff, targets=targets)
         state = run.engine.run(PROGRAM, run.staying, options)
+        assert state.reached is not None
         return state["distance"], state.reached
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        many = getattr(run.engine, "run_each", None)
-        if many is None or run.keeper is not None or len(sources) == 1:
-            yield from super().each_values(run, sources, targets)
-            return
         options = run.options(cutoff=self.cutoff, targets=targets)
         for first in range(0, len(sources), SWEEP):
-            some = sources[first : first + SWEEP]
-            for state in many(PROGRAM, run.view, some, options):
+            some, states = sources[first : first + SWEEP], None
+            if run.keeper is None and len(sources) > 1:
+                states = run.engine.run_each(PROGRAM, run.view, some, options)
+            if states is None:
+                yield from super().each_values(run, some, targets)
+                continue
+            for state in states:
                 assert state.reached is not None
                 yield state["distance"][None], state.reached[None]

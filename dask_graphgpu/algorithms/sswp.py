@@ -91,6 +91,7 @@ class SSWP(Traversal, Resumable):
             sources=np.array([source]), cutoff=self._cutoff(whole), targets=targets
         )
         state = run.engine.run(program(_LARGEST if whole else float("inf")), run.view, options)
+        assert state.reached is not None
         valid = state.reached.copy()
         valid[run.rows_of(np.array([source]))[0]] = not whole
         return np.where(valid, state["width"], 0), valid

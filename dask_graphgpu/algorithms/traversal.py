@@ -157,17 +157,19 @@ def each_hops(
     view: Any = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What `hops` gives, of one group of sources after another: arrays with a row a source."""
-    many = getattr(run.engine, "multi_bfs", None)
-    if many is None or len(sources) == 1:
-        for source in sources:
-            level, reached = hops(run, int(source), cutoff, targets, view)
-            yield level[None], reached[None]
-        return
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     for first in range(0, len(sources), SWEEP):
-        some = sources[first : first + SWEEP]
-        level = many(run.view, some, cutoff=most, targets=targets, report=run.report)
-        yield level, level >= 0
+        some, levels = sources[first : first + SWEEP], None
+        if len(sources) > 1:
+            levels = run.engine.multi_bfs(
+                run.view, some, cutoff=most, targets=targets, report=run.report
+            )
+        if levels is not None:
+            yield levels, levels >= 0
+            continue
+        for source in some:
+            level, reached = hops(run, int(source), cutoff, targets, view)
+            yield level[None], reached[None]
 
 
 def hops(

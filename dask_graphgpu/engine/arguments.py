@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.functions import check_integers, plain

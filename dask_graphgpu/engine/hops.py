@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.program import Field, VertexProgram
 

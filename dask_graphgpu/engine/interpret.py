@@ -14,9 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.loop import run_supersteps
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
+from dask_graphgpu.engine.shortcuts import pagerank as pagerank
+from dask_graphgpu.engine.shortcuts import run_each as run_each
+from dask_graphgpu.engine.shortcuts import small_ego as small_ego
+from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
 from dask_graphgpu.functions import parameters, plain

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from dask_graphgpu.engine.arguments import may_end
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import IntegerOverflow, NotConverged
 from dask_graphgpu.functions import plain, where

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.engine.arguments import check_run
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.keeping import keeps_senders
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 
 

@@ -28,7 +28,7 @@ from tier_graphs import rmat
 from dask_graphgpu import config
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import paged, tiered
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.partition.csr import Adjacency

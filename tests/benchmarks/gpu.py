@@ -69,7 +69,7 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     """Calls of ours: as a user makes them, and of the engine alone."""
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.engine import gpu
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.report import Report
 
     plain = graph.edges[["src", "dst"]].graph(directed=False).persist()

@@ -27,12 +27,12 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import gpu
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import ALLOCATIONS, COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError

@@ -196,7 +196,7 @@ def measured(
     """
     from dask_graphgpu.algorithms.pagerank import power_program
     from dask_graphgpu.algorithms.sssp import PROGRAM
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
 
     plain, weighted = views
     power = power_program("float32", weighted=False, personal=False)

@@ -26,7 +26,7 @@ from graphs import BenchmarkGraph, grid, real, shuffled
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.engine import ranks as engine
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.report import Report
 

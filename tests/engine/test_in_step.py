@@ -14,8 +14,8 @@ from small_graphs import on_threads, small_graphs
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import cpu
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import in_step
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.kernels.cpu import in_step as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.report import Report

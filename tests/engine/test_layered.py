@@ -13,8 +13,8 @@ from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, ranks
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu.layered import combined
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from dask_graphgpu.engine import module_cache
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import run
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import ProgramError
 from dask_graphgpu.partition.csr import from_edges
@@ -176,7 +176,7 @@ def test_module_is_shared_by_equal_programs_and_not_by_other_types():
 CHILD = """
 import json, sys
 import numpy as np
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.cpu import run
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding

@@ -6,7 +6,7 @@ import pytest
 from engines import run
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, ProgramError
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View

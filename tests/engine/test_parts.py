@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import parts, run
 from dask_graphgpu.engine.cpu.parts import edge_parts
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.partition.csr import from_edges

@@ -17,7 +17,7 @@ from engine_programs import (
 )
 from engines import of_the_cpu_engine, run
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument, NotConverged
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

@@ -6,7 +6,7 @@ import pytest
 from engine_programs import SSSP, TOP, WEIGHT_SUM, chain, compiled, interpreted, random_view, star
 from engines import of_the_cpu_engine, run
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View

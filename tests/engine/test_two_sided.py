@@ -10,9 +10,9 @@ from small_graphs import WEIGHTS, small_graphs
 
 from dask_graphgpu import errors, last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import bfs, path, predecessors, run
 from dask_graphgpu.engine.cpu.two_sided import two_sided_path
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

@@ -7,9 +7,9 @@ from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import asked, blocked, gathers
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
 from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report

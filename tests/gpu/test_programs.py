@@ -11,10 +11,10 @@ from made_graphs import path, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu, interpret
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cuda import lower
 from dask_graphgpu.engine.gpu import synchronous
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, NotConverged, ProgramError
 from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report

@@ -11,9 +11,9 @@ from rank_runs import on_one, put_together, same
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import device_ranks
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.device_ranks import synchronous
 from dask_graphgpu.engine.gpu import asked
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.report import Report
 

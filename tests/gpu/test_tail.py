@@ -8,7 +8,7 @@ from made_graphs import path, rmat, star
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report

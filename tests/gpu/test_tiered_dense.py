@@ -8,7 +8,7 @@ from made_graphs import MadeGraph, rmat
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import dense, limits, link, packed
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices

@@ -7,8 +7,8 @@ from device_programs import equal, on
 from made_graphs import rmat
 
 from dask_graphgpu.engine import cpu, tiered, word_bytes
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import packed, pinned
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices

@@ -13,8 +13,8 @@ from dask_graphgpu import last_report
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hops, tiered
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import near_far as gpu_near_far
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, supersteps
 from dask_graphgpu.engine.tiered import near_far as tiered_near_far

@@ -12,8 +12,8 @@ from made_graphs import SHAPES, path, random_small, rmat, star
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hops import LEVELS as HOPS
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, link, supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices

@@ -59,7 +59,7 @@ NOWHERE = """
 import json, sys, tempfile, warnings
 import numpy as np
 tempfile.tempdir = sys.executable
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.cpu import bfs, run
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View

@@ -44,33 +44,6 @@ def betweenness(
 
     The dependency of s on v is the sum over all t of the part of the shortest paths from s to t that go through v.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges.
-    sources : ndarray of dense ids
-    weighted : bool
-        Whether the length of a path is the sum of the weights of the view, not the number of its edges.
-    endpoints : bool
-        Whether a path goes through its two ends as well.
-    edges : bool
-        Whether to sum up over edges.
-    report : Report
-        Gets one row, "accumulate".
-
-    Returns
-    -------
-    ndarray of float64
-        Shape (num_vertices,), or for edges (num_edges,) in the order of ``view.out``; both directions of an undirected
-        edge have the sum of both.
-
-    Raises
-    ------
-    InvalidEdges
-        A weight is zero, or so small beside a distance that the sum absorbs it.
-    IntegerOverflow
-        A distance does not fit the type of the weights; the number of shortest paths to a vertex is beyond 1.8e308.
-
     Notes
     -----
     For each source a search, and the same edges again from the farthest vertex to the nearest: O(E), with weights

@@ -35,24 +35,6 @@ def bfs(
 ) -> np.ndarray:
     """Hops from `source` along the edges.
 
-    Parameters
-    ----------
-    view : View
-    source : int
-        Dense id.
-    cutoff : int, optional
-        Vertices further away stay unreached.
-    targets : ndarray of dense ids, optional
-        The search may stop once all of them are reached; what is not nearer than the last of them is then left
-        unreached.
-    report : Report
-        Gets one row for each run of supersteps in one direction.
-
-    Returns
-    -------
-    ndarray of int32, shape (num_vertices,)
-        -1 where not reached.
-
     Notes
     -----
     Levels of few edges are pushed one after another on one thread without coming back to Python, so a deep and narrow

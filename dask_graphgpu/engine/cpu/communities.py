@@ -51,24 +51,6 @@ class _Level:
 def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
-    Parameters
-    ----------
-    view : View
-        Weights of both directions and of repeated edges add up; without weights an edge is 1.
-    resolution : float
-        Above 0; the larger, the smaller the communities.
-    seed : int
-        Of the order in which vertices are looked at.
-    report : Report
-        Gets a row a level, "move".
-
-    Returns
-    -------
-    community : array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the community's member that is smallest in the order of the user's ids.
-    modularity : float
-        At this resolution; 0 without edges.
-
     Notes
     -----
     Only vertices whose neighbours have moved are looked at again [3]_. It runs on one thread, in the

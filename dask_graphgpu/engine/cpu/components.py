@@ -28,18 +28,6 @@ SAMPLES = 1024
 def components(view: View, report: Report) -> np.ndarray:
     """Component of every vertex, the direction of edges ignored.
 
-    Parameters
-    ----------
-    view : View
-    report : Report
-        Gets a row for the sampled neighbours and one for the rest, both "link".
-
-    Returns
-    -------
-    ndarray of the type of the neighbours, shape (num_vertices,)
-        Dense id of the component's member that is smallest in the order of the user's ids. The same for any number of
-        threads.
-
     Notes
     -----
     A few neighbours of each vertex are linked first. What is then the largest tree need not be left again when every

@@ -24,22 +24,6 @@ def small_ego(
 ) -> tuple[np.ndarray, np.ndarray, Any] | None:
     """Edges of which both ends are near a vertex, as `edges_among` after `bfs`.
 
-    Parameters
-    ----------
-    view : View
-    center : int
-        Dense id.
-    radius : int
-        Near are vertices that so many edges lead to, at most.
-    report : Report
-        Gets one row.
-
-    Returns
-    -------
-    tuple of array, or None
-        As of `edges_among`. None where these vertices have more edges than one thread is to go along, or the search
-        is to be by layers or to pull: after at most a few ten thousand edges.
-
     Notes
     -----
     A bit for each vertex, and two reads of each edge of those near: in a graph of roads that is less than filling

@@ -30,25 +30,6 @@ def hits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hub and authority score of every vertex, each with sum 1; all 0 without edges.
 
-    Parameters
-    ----------
-    view : View
-        Weights are used where it has some.
-    tolerance : float
-        Ends when the hub scores changed by less than this in sum; 0: after all iterations.
-    max_iterations : int
-    report : Report
-        Gets a row for each run of iterations, "pull".
-
-    Returns
-    -------
-    hub, authority : float64 arrays of shape (num_vertices,)
-
-    Raises
-    ------
-    NotConverged
-        The iterations came to an end first.
-
     Notes
     -----
     Sums are those of blocks that do not depend on the threads: so are the scores. They are scaled to

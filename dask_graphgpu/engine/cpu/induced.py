@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 def edges_among(view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
     """Edges with both ends in a set of vertices.
 
-    Parameters
-    ----------
-    view : View
-        Only `out` is used.
-    inside : array of bool, shape (num_vertices,)
-
-    Returns
-    -------
-    tuple of array
-        Sources and destinations (dense ids), ordered by the places of both in the order of the
-        user's ids, equal ones as in `out`; of an undirected graph every edge once, the end that
-        comes first as source. And their weights; None of a view without.
-
     Notes
     -----
     Two passes over the edges of the vertices inside; a sort of those found, where the user's order

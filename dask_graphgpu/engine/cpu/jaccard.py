@@ -24,15 +24,6 @@ def jaccard_of_pairs(
 ) -> np.ndarray:
     """Part of the neighbours of either of two vertices that are those of both: float64.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    first, second : integer arrays of one length
-        Dense ids.
-    report : Report
-        Gets one row, "intersect".
-
     Notes
     -----
     Cost: at most three times the neighbours of both for each pair, mostly far less where rows are long
@@ -93,12 +84,6 @@ def common_neighbours(
 
 def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As `jaccard_of_pairs`, of all pairs of vertices with a neighbour in common.
-
-    Returns
-    -------
-    first, second : arrays of the type of the neighbours
-        Dense ids, first before second in the order of the user's ids; ordered by both.
-    values : float64
 
     Notes
     -----

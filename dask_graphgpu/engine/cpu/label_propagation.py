@@ -33,21 +33,6 @@ _NONE = np.empty(0, np.uint8)
 def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray:
     """The label of every vertex after some supersteps, in which all change together.
 
-    Parameters
-    ----------
-    view : View
-        Rows without repeats. Of a directed view out- and in-edges count, so that two vertices with
-        an edge in each direction count each other twice.
-    iterations : int
-        Supersteps; fewer when one changes nothing.
-    report : Report
-        Gets a row a superstep, "pull".
-
-    Returns
-    -------
-    ndarray of the type of the neighbours, shape (num_vertices,)
-        Dense id of the vertex whose label it was at first.
-
     Notes
     -----
     Cost: O(V + E) a superstep, and the edges of `Stale` alone once half of the labels come and go; 4 or 8 V bytes a

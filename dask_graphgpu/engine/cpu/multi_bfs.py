@@ -49,23 +49,6 @@ def multi_bfs(
 ) -> np.ndarray:
     """Hops from each of several sources along the edges.
 
-    Parameters
-    ----------
-    view : View
-    sources : ndarray of dense ids, at most `AT_ONCE`
-        One may be there several times.
-    cutoff : int, optional
-        Vertices further away stay unreached.
-    targets : ndarray of dense ids, optional
-        The searches may stop once each has reached all of them.
-    report : Report
-        Gets one row for each run of supersteps in one direction; a vertex counts once for all that reach it at once.
-
-    Returns
-    -------
-    ndarray of int32, shape (sources, num_vertices)
-        -1 where not reached.
-
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same

@@ -34,30 +34,6 @@ def pagerank(
 ) -> np.ndarray | None:
     """What the vertex program of PageRank gives after its supersteps.
 
-    Parameters
-    ----------
-    view : View
-        Weights are used where it has some.
-    personal : float64 array of shape (num_vertices,), optional
-        Where jumps lead to, of sum 1; default: anywhere.
-    dtype : float64 or float32
-        Of ranks; sums of rows are float64.
-    damping, tolerance : float
-    max_iterations : int
-    report : Report
-        Gets a row for each run of iterations, "pull".
-
-    Returns
-    -------
-    ndarray of `dtype`, shape (num_vertices,), or None
-        None: the program is to be run, because a direction is forced, edges are looked at by layers, or one row is
-        a large part of what a thread has to do, and has to be cut.
-
-    Raises
-    ------
-    NotConverged
-        The iterations came to an end first.
-
     Notes
     -----
     One pass over the edges an iteration, in which a row is added up and made a rank. Sums are those of blocks that do

@@ -24,30 +24,6 @@ def path_counts(
 ) -> np.ndarray:
     """Number of paths of fewest edges from `source` to every vertex.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges, which would count as often as they occur.
-    source : int
-        Dense id.
-    level : ndarray of int32, shape (num_vertices,)
-        What `bfs` found; -1 where not reached. Of a search that stopped early the counts of the
-        vertices that have a level are right all the same.
-    dtype : {"int64", "float64"}
-        Of a count. float64 is exact up to 2**53 and infinite beyond 1.8e308.
-    report : Report
-        Gets one row for each run of levels: several small ones, or a large one.
-
-    Returns
-    -------
-    ndarray of `dtype`, shape (num_vertices,)
-        1 at the source, 0 where not reached.
-
-    Raises
-    ------
-    IntegerOverflow
-        A count does not fit int64.
-
     Notes
     -----
     Vertices are put in order of their levels. Each then adds up its in-neighbours of the level

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 def core_numbers(view: View, report: Report) -> np.ndarray:
     """Core number of every vertex in the simple undirected graph.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    report : Report
-        Gets one row, "peel".
-
-    Returns
-    -------
-    ndarray of int64, shape (num_vertices,)
-
     Notes
     -----
     Vertices of the smallest degree are taken away until none is left [1]_. Each edge is read twice, and each vertex

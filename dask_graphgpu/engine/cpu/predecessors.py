@@ -25,24 +25,6 @@ def predecessors(
 ) -> np.ndarray:
     """Predecessor of every vertex on a shortest path from `source`.
 
-    Parameters
-    ----------
-    view : View
-    source : int
-        Dense id.
-    distance : ndarray, shape (num_vertices,)
-        What the search found: hops, or sums of weights in the type in which they were summed.
-    reached : ndarray of bool, shape (num_vertices,)
-    hops : bool
-        Whether every edge counts one, and weights are ignored.
-    report : Report
-        Gets one row, and another when there are plateaus.
-
-    Returns
-    -------
-    ndarray of the type of the neighbours, shape (num_vertices,)
-        Dense ids; a vertex's own id where it has none (the source, unreached vertices).
-
     Notes
     -----
     Of the neighbours u with ``distance[u] + weight == distance[v]`` and ``distance[u] < distance[v]`` the one of
@@ -109,16 +91,7 @@ def predecessors(
 def path(
     view: View, source: int, target: int, predecessor: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The vertices on the path that predecessors make, without the source.
-
-    Returns
-    -------
-    vertices : dense ids, from the source on
-    left : int64
-        How many edges of the path come after each.
-    length : int
-        Edges of the path.
-    """
+    """The vertices on the path that predecessors make, without the source."""
     found = []
     while target != source:
         found.append(target)

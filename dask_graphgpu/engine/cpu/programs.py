@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.lower import Lowered
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.plan import Plan
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View

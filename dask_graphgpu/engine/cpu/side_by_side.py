@@ -11,7 +11,7 @@ from dask_graphgpu.engine.cpu.programs import run, run_lowered
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram

@@ -29,18 +29,6 @@ MANY_THREADS = 4
 def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The edges of the minimum spanning forest, directions ignored.
 
-    Parameters
-    ----------
-    view : View
-        Weighted or not; without weights all edges weigh the same.
-    report : Report
-        Gets a row for each round, "hook".
-
-    Returns
-    -------
-    tuple of ndarray, shape (edges of the forest,)
-        The ends of each edge, by their places in the order of the user's ids, the smaller first; its weight.
-
     Notes
     -----
     In each round every component takes its lightest edge [1]_; at least half of the components are gone after it. Of

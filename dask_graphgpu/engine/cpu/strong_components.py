@@ -57,18 +57,6 @@ MOST_SWEEPS, MOST_COLOURINGS = 32, 8
 def strong_components(view: View, report: Report) -> np.ndarray:
     """Strongly connected component of every vertex.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges; undirected: its components.
-    report : Report
-        Gets a row for each way in which vertices were settled.
-
-    Returns
-    -------
-    ndarray of the type of the neighbours, shape (num_vertices,)
-        Dense id of the component's member that is smallest in the order of the user's ids.
-
     Notes
     -----
     A depth-first search [5]_, which reads every edge once and on one thread. Where rows are short and most edges stand

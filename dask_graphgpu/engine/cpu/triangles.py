@@ -29,13 +29,6 @@ SHORT_WALKS = 8
 def triangles(view: View, report: Report) -> np.ndarray:
     """Triangles that each vertex of the simple undirected graph is in: int64, shape (num_vertices,).
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    report : Report
-        Gets one row, "intersect".
-
     Notes
     -----
     Every edge is kept at its end of fewer neighbours [1]_. The kept neighbours of a vertex are marked, and the kept

@@ -39,24 +39,6 @@ def two_sided_path(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
     """The path that `predecessors` of a search from `source` make to `target`.
 
-    Parameters
-    ----------
-    view : View
-    source, target : int
-        Dense ids.
-    hops : bool
-        Whether every edge counts one, and weights are ignored.
-    report : Report
-        Gets one row.
-
-    Returns
-    -------
-    tuple of arrays, each of shape (edges of the path,), or None
-        Dense ids that edges come from, and lead to; distances of the latter from the source (int64 or float64); weights
-        of the edges, None for `hops`. No edges: `target` is `source` or not reached. None: a search from one end is to
-        be made, because a direction is forced, edges are looked at by layers, in-edges would have to be made for the
-        first such path on a graph, or the only paths are too long for int64, or infinite.
-
     Notes
     -----
     Time goes with what is near the two ends, not with the graph: on a road network half of what a search from

@@ -25,6 +25,11 @@ from dask_graphgpu.engine.ranks import (
     strong_components,
     triangles,
 )
+from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
+from dask_graphgpu.engine.shortcuts import pagerank as pagerank
+from dask_graphgpu.engine.shortcuts import run_each as run_each
+from dask_graphgpu.engine.shortcuts import small_ego as small_ego
+from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 
 __all__ = [
     "betweenness",

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS, LevelSweeps, batch
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda

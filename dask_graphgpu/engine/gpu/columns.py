@@ -21,7 +21,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import parameters, plain
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram

@@ -11,13 +11,13 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.arguments import may_end
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.asked import forced
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS, LOG_WORDS, Superstep
 from dask_graphgpu.engine.keeping import Keeper, Keeping, refuse_pending
 from dask_graphgpu.engine.loop import not_converged, overflow
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import configured_allocation
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.report import Report

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine import tiered
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
     from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.limits import Cut

@@ -14,6 +14,10 @@ from dask_graphgpu.engine.paged.predecessors import predecessors
 from dask_graphgpu.engine.paged.programs import run
 from dask_graphgpu.engine.paged.spanning_forest import spanning_forest
 from dask_graphgpu.engine.paged.strong_components import strong_components
+from dask_graphgpu.engine.shortcuts import pagerank as pagerank
+from dask_graphgpu.engine.shortcuts import run_each as run_each
+from dask_graphgpu.engine.shortcuts import small_ego as small_ego
+from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 
 __all__ = [
     "betweenness",

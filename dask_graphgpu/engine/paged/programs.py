@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dask_graphgpu.errors import EngineUnavailable
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram

@@ -16,6 +16,10 @@ from dask_graphgpu.engine.ranks.programs import run
 from dask_graphgpu.engine.ranks.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
+from dask_graphgpu.engine.shortcuts import pagerank as pagerank
+from dask_graphgpu.engine.shortcuts import run_each as run_each
+from dask_graphgpu.engine.shortcuts import small_ego as small_ego
+from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 
 __all__ = [
     "betweenness",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu.betweenness import lengths_of
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.exchange.border import Border

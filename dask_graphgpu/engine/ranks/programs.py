@@ -10,7 +10,7 @@ import numpy as np
 from dask_graphgpu.functions import parameters, plain
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.ranks.view import RankView, TowardView
     from dask_graphgpu.program import VertexProgram

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.news import News
 from dask_graphgpu.partition import csr, rowwise

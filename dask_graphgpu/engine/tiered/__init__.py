@@ -1,6 +1,11 @@
 """The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
 
 from dask_graphgpu.engine.cpu.predecessors import path
+from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
+from dask_graphgpu.engine.shortcuts import pagerank as pagerank
+from dask_graphgpu.engine.shortcuts import run_each as run_each
+from dask_graphgpu.engine.shortcuts import small_ego as small_ego
+from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 from dask_graphgpu.engine.tiered.betweenness import betweenness
 from dask_graphgpu.engine.tiered.bfs import bfs
 from dask_graphgpu.engine.tiered.components import components

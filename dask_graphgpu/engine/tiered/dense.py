@@ -25,7 +25,7 @@ from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved, Transfer
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import Binding, State
 
 

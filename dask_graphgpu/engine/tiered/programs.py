@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.contract import RunOptions
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.plan import Plan
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.partition.view import View

@@ -14,9 +14,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.arrays import TieredArrays

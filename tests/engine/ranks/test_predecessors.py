@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu
-from dask_graphgpu.engine.contract import RunOptions
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.rowwise import merge_repeats

@@ -15,8 +15,8 @@ from rank_runs import made_view, on_one, put_together, same
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine import ranks
-from dask_graphgpu.engine.contract import RunOptions
 from dask_graphgpu.engine.cpu import in_place
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks import in_place as ranks_in_place
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, InvalidVertices, NotConverged
 from dask_graphgpu.program import Field, Sum, VertexProgram

@@ -1,0 +1,48 @@
+"""What a run of a vertex program is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.keeping import Keeper
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunOptions:
+    """What a run of a vertex program is asked to do; `engine.plan` decides how it is done.
+
+    Attributes
+    ----------
+    report : Report
+        Gets one row an advance.
+    sources : int or array of int, optional
+        Vertices that get ``at_source`` and start active; default: all start active. Dense ids, on ranks the
+        numbers of vertices, the same on all ranks.
+    constants : mapping of str to number
+        Values in place of the program's own.
+    cutoff : number, optional
+        Messages of a higher priority are dropped. Needs ``priority=``.
+    targets : array of int, optional
+        Vertices, as ``sources``. The run may end once their values are final, others' may not be. Needs a
+        ``priority=`` that never falls along an edge.
+    max_supersteps : int, optional
+        Most supersteps; a monotone program runs in supersteps then.
+    exact_supersteps : bool
+        To reach ``max_supersteps`` is what was asked for, not a failure.
+    keeper : Keeper, optional
+        Has the state kept, and may have one to go on from.
+    """
+
+    report: Report
+    sources: Any = None
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    cutoff: Any = None
+    targets: Any = None
+    max_supersteps: int | None = None
+    exact_supersteps: bool = False
+    keeper: Keeper | None = None

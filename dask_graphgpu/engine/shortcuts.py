@@ -1,0 +1,34 @@
+"""Shorter ways of the contract, for engines that have none: each gives None, and the caller goes the usual way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def run_each(program: Any, view: Any, sources: Any, options: Any) -> None:
+    """As of `contract.Engine`."""
+
+
+def multi_bfs(view: Any, sources: Any, *, cutoff: Any, targets: Any, report: Any) -> None:
+    """As of `contract.Engine`."""
+
+
+def two_sided_path(view: Any, source: Any, target: Any, *, hops: Any, report: Any) -> None:
+    """As of `contract.Engine`."""
+
+
+def pagerank(
+    view: Any,
+    personal: Any,
+    dtype: Any,
+    *,
+    damping: Any,
+    tolerance: Any,
+    max_iterations: Any,
+    report: Any,
+) -> None:
+    """As of `contract.Engine`."""
+
+
+def small_ego(view: Any, center: Any, radius: Any, report: Any) -> None:
+    """As of `contract.Engine`."""
