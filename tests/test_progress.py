@@ -197,3 +197,40 @@ def test_nobody_who_reads(frame, monkeypatch, stream):
         assert len(frame.graph().pagerank(tolerance=0, max_iterations=500))
         time.sleep(0.05)
         assert bar._drawing.is_alive()
+
+
+@pytest.mark.parametrize("place", ["memory", "ranks", "pages", "interpreted"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: graph.pagerank(tolerance=0, max_iterations=5),
+        lambda graph: graph.pagerank(tolerance=0, max_iterations=5, dtype="float32"),
+        lambda graph: graph.hits(tolerance=0, max_iterations=5),
+    ],
+    ids=["pagerank", "float32", "hits"],
+)
+def test_the_end_is_known_in_all_places(place, call, tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"src": rng.integers(0, 900, 60_000), "dst": rng.integers(0, 900, 60_000)})
+    pages = {
+        "graphgpu.host-memory-limit": 900_000,
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(tmp_path)],
+    }
+    limits = set()
+    reports.watchers.append(lambda report, advance: limits.add(report.limit))
+    try:
+        with dask.config.set(pages if place == "pages" else {}):
+            ranks = 2 if place == "ranks" else 1
+            graph = frame.graph(
+                ranks=ranks, engine="interpreted" if place == "interpreted" else "auto"
+            )
+            if place == "interpreted" and "hits" in call.__code__.co_names:
+                with pytest.raises(dg.errors.EngineUnavailable):
+                    call(graph)
+                return
+            call(graph)
+        assert (dg.last_report().attrs["disk_bytes"] > 0) == (place == "pages")
+    finally:
+        reports.watchers.pop()
+    assert limits == {5}

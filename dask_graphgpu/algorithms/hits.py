@@ -82,6 +82,7 @@ class HITS(Algorithm):
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "products")
+        run.report.limit = int(self.max_iterations) if self.tolerance == 0 else None
         hub, authority = run.engine.hits(
             run.view, float(self.tolerance), int(self.max_iterations), report=run.report
         )

@@ -223,6 +223,7 @@ class PageRank(Resumable):
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "vertex", self.dtype)
+        run.report.limit = int(self.max_iterations) if self.tolerance == 0 else None
         with telling_limits():
             rank = self._power(run) if self.method == "power" else self._delta(run)
         if run.view.is_weighted and not np.isfinite(run.total(rank)):

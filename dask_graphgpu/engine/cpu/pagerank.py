@@ -47,7 +47,6 @@ def pagerank(
         return None
     if num_threads() > 1 and 4 * longest * num_threads() > rows.num_edges + n:
         return None
-    report.limit = max_iterations if tolerance == 0 else None
     into = blocked_rows(rows)
     blocks = len(into[0]) - 1
     degree = view.weighted_degrees("out")
