@@ -24,7 +24,7 @@ from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
 from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
-from dask_graphgpu.cluster.waiting import losses_held
+from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
@@ -105,12 +105,12 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
         return _results(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
-    token = tokenize(graph.token, *losses_held(), *arguments[1:])  # which give the columns
+    token = tokenize(graph.token, *arguments[1:])  # which give the columns
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     watch.expect(key)
     hurry_client()
     empty, reads = EmptyResult(columns, schema), _read(graph, given, keeping)
-    return frame_of(empty, of, key, _execute_in_parts, arguments, take, reads)
+    return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
 
 
 def _read(graph: Input, given: dict[str, ValueFrame], keeping: Keeping | None) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import no_edges, read_edges
 from dask_graphgpu.io.frames import on_device, with_columns
-from dask_graphgpu.io.partitions import called, of_partitions
+from dask_graphgpu.io.partitions import BUILD, CHUNK, called, of_partitions
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
@@ -113,16 +112,21 @@ def ingest(
         whole = edges if found is None else tuple(edges.columns)
         token = edges._name if is_dask_collection(edges) else None
         given = found, whole, schema, carried, vertex_chunks, layout, limits, token
-        return called(built, _to_pages, *given) if lazy else built(_to_pages, *given)
+        return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
         columns = tuple(edges.columns)
         arguments = found, columns, schema, carried, vertex_chunks, layout, edges._name
-        return called(built, _from_parquet, *arguments)
+        return _lazily(_from_parquet, *arguments)
     kind = _Kind.of(schema.on_device)
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
-    build_of = partial(called, built) if lazy else built
+    build_of = _lazily if lazy else built
     return build_of(kind.build, chunks, vertex_chunks, layout)
+
+
+def _lazily(build: Callable[..., Any], *arguments: Any) -> Any:
+    """A task that builds a partition: `built`, later."""
+    return called(built, build, *arguments, key=BUILD + tokenize(build, arguments))
 
 
 @dataclass(frozen=True)
@@ -155,18 +159,17 @@ def chunks_of(
     read: Callable[..., Any],
     *arguments: Any,
     first: Any = (),
-    name: str | None = None,
 ) -> Any:
     """What ``read`` makes of ``first``, each partition of a frame and ``arguments``, one a partition.
 
-    To be made where ``lazy``; keys of the tasks begin with ``name``, or with that of ``read``.
+    To be made where ``lazy``.
     """
     if is_dask_collection(frame):
-        return of_partitions(frame, read, *arguments, first=first, name=name)
+        return of_partitions(frame, read, *arguments, first=first)
     whole = (*first, frame, *arguments, "partition 0")
     if not lazy:
         return [read(*whole)]
-    return [called(read, *whole, key=name and f"{name}-{tokenize(read, whole)}")]
+    return [called(read, *whole, key=CHUNK + tokenize(read, whole))]
 
 
 def _from_parquet(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dask.base import persist
-from dask.delayed import delayed
+from dask.base import persist, tokenize
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
@@ -14,6 +13,7 @@ from dask_graphgpu.graph import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
 from dask_graphgpu.io.output import local_path
+from dask_graphgpu.io.partitions import BUILD, called
 from dask_graphgpu.store import saved
 from dask_graphgpu.store.saved import Replaced, open_partition
 
@@ -75,7 +75,8 @@ def load(
         found = saved.read(folder, verify=verify, stale=stale)
         engines.check_layout(engine, False, layered=found.layout.layered)
         try:
-            opened = persist(delayed(open_partition, pure=True)(str(found.path), found.fingerprint))
+            given = str(found.path), found.fingerprint
+            opened = persist(called(open_partition, *given, key=BUILD + tokenize("open", *given)))
             break
         except Replaced:  # between the two looks at the folder: the new graph is loaded
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -59,13 +59,20 @@ _MOST = 64
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """Tasks by key. Dask takes those of one name for the same, without looking at what they hold."""
+    """Tasks by key. Dask takes those of one name for the same, without looking at what they hold.
+
+    ``anew`` : gives the same tasks under other names, where these are not to be asked for again.
+    """
 
     name: str
     graph: dict[Any, Any]
+    anew: Callable[[], Tasks | None] = lambda: None
 
     def __dask_tokenize__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> Any:
+        return Tasks, (self.name, self.graph)  # who runs them asks for nothing
 
 
 class Partitions(IO):
@@ -102,17 +109,28 @@ class Partitions(IO):
     def _layer(self) -> dict[Any, Any]:
         return dict(self.operands[2].graph)
 
+    def _lower(self) -> Partitions | None:
+        """What is computed in its place, which Dask asks whenever it is."""
+        empty, of, tasks, *reads = self.operands
+        again = tasks.anew()
+        if again is None:
+            return None
+        made: Any = Partitions
+        found: Partitions = made(empty, of, again, *reads, _determ_token=again.name)
+        return found
+
 
 def frame_of(
     empty: EmptyResult,
     of: int,
     key: str,
     make: Callable[..., Any],
-    arguments: Iterable[Any],
+    arguments: Callable[[str], Iterable[Any]],
     part: Callable[[Any, int], Any],
     reads: Iterable[str],
+    other_key: Callable[[str], str | None],
 ) -> DataFrame:
-    """The frame with the partitions ``part(make(*arguments), i)``.
+    """The frame with the partitions ``part(make(*arguments(key)), i)``.
 
     Parameters
     ----------
@@ -122,15 +140,24 @@ def frame_of(
         Delayed ones and `Parts`, also in lists and dicts, are computed before.
     reads
         Folders that are read for it, as of `folders_read`.
+    other_key
+        Asked whenever the frame is computed: which key to take instead, if any.
     """
-    graph: dict[Any, Any] = {}
-    graph[key] = Task(key, make, *(referring(each, graph) for each in arguments))
-    for i, each in enumerate(keys_of(key, of)):
-        graph[each] = Task(each, part, TaskRef(key), i)
-    name = _name(key)
+
+    def tasks(key: str) -> Tasks:
+        graph: dict[Any, Any] = {}
+        graph[key] = Task(key, make, *(referring(each, graph) for each in arguments(key)))
+        for i, each in enumerate(keys_of(key, of)):
+            graph[each] = Task(each, part, TaskRef(key), i)
+        return Tasks(_name(key), graph, anew)
+
+    def anew() -> Tasks | None:
+        other = other_key(key)
+        return None if other is None else replace(tasks(other), anew=lambda: None)
+
     made: Any = Partitions
-    tasks, read = Tasks(name, graph), map(Reads, reads)
-    found: DataFrame = new_collection(made(empty, of, tasks, *read, _determ_token=name))
+    read = map(Reads, reads)
+    found: DataFrame = new_collection(made(empty, of, tasks(key), *read, _determ_token=_name(key)))
     return found
 
 

@@ -14,6 +14,10 @@ from dask.utils import funcname
 
 from dask_graphgpu.io import parquet
 
+NAME = "dask-graphgpu"  # in the keys of all tasks of this package
+BUILD = f"{NAME}-build-"  # with it begin those of tasks that build graphs
+CHUNK = f"{NAME}-chunk-"  # and of those that make chunks for them
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -40,17 +44,14 @@ def of_partitions(
     make: Callable[..., Any],
     *arguments: Any,
     first: Any = (),
-    name: str | None = None,
 ) -> Parts:
-    """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame.
-
-    Keys of the tasks begin with ``name``, or with that of ``make``.
+    """``make(*first, partition, *arguments, "partition 0")`` and so on for a Dask frame: chunks.
 
     Bare Parquet is read here, file by file: then errors name the file.
     """
     found = parquet.pieces(frame)
     made = frame if found else frame.optimize()
-    name = f"{name or funcname(make)}-{tokenize(made._name, make, first, arguments)}"
+    name = CHUNK + tokenize(made._name, make, first, arguments)
     if found:
         given: list[Any] = [Task(None, parquet.read_whole, piece, made._meta) for piece in found]
         parts, places = Parts(name, len(found), {}), [piece.path for piece in found]

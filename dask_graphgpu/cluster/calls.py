@@ -11,8 +11,8 @@ from distributed import Worker, get_worker
 from distributed.core import clean_exception
 from distributed.protocol.pickle import dumps
 
-from dask_graphgpu.cluster.on_scheduler import NAME
 from dask_graphgpu.cluster.silence import MORE, silences
+from dask_graphgpu.io.partitions import NAME
 
 T = TypeVar("T")
 
@@ -23,6 +23,10 @@ _LOOKS = 0.05, 0.5  # seconds between two looks at whether the worker is still t
 
 class WorkerLeft(ConnectionError):
     """A worker is no longer part of the cluster."""
+
+
+class WorkerSilent(TimeoutError):
+    """A worker has given no sign of life for as long as it may."""
 
 
 def this_worker() -> Worker | None:
@@ -66,6 +70,8 @@ async def ask(
     ------
     WorkerLeft
         The scheduler says so; to try to connect to a worker that is gone takes Dask half a minute.
+    WorkerSilent
+        It has been so for longer than ``idle_timeout``.
     OSError, TimeoutError
         It cannot be reached, or does not answer.
     Exception
@@ -84,7 +90,7 @@ async def ask(
             if silent is None:
                 raise WorkerLeft(f"{address} has left the cluster")
             if idle_timeout is not None and silent > idle_timeout + MORE:
-                raise TimeoutError(f"{address} has been silent for {silent:.1f} s")
+                raise WorkerSilent(f"{address} has been silent for {silent:.1f} s")
             if time.monotonic() > until:
                 raise TimeoutError(f"{address} does not answer")
     finally:

@@ -25,6 +25,7 @@ from dask_graphgpu.cluster import on_scheduler
 from dask_graphgpu.cluster.calls import (
     ANSWER,
     WorkerLeft,
+    WorkerSilent,
     ask,
     ask_scheduler,
     silence_of,
@@ -261,13 +262,19 @@ class _Leader:
         while True:
             try:
                 return await ask(
-                    self.worker, self.addresses[rank], open_rank, *asked, patience=patience
+                    self.worker,
+                    self.addresses[rank],
+                    open_rank,
+                    *asked,
+                    patience=patience,
+                    idle_timeout=self.timeouts[1],
                 )
             except (OSError, TimeoutError) as error:
                 left = isinstance(error, WorkerLeft)
                 if left and self.needs is not None:
                     return None
-                if left or time.monotonic() > start + _NOTICE:
+                over = isinstance(error, WorkerSilent) or time.monotonic() > start + _NOTICE
+                if left or over:
                     raise self._lost(rank, str(error)) from None
             except WorkerPaused as error:
                 if time.monotonic() > start + _COME_BACK:

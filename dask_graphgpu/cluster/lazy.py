@@ -10,15 +10,14 @@ from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.haste import hurry_client
-from dask_graphgpu.cluster.on_scheduler import BUILD, CHUNK, NAME
 from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, build_here, run_graph, take
-from dask_graphgpu.cluster.waiting import losses_held
+from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job, Recipe
 from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame, pieces_of
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
-from dask_graphgpu.io.partitions import called
+from dask_graphgpu.io.partitions import BUILD, NAME, called
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.partition.layout import Layout
@@ -96,7 +95,6 @@ def run(
     token = (
         tokenize(
             kept,
-            *losses_held(),
             held.key,
             job,
             [(name, _named(each.frame), each.ids) for name, each in frames.items()],
@@ -105,18 +103,23 @@ def run(
         else ""
     )
     key = f"{NAME}-{job.name}-{token}" if lazy else None
-    chunks = {
-        name: _chunks(key, each.frame, read_vertices, each.ids, each.values, each.what)
-        for name, each in frames.items()
-    }
+
+    def chunks(key: str | None) -> dict[str, Any]:
+        return {
+            name: _chunks(key, each.frame, read_vertices, each.ids, each.values, each.what)
+            for name, each in frames.items()
+        }
+
+    def arguments(key: str) -> tuple[Any, ...]:
+        return spread, held, job, chunks(key)
+
     if key is None:
-        (part,) = run_graph(spread, held, job, chunks)  # type: ignore[misc]  # it is at hand
+        (part,) = run_graph(spread, held, job, chunks(None))  # type: ignore[misc]  # it is at hand
         return part
     watch.expect(key)
     hurry_client()
     empty = EmptyResult(job.columns, job.schema)
-    given = spread, held, job, chunks
-    return frame_of(empty, job.npartitions, key, run_graph, given, take, reads)
+    return frame_of(empty, job.npartitions, key, run_graph, arguments, take, reads, other_key)
 
 
 def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments: Any) -> Any:
@@ -124,7 +127,7 @@ def _chunks(owner: str | None, frame: Any, read: Callable[..., Any], *arguments:
     if owner is None:
         chunks = chunks_of(frame, False, read, *arguments)
         return called(list, chunks).compute() if is_dask_collection(frame) else chunks
-    return chunks_of(frame, True, leave, *arguments, first=(owner, read), name=CHUNK.rstrip("-"))
+    return chunks_of(frame, True, leave, *arguments, first=(owner, read))
 
 
 def _named(frame: Any) -> Any:

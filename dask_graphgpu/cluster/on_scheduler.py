@@ -12,14 +12,11 @@ from typing import Any
 
 from dask.typing import Key
 from distributed import Scheduler
-from distributed.core import error_message
 
+from dask_graphgpu.cluster.failed import set_error
 from dask_graphgpu.cluster.holdings import TO_RUN
 from dask_graphgpu.errors import RankLost
-
-NAME = "dask-graphgpu"  # in the keys of all tasks of this package
-BUILD = f"{NAME}-build-"  # with it begin those of tasks that build graphs on ranks
-CHUNK = f"{NAME}-chunk-"  # and of those that leave chunks for them
+from dask_graphgpu.io.partitions import NAME
 
 _LOCK = NAME
 _LOST_RUNS = "dask-graphgpu-lost-runs"
@@ -94,10 +91,12 @@ def fail(
     died = task.suspicious > 0 and address not in dask_scheduler.workers
     if not (sure or died or _runs(dask_scheduler, key, address)):
         return False
-    told = error_message(error)
-    task.exception, task.exception_text = told["exception"], told["exception_text"]
-    task.traceback, task.traceback_text = told["traceback"], told["traceback_text"]
-    task.exception_blame = task
+    # When a worker says so itself, it knows; one that is resumed would go on, and stumble over the next request.
+    runs = task.processing_on
+    if runs is not None and runs.address in dask_scheduler.stream_comms:
+        message = {"op": "free-keys", "keys": [key], "stimulus_id": f"dask-graphgpu-lost-{key}"}
+        dask_scheduler.worker_send(runs.address, message)
+    set_error(task, error)
     dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
     free_locks(dask_scheduler=dask_scheduler)
     return True

@@ -18,8 +18,10 @@ from distributed.scheduler import TaskState, WorkerState, heartbeat_interval
 from tornado.ioloop import PeriodicCallback
 
 from dask_graphgpu import config
-from dask_graphgpu.cluster.on_scheduler import BUILD, CHUNK, NAME, fail, lose
+from dask_graphgpu.cluster.failed import forget, is_rank, tell_of_deaths
+from dask_graphgpu.cluster.on_scheduler import fail, lose
 from dask_graphgpu.errors import RankLost
+from dask_graphgpu.io.partitions import BUILD, CHUNK, NAME
 
 _PLUGIN = "dask-graphgpu-silence"
 _EVERY = 0.5  # seconds between two looks
@@ -78,8 +80,11 @@ class _Silence(SchedulerPlugin):
         return max(0.0, time.time() - max(worker.last_seen, self._since))
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
-        if finish == "erred" and str(key).startswith((BUILD, CHUNK)) and not _is_rank(key):
-            self._scheduler.loop.add_callback(_forget, self._scheduler, key)
+        if finish == "erred":
+            died = tell_of_deaths(self._scheduler, key)
+            ours = NAME in str(key)
+            if (str(key).startswith((BUILD, CHUNK)) and not is_rank(key)) or (died and not ours):
+                self._scheduler.loop.add_callback(forget, self._scheduler, key)
 
     def _look(self) -> None:
         now = time.time()
@@ -122,34 +127,6 @@ class _Silence(SchedulerPlugin):
             self._scheduler.rpc.remove(worker.address)
 
 
-def _forget(scheduler: Scheduler, key: Any) -> None:
-    """Have a build, or a chunk for it, that has failed made again when it is next asked for.
-
-    Dask keeps the error of a task for as long as anybody holds it, as a graph does that is persisted. Who
-    has waited for it has been told; what depends on it keeps the error.
-    """
-    task = scheduler.tasks.get(key)
-    if task is None or task.state != "erred" or task.exception_blame is not task:
-        return
-    for other in _blaming(task):
-        other.exception, other.exception_text = task.exception, task.exception_text
-        other.traceback, other.traceback_text = task.traceback, task.traceback_text
-        other.exception_blame = other
-    # Dask would go on to run again what depends on it.
-    scheduler.transition(key, "released", stimulus_id=f"{_PLUGIN}-forget-{time.time()}")
-
-
-def _blaming(task: TaskState) -> list[TaskState]:
-    """Tasks that have failed because of another one."""
-    found, stack = [], [task]
-    while stack:
-        more = [each for each in stack.pop().dependents if each.exception_blame is task]
-        more = [each for each in more if each not in found]
-        found += more
-        stack += more
-    return found
-
-
 def _waiting_for(worker: WorkerState, silent: set[WorkerState]) -> set[TaskState]:
     """Our tasks that run on a silent worker, and those that wait for what runs or lies there alone."""
     stuck = list(worker.processing)
@@ -161,18 +138,13 @@ def _waiting_for(worker: WorkerState, silent: set[WorkerState]) -> set[TaskState
     while stuck:
         task = stuck.pop()
         if _is_ours(task):
-            if not _is_rank(task.key):
+            if not is_rank(task.key):
                 found.add(task)
             continue
         more = set(task.waiters or ()) - seen
         seen |= more
         stuck += more
     return found
-
-
-def _is_rank(key: Any) -> bool:
-    """Whether a task is a rank of a run, whose error is for who leads it."""
-    return "-rank-" in str(key)
 
 
 def _is_ours(task: TaskState) -> bool:

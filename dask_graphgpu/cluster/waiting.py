@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import dask
-from dask.base import persist
+from dask.base import persist, tokenize
 from distributed import Client
 
+from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.silence import attend_from_client
 from dask_graphgpu.errors import EngineUnavailable, RankLost
 
@@ -35,11 +36,23 @@ def waited_for(made: Any, what: str) -> Any:
     return made.compute()
 
 
-def losses_held() -> list[str]:
-    """Results that have lost a worker and are still held, as by the traceback of that error.
+def other_key(key: str) -> str | None:
+    """The key of a run that is asked for where results are held that have lost a worker; else None.
 
-    Dask gives the error of a key as long as anybody holds it: who asks again asks for another key.
+    Dask gives the error of a key as long as anybody holds it, as the traceback of that error does: who
+    asks again asks for another key.
     """
+    lost = _losses_held()
+    if not lost:
+        return None
+    name, _, token = key.rpartition("-")
+    other = f"{name}-{tokenize(token, lost)}"
+    watch.expect(other)
+    return other
+
+
+def _losses_held() -> list[str]:
+    """Results that have lost a worker and are still held."""
     try:
         client = Client.current()
     except ValueError:  # there is none

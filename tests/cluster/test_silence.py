@@ -14,6 +14,7 @@ from cluster_cases import addresses, started
 from distributed import wait
 from strategies import partitioned
 
+import dask_graphgpu
 from dask_graphgpu import errors
 
 IDLE = 2.0
@@ -131,3 +132,59 @@ def test_paused_workers_are_not_missing_ones(client):
         client.run(cases.pause, "running", workers=workers[1:])
     future = client.submit(cases.led, 3, cases.where, pure=False)
     assert len(future.result(60)) == 3
+
+
+def test_who_asks_again_is_not_given_a_kept_error(client, edges):
+    """The same lazy frame, while the future that has failed is held, and its error with a traceback."""
+    graph = partitioned(edges, 3).graph(ranks=2).persist()
+    worker = holder(client, graph._input.held)
+    result = graph.degree()
+    with suspended(client, worker):
+        failed = client.compute(result)
+        with pytest.raises(errors.RankLost, match=worker) as kept:
+            failed.result(60)
+    check(client.compute(result).result(60), edges)
+    check(result.compute(), edges)
+    assert dask_graphgpu.last_report().attrs["algorithm"] == "degree"
+    assert str(failed.exception()) == str(kept.value)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_build_that_kills_its_workers_is_made_again(client, edges, tmp_path, ranks):
+    """Dask gives a task up that workers die of; the error says what to do, and is not kept."""
+    deadly = tmp_path / "deadly"
+    deadly.touch()
+    frame = partitioned(edges, 3).map_partitions(dies, str(deadly), meta=edges)
+    graph = frame.graph(ranks=ranks).persist()
+    for _ in range(2):
+        with pytest.raises(errors.RankLost, match="the 4 workers that have run it have died"):
+            graph.degree().compute()
+    deadly.unlink()
+    client.wait_for_workers(3, timeout=60)
+    check(graph.degree().compute(), edges)
+
+
+def dies(frame, while_there):
+    if os.path.exists(while_there):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return frame
+
+
+def test_a_worker_that_was_taken_for_lost_goes_on_when_it_is_resumed(client, edges):
+    """It forgets what was ended in its place, and is asked to do again."""
+    workers = addresses(client)
+    result = partitioned(edges, 3).graph(ranks=3).degree()
+    result.compute()
+    for worker in workers:
+        waits = client.submit(time.sleep, 1.0, workers=[worker], pure=False)
+        until = time.monotonic() + 10
+        while not client.processing()[worker]:
+            assert time.monotonic() < until
+        future = client.compute(result, workers=[worker])
+        time.sleep(0.2)
+        with suspended(client, worker), pytest.raises(errors.RankLost, match=worker):
+            future.result(60)
+        del future
+        check(client.compute(result, workers=[worker]).result(60), edges)
+        wait(waits)
+    assert addresses(client) == workers
