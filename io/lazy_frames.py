@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -144,20 +144,20 @@ def frame_of(
         Asked whenever the frame is computed: which key to take instead, if any.
     """
 
-    def tasks(key: str) -> Tasks:
-        graph: dict[Any, Any] = {}
-        graph[key] = Task(key, make, *(referring(each, graph) for each in arguments(key)))
+    def graph(key: str) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        made[key] = Task(key, make, *(referring(each, made) for each in arguments(key)))
         for i, each in enumerate(keys_of(key, of)):
-            graph[each] = Task(each, part, TaskRef(key), i)
-        return Tasks(_name(key), graph, anew)
+            made[each] = Task(each, part, TaskRef(key), i)
+        return made
 
     def anew() -> Tasks | None:
         other = other_key(key)
-        return None if other is None else replace(tasks(other), anew=lambda: None)
+        return None if other is None else Tasks(_name(other), graph(other))
 
     made: Any = Partitions
-    read = map(Reads, reads)
-    found: DataFrame = new_collection(made(empty, of, tasks(key), *read, _determ_token=_name(key)))
+    tasks, read = Tasks(_name(key), graph(key), anew), map(Reads, reads)
+    found: DataFrame = new_collection(made(empty, of, tasks, *read, _determ_token=tasks.name))
     return found
 
 

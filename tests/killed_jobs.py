@@ -34,7 +34,7 @@ from dask_graphgpu.io import replace
 from dask_graphgpu.store import checkpoint
 
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "fcntl.flock", "renameat2"}
-TOLERANCE = 1e-3  # for some ten supersteps
+TOLERANCE = 1e-6  # for some twenty supersteps
 LATER = 0.004  # seconds after an operation, at most
 KINDS = ("result", "build", "checkpoint")
 NAMES = {"result": "ranks", "build": "saved", "checkpoint": "kept"}
