@@ -44,8 +44,9 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
 
     working.acquire()
     context = copy_context()
-    threading.Thread(target=context.run, args=(work,), name="graphgpu-call", daemon=True).start()
+    thread = threading.Thread(target=context.run, args=(work,), name="graphgpu-call", daemon=True)
     try:
+        thread.start()  # which waits too
         working.acquire()
     except BaseException:  # Ctrl-C, or what else a handler of signals raises
         stopped.set()

@@ -65,10 +65,13 @@ def forget(scheduler: Scheduler, key: Any) -> None:
         return
     again = [task]
     for other in [each for each in _depending(task) if each.exception_blame is task]:
+        if other.state != "erred":  # and nobody waited for it any more
+            other.exception_blame = None
+            continue
         other.exception, other.exception_text = task.exception, task.exception_text
         other.traceback, other.traceback_text = task.traceback, task.traceback_text
         other.exception_blame = other
-        if not _is_ours(other) and not other.who_wants and other.state == "erred":
+        if not _is_ours(other) and not other.who_wants:
             again.append(other)
     # Each by itself: Dask would go on to run again what depends on it.
     for each in again:

@@ -115,3 +115,30 @@ def test_no_block_is_begun_once_a_call_is_to_stop(monkeypatch, number):
     with pytest.raises(KeyboardInterrupt):
         threads.for_blocks(block, np.arange(100))
     assert len(begun) <= number
+
+
+def test_at_every_moment_the_thread_is_told_to_stop():
+    """Also before it has begun, while it is started."""
+
+    def works():
+        until = time.monotonic() + PATIENCE
+        while not interrupting.stopping().is_set():
+            assert time.monotonic() < until
+            time.sleep(0.001)
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGALRM, press)
+    try:
+        for i in range(400):
+            signal.setitimer(signal.ITIMER_REAL, 1e-5 + i % 100 * 4e-6)
+            with pytest.raises(KeyboardInterrupt):
+                interrupting.interruptible(works)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    until = time.monotonic() + 5
+    while at_work():
+        assert time.monotonic() < until
+        time.sleep(0.01)

@@ -83,7 +83,7 @@ def test_who_holds_rows_of_the_result_is_suspended(client, edges):
         began = time.monotonic()
         with suppress(errors.RankLost):
             check(result.compute(), edges)
-        assert time.monotonic() - began < 2 * (IDLE + MORE)
+        assert time.monotonic() - began < IDLE + MORE + 3  # not one timeout after the other
     del result
     check(partitioned(edges, 3).graph(ranks=2).degree().compute(), edges)
 
