@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_LOOK = 0.25  # seconds
+
 _stopped: ContextVar[threading.Event | None] = ContextVar("dask_graphgpu_stopped", default=None)
 
 
@@ -47,7 +49,9 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
     thread = threading.Thread(target=context.run, args=(work,), name="graphgpu-call", daemon=True)
     try:
         thread.start()  # which waits too
-        working.acquire()
+        # Python hears of a signal that comes just before it waits when it has waited.
+        while not working.acquire(timeout=_LOOK):
+            pass
     except BaseException:  # Ctrl-C, or what else a handler of signals raises
         stopped.set()
         raise

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from dask_graphgpu.errors import InvalidCheckpoint, OutputError
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.output import local_path
-from dask_graphgpu.io.replace import NotOnDisk, being_replaced, replacing, sweep
+from dask_graphgpu.io.replace import NotOnDisk, replacing, sweep
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.manifest import Kind
 from dask_graphgpu.store.mapped import NUMBERS, digest
@@ -203,15 +203,28 @@ def read(folder: Path, parts: slice = slice(0)) -> Written | None:
     settle(folder)
 
     def found(opened: OpenFolder) -> Written | None:
-        if not opened.names() or _is_being_removed(opened):
-            return None
-        content = manifest.read(opened, CHECKPOINT)
-        names = sorted(content["files"])[parts]
-        return Written(folder, content, tuple((name, opened.open(name)) for name in names))
+        try:
+            if _is_removed(opened):
+                return None
+            content = manifest.read(opened, CHECKPOINT)
+            names = sorted(content["files"])[parts]
+            return Written(folder, content, tuple((name, opened.open(name)) for name in names))
+        except (InvalidCheckpoint, OSError):
+            if _is_removed(opened):  # meanwhile, as by a run that has ended well
+                return None
+            raise
 
-    if not folder.exists() and not being_replaced(folder):
+    try:
+        return of_one_generation(folder, found)
+    except FileNotFoundError:
         return None
-    return manifest.look(folder, CHECKPOINT, found)
+    except OSError:
+        return manifest.look(folder, CHECKPOINT, found)  # which says what is wrong
+
+
+def _is_removed(opened: OpenFolder) -> bool:
+    """Whether nothing of a checkpoint is left, or what is left of one that is being removed: not of a former one."""
+    return (not opened.names() or _is_being_removed(opened)) and not opened.is_replaced()
 
 
 def written_by(folder: Path) -> str | None:
@@ -261,15 +274,21 @@ def _is_being_removed(opened: OpenFolder) -> bool:
 
 
 def _finish_removal(opened: OpenFolder) -> None:
-    """Remove the rest of a checkpoint whose manifest says that it is none any more, and the empty folder."""
+    """Remove the rest of a checkpoint whose manifest says that it is none any more, and the empty folder.
+
+    Somebody who reads may do the same at the same time: what is gone is gone.
+    """
     files = manifest.files_of(opened, CHECKPOINT, _REMOVED) or {}
     left = {name: file for name, file in files.items() if name in opened.names()}
-    _check_digests(opened, left)
+    for name, file in left.items():
+        with suppress(FileNotFoundError):
+            _check_digests(opened, {name: file})
     for name in [*left, *({_REMOVED} & {*opened.names()})]:
-        if opened.is_replaced():
+        if opened.is_replaced() and opened.path.exists():
             raise InvalidCheckpoint(f"another run has put its checkpoint to {opened.path}")
-        (opened.path / name).unlink()
-    opened.path.rmdir()
+        (opened.path / name).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        opened.path.rmdir()
 
 
 def _others_in(path: Path) -> list[str]:

@@ -16,6 +16,7 @@ from dask_graphgpu.checkpoint import Checkpoint, Keeper
 from dask_graphgpu.io import replace
 from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.store import checkpoint
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -227,3 +228,21 @@ def test_a_checkpoint_that_is_read_later_stays_the_one_that_was_found(tmp_path):
     rows = from_edges(N, SOURCE, DESTINATION, {"weight": WEIGHT})
     kept = found.begin("program", rows, "source", {"distance": np.zeros(N, np.int64)})
     assert (kept.superstep, set(kept.columns["distance"].tolist())) == (3, {3})
+
+
+def test_a_checkpoint_that_is_removed(tmp_path):
+    """Who reads it meanwhile finds it or none, and is not in the way of who removes it."""
+    path = tmp_path / "kept"
+
+    def write_and_remove(number):
+        made, _ = keeper(path, resume=False)
+        made.write(3, {"distance": np.full(N, 3)}, {})
+        checkpoint.remove(path)
+
+    def read():
+        found = checkpoint.read(path, slice(None))
+        return None if found is None else found.content["superstep"]
+
+    with writing(write_and_remove):
+        for _ in range(10):
+            both_seen(read, [None, 3])
