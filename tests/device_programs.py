@@ -8,9 +8,9 @@ from made_graphs import rmat
 
 from dask_graphgpu.algorithms import circuit_simulation, heat_simulation, neural_network, pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import hops
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 from dask_graphgpu.report import Report

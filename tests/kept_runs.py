@@ -8,8 +8,8 @@ from unittest import mock
 import numpy as np
 
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Checkpoint, Keeper
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View

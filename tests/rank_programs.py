@@ -10,10 +10,10 @@ from dask_graphgpu.algorithms import (
     heat_simulation,
     neural_network,
     pagerank,
-    sssp,
     sswp,
 )
 from dask_graphgpu.algorithms.linear_beliefs import System
+from dask_graphgpu.engine import known
 from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
 
 TOP = 2**63 - 1
@@ -176,15 +176,15 @@ BOTH_WEIGHTED = VertexProgram(
 
 # Over integers, floats and zeros, with and without a limit.
 CASES = {
-    f"sssp {kind}": Case(sssp.PROGRAM, kind, arguments=source())
+    f"sssp {kind}": Case(known.DISTANCES, kind, arguments=source())
     for kind in ("int64", "int8", "float64", "float32")
 } | {
-    "sssp, a cutoff": Case(sssp.PROGRAM, "int64", arguments=source(cutoff=4)),
+    "sssp, a cutoff": Case(known.DISTANCES, "int64", arguments=source(cutoff=4)),
     "sssp, in supersteps": Case(
-        sssp.PROGRAM, "int64", arguments=source(max_supersteps=100)
+        known.DISTANCES, "int64", arguments=source(max_supersteps=100)
     ),
     "sssp from several": Case(
-        sssp.PROGRAM, "float64", arguments=lambda n: {"sources": [0, n // 3, n - 1]}
+        known.DISTANCES, "float64", arguments=lambda n: {"sources": [0, n // 3, n - 1]}
     ),
     "sswp int64": Case(sswp.program(TOP), "int64", arguments=source()),
     "sswp float64": Case(sswp.program(float("inf")), "float64", arguments=source()),

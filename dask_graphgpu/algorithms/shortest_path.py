@@ -16,8 +16,8 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids, require_weight
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.algorithms.traversal import hops
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.errors import NoPath
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -112,7 +112,7 @@ class ShortestPath(Resumable):
         targets = np.array([target])
         if weighted:
             options = run.options(sources=np.array([source]), targets=targets)
-            state = run.engine.run(PROGRAM, run.view, options)
+            state = run.engine.run(DISTANCES, run.view, options)
             assert state.reached is not None
             distance, reached = state["distance"], state.reached
         else:

@@ -20,16 +20,8 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import SWEEP, ShortestPaths
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import Field, VertexProgram
-
-PROGRAM = VertexProgram(
-    state={"distance": Field(dtype="weight", initial=None, at_source=0)},
-    compute=lambda source_distance, weight: source_distance + weight,
-    combine="min",
-    priority=lambda distance: distance,
-    bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
-)
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class SSSP(ShortestPaths, Resumable):
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         options = run.options(sources=np.array([source]), cutoff=self.cutoff, targets=targets)
-        state = run.engine.run(PROGRAM, run.staying, options)
+        state = run.engine.run(DISTANCES, run.staying, options)
         assert state.reached is not None
         return state["distance"], state.reached
 
@@ -97,7 +89,7 @@ class SSSP(ShortestPaths, Resumable):
         for first in range(0, len(sources), SWEEP):
             some, states = sources[first : first + SWEEP], None
             if run.keeper is None and len(sources) > 1:
-                states = run.engine.run_each(PROGRAM, run.view, some, options)
+                states = run.engine.run_each(DISTANCES, run.view, some, options)
             if states is None:
                 yield from super().each_values(run, some, targets)
                 continue

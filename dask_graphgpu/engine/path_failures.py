@@ -1,4 +1,4 @@
-"""Shortest paths that cannot be counted, for betweenness."""
+"""Shortest paths that cannot be counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from typing import Any
 from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
 
 DONE, MANY_PATHS, LONG_PATHS = 0, 1, 2  # as in kernels/cpu/betweenness.py and its CUDA twin
+
+
+def check_counts(*, failed: bool) -> None:
+    """Raise IntegerOverflow where a number of shortest paths was larger than its type."""
+    if failed:
+        raise IntegerOverflow(
+            "the number of shortest paths to a vertex does not fit int64; give dtype='float64', "
+            "which is exact up to 2**53 and rounds beyond"
+        )
 
 
 def check(code: int, lengths: Any) -> None:

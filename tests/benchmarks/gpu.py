@@ -89,17 +89,17 @@ def ours(graph: DeviceGraph) -> dict[str, tuple[Callable[[], Any], Callable[[], 
     many = held.ids.find(graph.sources(64))
 
     def sssp() -> Any:
-        from dask_graphgpu.algorithms.sssp import PROGRAM
+        from dask_graphgpu.engine.known import DISTANCES
 
         return gpu.run(
-            PROGRAM, views["weighted"], RunOptions(sources=[source], report=Report("sssp"))
+            DISTANCES, views["weighted"], RunOptions(sources=[source], report=Report("sssp"))
         )
 
     def distances() -> Any:
-        from dask_graphgpu.algorithms.sssp import PROGRAM
+        from dask_graphgpu.engine.known import DISTANCES
 
         options = RunOptions(report=Report("sssp"))
-        return gpu.run_each(PROGRAM, views["weighted"], many[:16], options)
+        return gpu.run_each(DISTANCES, views["weighted"], many[:16], options)
 
     reached = plain.bfs(s).dropna().sort_values(["distance", "vertex"])["vertex"]
     target = int(reached.iloc[len(reached) // 2])

@@ -25,13 +25,13 @@ from gpu_graphs import DeviceGraph, grid, real, rmat
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import gpu
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import ALLOCATIONS, COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding

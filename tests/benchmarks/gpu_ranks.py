@@ -195,7 +195,7 @@ def measured(
     them, or None where no method needs them.
     """
     from dask_graphgpu.algorithms.pagerank import power_program
-    from dask_graphgpu.algorithms.sssp import PROGRAM
+    from dask_graphgpu.engine.known import DISTANCES
     from dask_graphgpu.engine.options import RunOptions
 
     plain, weighted = views
@@ -211,7 +211,7 @@ def measured(
     calls = {
         "bfs": partial(engine.bfs, plain, source, **search),
         "dobfs": partial(engine.bfs, plain, source, **search),
-        "sssp": partial(program, PROGRAM, weighted, sources=[source]),
+        "sssp": partial(program, DISTANCES, weighted, sources=[source]),
         "components": partial(engine.components, plain),
         "pagerank": partial(program, power, plain, **iterate, exact_supersteps=True),
     }

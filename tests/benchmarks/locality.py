@@ -24,8 +24,8 @@ import pandas as pd
 from graphs import BenchmarkGraph, grid, real, shuffled
 
 import dask_graphgpu  # noqa: F401  registers .graph
-from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.engine import ranks as engine
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.report import Report
@@ -51,7 +51,7 @@ def row(graph: BenchmarkGraph, partitioner: str, size: int, repeats: int) -> lis
             search = partial(engine.bfs, plain, number, cutoff=None, targets=None)
 
             def paths(report: Report) -> Any:
-                return engine.run(PROGRAM, weighted, RunOptions(report=report, sources=[number]))
+                return engine.run(DISTANCES, weighted, RunOptions(report=report, sources=[number]))
 
             calls = search, paths, partial(engine.components, plain)
             return [counted(call, ranks, repeats) for call in calls]

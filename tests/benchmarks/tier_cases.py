@@ -15,13 +15,13 @@ import numpy as np
 from tier_ways import InStreams, Limited, Partitioned, cut_of, on_device
 
 from dask_graphgpu.algorithms import pagerank
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.speeds import Speeds
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far

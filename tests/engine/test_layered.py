@@ -11,9 +11,9 @@ from made_graphs import SHAPES, grid, path, random_small
 from rank_programs import CASES, SUPERSTEPS
 from small_graphs import on_threads, small_graphs
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, ranks
 from dask_graphgpu.engine.cpu.layered import combined
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from small_graphs import WEIGHTS, small_graphs
 
 from dask_graphgpu import errors, last_report
-from dask_graphgpu.algorithms.sssp import PROGRAM
 from dask_graphgpu.engine.cpu import bfs, path, predecessors, run
 from dask_graphgpu.engine.cpu.two_sided import two_sided_path
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -26,7 +26,7 @@ def whole_search(view, source, hops):
         distance = bfs(view, source, cutoff=None, targets=None, report=REPORT)
         reached = distance >= 0
     else:
-        state = run(PROGRAM, view, RunOptions(sources=np.array([source]), report=REPORT))
+        state = run(DISTANCES, view, RunOptions(sources=np.array([source]), report=REPORT))
         distance, reached = state["distance"], state.reached
     before = predecessors(view, source, distance, reached, hops=hops, report=REPORT)
     return distance, reached, before

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from made_graphs import SHAPES, grid, random_small, star
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.program import Field, VertexProgram

@@ -6,10 +6,10 @@ import pytest
 from made_graphs import grid, path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
 from dask_graphgpu.engine.state import Binding

@@ -10,12 +10,12 @@ from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same, views
 from made_graphs import SHAPES, random_small, rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, hybrid
 from dask_graphgpu.engine.hybrid import programs, transfer
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits

@@ -15,7 +15,6 @@ from layered_views import layered
 from made_graphs import rmat
 
 import dask_graphgpu as dg
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine import cpu, gpu, hybrid, tiered
 from dask_graphgpu.engine.gpu import checkpoints
@@ -23,6 +22,7 @@ from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
 from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.speeds import Speeds
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits, supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices

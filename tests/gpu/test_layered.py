@@ -9,9 +9,9 @@ from layered_views import against_the_order, layered
 from made_graphs import SHAPES, grid, path, random_small, rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import limits

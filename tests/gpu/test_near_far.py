@@ -8,10 +8,10 @@ import oracles
 import pytest
 from made_graphs import SHAPES, grid, path, random_small, rmat, star
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, interpret
 from dask_graphgpu.engine.gpu import near_far
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import from_edges

@@ -10,12 +10,12 @@ from made_graphs import grid, rmat
 from rank_programs import CASES, HOPS
 from rank_runs import made_view, on_one, same
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine.device_ranks import border as rank_border
 from dask_graphgpu.engine.device_ranks import near_far as rank_near_far
 from dask_graphgpu.engine.device_ranks import news
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.exchange.nccl import DeviceLink
 
 pytestmark = marks

@@ -19,10 +19,10 @@ from rank_runs import made_view, on_one, put_together, same
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine import cpu, device_ranks, gpu, ranks
 from dask_graphgpu.engine.device_ranks import near_far
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.report import Report
 

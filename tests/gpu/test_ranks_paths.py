@@ -9,10 +9,10 @@ from device_rank_runs import SEVERAL, SIZES, marks, on_gpus, on_ranks
 from made_graphs import edgeless, grid, rmat, star
 from rank_runs import on_one, same
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, device_ranks
 from dask_graphgpu.engine.device_ranks import near_far as rank_near_far
 from dask_graphgpu.engine.gpu import near_far
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.report import Report
 
 pytestmark = marks

@@ -14,9 +14,9 @@ from rank_programs import CASES, HOPS
 from rank_runs import made_view, on_one, put_together, same
 
 from dask_graphgpu.algorithms.pagerank import power_program
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import device_ranks
 from dask_graphgpu.engine.device_ranks.view import border_of
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.report import Report
 

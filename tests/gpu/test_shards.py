@@ -6,11 +6,11 @@ import pytest
 from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import heat_simulation, pagerank
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
 from dask_graphgpu.engine.gpu import gathers
 from dask_graphgpu.engine.gpu import shards as module
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import REPLICATIONS
 from dask_graphgpu.errors import InvalidArgument

@@ -6,8 +6,8 @@ import pytest
 from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu, gpu
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram

@@ -90,13 +90,13 @@ def test_supersteps(name, way):
 @pytest.mark.parametrize("rounds", ["near-far", "resident-first", "asynchronous"])
 @pytest.mark.parametrize("name", [name for name in WEIGHTS if WEIGHTS[name][1] >= 0])
 def test_shortest_paths(name, rounds):
-    from dask_graphgpu.algorithms.sssp import PROGRAM
+    from dask_graphgpu.engine.known import DISTANCES
 
     for directed in (True, False):
         view = weighted(name, directed)
-        expected = on(cpu, PROGRAM, view, sources=[0])
+        expected = on(cpu, DISTANCES, view, sources=[0])
         for share in (0, 0.4, 1):
-            equal(ran(PROGRAM, view, share, {"rounds": rounds}, sources=[0])[0], expected)
+            equal(ran(DISTANCES, view, share, {"rounds": rounds}, sources=[0])[0], expected)
 
 
 def test_several_columns():
@@ -123,26 +123,26 @@ def test_several_columns():
 
 
 def test_words_are_made_once():
-    from dask_graphgpu.algorithms.sssp import PROGRAM
+    from dask_graphgpu.engine.known import DISTANCES
 
     view = weighted("int64")
-    ran(PROGRAM, view, 0.4, {}, sources=[0])
+    ran(DISTANCES, view, 0.4, {}, sources=[0])
     made = Kept.of(DeviceView.of(view))._pinned
     words = list(made.values())
     assert [array.dtype for _, array in words] == [np.uint32]
-    ran(PROGRAM, view, 0.2, {}, sources=[3])
+    ran(DISTANCES, view, 0.2, {}, sources=[3])
     assert [found is kept for found, kept in zip(made.values(), words, strict=True)] == [True]
 
 
 def test_a_graph_that_fits_as_words_does_not_cross_the_link():
-    from dask_graphgpu.algorithms.sssp import PROGRAM
+    from dask_graphgpu.engine.known import DISTANCES
 
     view = weighted("int64")
-    binding = Binding(PROGRAM, view, {})
+    binding = Binding(DISTANCES, view, {})
     assert packed.bytes_apart(binding) == 12
-    found, report = ran(PROGRAM, view, 1, {}, sources=[0])
+    found, report = ran(DISTANCES, view, 1, {}, sources=[0])
     assert report.moved == {}
-    equal(found, on(cpu, PROGRAM, view, sources=[0]))
+    equal(found, on(cpu, DISTANCES, view, sources=[0]))
 
 
 def test_words_that_are_all_on_the_device_are_not_pinned(monkeypatch):

@@ -6,8 +6,8 @@ from cuda_cases import ARCHITECTURES, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.kernels.compile import cuda_cubin
 from dask_graphgpu.program import Field, VertexProgram
 

@@ -13,8 +13,8 @@ pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are no
 
 from dask_graphgpu.algorithms import circuit_simulation, heat_simulation, neural_network, pagerank
 from dask_graphgpu.algorithms.linear_beliefs import System
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.algorithms.sswp import program as widest
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.kernels.compile import cuda_cubin
 from dask_graphgpu.program import Field, Max, Sum, VertexProgram
 
@@ -152,7 +152,7 @@ import numpy as np
 import numba.cuda.dispatcher
 
 from cuda_cases import lowered
-from dask_graphgpu.algorithms.sssp import PROGRAM
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.kernels.compile import cuda_cubin
 
 architecture = sys.argv[1]
@@ -168,7 +168,7 @@ def look():
 
 
 threading.Thread(target=look, daemon=True).start()
-given = lowered(PROGRAM, np.int32, np.uint32, np.uint32).sources("program_fused")
+given = lowered(DISTANCES, np.int32, np.uint32, np.uint32).sources("program_fused")
 defines = given.pop("defines")
 for turn in range(4):
     cuda_cubin("program_fused", architecture, defines={**defines, "TURN": str(turn)}, **given)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL
-from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 
@@ -67,11 +67,7 @@ def path_counts(
 
 def check_signs(signs: Sequence[float]) -> None:
     """Raise IntegerOverflow where a kernel gave a negative number."""
-    if min(signs) < 0:
-        raise IntegerOverflow(
-            "the number of shortest paths to a vertex does not fit int64; give "
-            "dtype='float64', which is exact up to 2**53 and rounds beyond"
-        )
+    check_counts(failed=min(signs) < 0)
 
 
 def _runs(edges: np.ndarray, levels: int) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 # What a search is where the frontier is to mark those that then look for a message.
-LEVELS = VertexProgram(
+LEVELS_BY_NOTIFYING = VertexProgram(
     state={"level": Field("int32", initial=-1, at_source=0)},
     compute=lambda superstep: superstep,
     combine="any",
@@ -99,4 +99,4 @@ def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Repor
     options = RunOptions(
         report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
     )
-    return run(LEVELS, view, options)["level"]
+    return run(LEVELS_BY_NOTIFYING, view, options)["level"]

@@ -21,11 +21,11 @@ from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS, LevelSweeps, batch
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda
-from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -49,15 +49,6 @@ _VERTEX_BYTES = 4 + 8 + 8 + 4 + 12
 _STATE = np.dtype([(name, np.uint64) for name in ("next", "read", "failed")])
 _TEAM_BYTES = 88
 _NONE = np.uint64(0)  # a null pointer
-
-# Distances over weights.
-DISTANCES = VertexProgram(
-    state={"distance": Field(dtype="weight", initial=None, at_source=0)},
-    compute=lambda source_distance, weight: source_distance + weight,
-    combine="min",
-    priority=lambda distance: distance,
-    bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
-)
 
 
 def betweenness(

@@ -12,7 +12,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
-from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -69,11 +69,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
         ),
     )  # fmt: skip
     read, (run,) = state.read()
-    if read["overflow"]:
-        raise IntegerOverflow(
-            "the number of shortest paths to a vertex does not fit int64; give "
-            "dtype='float64', which is exact up to 2**53 and rounds beyond"
-        )
+    check_counts(failed=bool(read["overflow"]))
     report.advance(
         run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
         bytes=run.edges * (here.id_dtype.itemsize + level.itemsize) + n * (16 + count.itemsize),

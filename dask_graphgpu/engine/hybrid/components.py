@@ -9,22 +9,14 @@ import numpy as np
 
 from dask_graphgpu.engine import tiered
 from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
-PROGRAM = VertexProgram(
-    state={"label": Field("id", initial=lambda id: id)},  # noqa: A006
-    compute=lambda source_label: source_label,
-    combine="min",
-    edges="both",
-)
-
-# By which it is told who does it, without rows of edges both ways.
-_ONE_WAY = replace(PROGRAM, edges="out")
+PROGRAM = replace(SMALLEST, edges="both")
 
 
 def components(view: View, report: Report) -> Any:
@@ -35,14 +27,15 @@ def components(view: View, report: Report) -> Any:
     A vertex program: of a directed graph every edge is held both ways for it. The other engines
     link trees, in fewer passes; so does this one where the CPU could not shorten a superstep.
     """
-    if programs.is_gpus(_ONE_WAY, view):
+    # Who does it is decided without rows of edges both ways.
+    if programs.is_gpus(SMALLEST, view):
         linked = tiered.components(view, report)
         programs.gpu_alone(report)
         return linked
     from dask_graphgpu.engine.cpu.components import smallest_members
     from dask_graphgpu.kernels.cpu.threads import even_blocks
 
-    found = programs.run(PROGRAM, view, RunOptions(report=report))["label"]
+    found = programs.run(PROGRAM, view, RunOptions(report=report))["smallest"]
     label: np.ndarray = found.astype(view.out.neighbours.dtype, copy=False)
     if view.user_rank is None:
         return label

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.betweenness import lengths_of
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.kernels.cpu.betweenness import LONG_PATHS, MANY_PATHS
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 # Sources at once: with more of them work takes longer, with fewer there are more exchanges. Bytes that their items may
 # take, and those of one.
 AT_ONCE, MOST_BYTES, ITEM_BYTES = 16, 1 << 28, 45
-
-LENGTHS = VertexProgram(
-    state={"distance": Field(dtype="weight", initial=None, at_source=0)},
-    compute=lambda source_distance, weight: source_distance + weight,
-    combine="min",
-    priority=lambda distance: distance,
-    bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
-)
 
 
 def betweenness(
@@ -245,7 +237,7 @@ def _lengths_from(view: RankView, source: int, report: Report) -> np.ndarray:
     from dask_graphgpu.engine.ranks.programs import run
 
     try:
-        state = run(LENGTHS, view, RunOptions(report=report, sources=source))
+        state = run(DISTANCES, view, RunOptions(report=report, sources=source))
     except IntegerOverflow as error:
         raise IntegerOverflow(
             "a distance does not fit int64; give float weights"

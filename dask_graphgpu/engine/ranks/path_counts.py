@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL
-from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 
@@ -78,7 +78,7 @@ def path_counts(
             overflows = overflows or min(signs) < 0
         if border.crossed[last]:
             overflows = border.tell(last, count, overflows)
-            _check(overflows)
+            check_counts(failed=bool(overflows))
         read = int(edges[hi] - edges[lo])
         size = hi - lo
         report.advance(
@@ -88,7 +88,7 @@ def path_counts(
         )  # fmt: skip
         start = time.perf_counter()
     if count.dtype.kind == "i":
-        _check(view.ranks.max(overflows) > 0)
+        check_counts(failed=view.ranks.max(overflows) > 0)
     return count
 
 
@@ -169,11 +169,3 @@ def _runs(edges: np.ndarray, crossed: np.ndarray) -> list[tuple[int, int, bool]]
     last = np.flatnonzero(ends[1:]) + 1
     first = np.r_[1, last + 1][:-1]
     return list(zip(first.tolist(), last.tolist(), large[last].tolist(), strict=True))
-
-
-def _check(overflows: bool) -> None:
-    if overflows:
-        raise IntegerOverflow(
-            "the number of shortest paths to a vertex does not fit int64; give dtype='float64', "
-            "which is exact up to 2**53 and rounds beyond"
-        )

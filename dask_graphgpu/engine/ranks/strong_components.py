@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.news import News
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -34,13 +34,6 @@ MOST_EXCHANGES = 1024
 
 # Edges that are few enough for one rank: as many as ranks have in the mean, and so many at least.
 MEAN_SHARES, FEW_EDGES = 1, 1 << 16
-
-# Takes the smallest number along edges: whom it reaches of those that are left has its colour.
-SMALLEST = VertexProgram(
-    state={"smallest": Field(dtype="id", initial=lambda id: id)},  # noqa: A006
-    compute=lambda source_smallest: source_smallest,
-    combine="min",
-)
 
 
 def strong_components(view: RankView, report: Report) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     from dask_graphgpu.engine.tiered.copies import to_device
     from dask_graphgpu.engine.tiered.level_rows import LevelRows
     from dask_graphgpu.engine.tiered.rows import TieredRows
-    from dask_graphgpu.errors import IntegerOverflow
 
     here, kind = DeviceView.of(view), np.dtype(dtype)
     n, depth, began = here.n, int(level.max(initial=0)), time.perf_counter()
@@ -91,11 +91,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     bad, read, found = TieredRows.run(
         view, "tier_path_counts", defines, vertex, what, report, counted
     )
-    if bad:
-        raise IntegerOverflow(
-            "the number of shortest paths to a vertex does not fit int64; give "
-            "dtype='float64', which is exact up to 2**53 and rounds beyond"
-        )
+    check_counts(failed=bool(bad))
     report.advance(
         "push", supersteps=depth, frontier=1, edges=read,
         bytes=read * (here.id_dtype.itemsize + level.itemsize) + n * (16 + kind.itemsize),

@@ -6,8 +6,8 @@ from cut_graphs import cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphgpu.algorithms.sssp import PROGRAM as SSSP
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.partition.csr import from_edges
