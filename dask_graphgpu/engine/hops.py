@@ -41,7 +41,7 @@ def in_supersteps(
 ) -> np.ndarray:
     """Hops as an engine's ``run`` of one of the programs gives them, at most ``cutoff`` supersteps."""
     options = RunOptions(
-        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
+        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=cutoff is not None
     )
     return levels(run(program, view, options))
 
