@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run a vertex program, compiled.
 
-    Returns
-    -------
-    State
-        Fields in dense order.
-
-    Raises
-    ------
-    ProgramError
-        A function does not compile, or reads what the graph does not have.
-    IntegerOverflow
-        An integer does not fit and the program does not say ``wraps=True``.
-    NotConverged
-        ``max_supersteps`` came before the end.
-
     Notes
     -----
     Monotone programs update in place: near-far order with a priority, else rounds over a queue, or

@@ -34,11 +34,6 @@ LEVELS_BY_NOTIFYING = VertexProgram(
 def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from `source` along the edges; as `engine.ranks.bfs`. Collective.
 
-    Parameters
-    ----------
-    targets
-        Have no effect: the search goes on to its end.
-
     Returns
     -------
     array of int32, shape (num_vertices,)

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 def components(view: RankView, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-    report : Report
-        Gets a row, "link".
-
     Returns
     -------
     array of the dtype of numbers, shape (num_vertices,)

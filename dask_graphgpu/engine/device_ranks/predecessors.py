@@ -16,11 +16,6 @@ def predecessors(
 ) -> Any:
     """Predecessor of every vertex on a shortest path; as `engine.ranks.predecessors`. Collective.
 
-    Parameters
-    ----------
-    distance, reached : arrays, shape (num_vertices,)
-        On the host or on the device; right for own vertices.
-
     Returns
     -------
     array of the dtype of numbers, shape (num_vertices,)

@@ -62,20 +62,6 @@ def betweenness(
 ) -> Any:
     """Sums of the sources' dependencies on every vertex, or on every edge; as `engine.cpu.betweenness`.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges.
-    sources : array of dense ids
-    weighted : bool
-        Whether the length of a path is the sum of the weights of the view, not the number of its edges.
-    endpoints : bool
-        Whether a path goes through its two ends as well.
-    edges : bool
-        Whether to sum up over edges.
-    report : Report
-        Gets one row, "accumulate".
-
     Returns
     -------
     array of float64

@@ -50,18 +50,6 @@ DIRECTIONS = {1: "push", 2: "pull"}
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from `source` along the edges; as `engine.cpu.bfs`.
 
-    Parameters
-    ----------
-    view : View
-    source : int
-        Dense id.
-    cutoff : int, optional
-        Vertices further away stay unreached.
-    targets : array of dense ids, optional
-        The search stops after the superstep that reaches the last of them.
-    report : Report
-        Gets one row for each run of supersteps in one direction.
-
     Returns
     -------
     array of int32, shape (num_vertices,)

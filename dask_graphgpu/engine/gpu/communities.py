@@ -80,17 +80,6 @@ class Level:
 def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
-    Parameters
-    ----------
-    view : View
-        Weights of both directions and of repeated edges add up; without weights an edge is 1.
-    resolution : float
-        Above 0; the larger, the smaller the communities.
-    seed : int
-        Of which vertices move at the same time.
-    report : Report
-        Gets a row a level, "move".
-
     Returns
     -------
     community : array of the type of the neighbours, shape (num_vertices,)

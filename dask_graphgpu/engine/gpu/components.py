@@ -35,12 +35,6 @@ _FIRSTS = 1024
 def components(view: View, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored; as `engine.cpu.components`.
 
-    Parameters
-    ----------
-    view : View
-    report : Report
-        Gets a row for the sampled neighbours and one for the rest, both "link".
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

@@ -34,16 +34,6 @@ _NONE = np.uint64(0)  # a null pointer
 def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
     """Hub and authority score of every vertex, each with sum 1; as `engine.cpu.hits`.
 
-    Parameters
-    ----------
-    view : View
-        Weights are used where it has some.
-    tolerance : float
-        Ends when the hub scores changed by less than this in sum; 0: after all iterations.
-    max_iterations : int
-    report : Report
-        Gets one row, "pull".
-
     Returns
     -------
     hub, authority : float64 arrays of shape (num_vertices,)

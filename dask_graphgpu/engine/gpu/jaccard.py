@@ -28,15 +28,6 @@ _FIELDS = [("barrier", np.uint64), ("read", np.uint64)]
 def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any:
     """Part of the neighbours of either of two vertices that are those of both; as `engine.cpu.jaccard_of_pairs`.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    first, second : integer arrays of one length
-        Dense ids.
-    report : Report
-        Gets one row, "intersect".
-
     Returns
     -------
     array of float64, one a pair

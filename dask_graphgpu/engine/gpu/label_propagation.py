@@ -31,15 +31,6 @@ _NONE = np.uint64(0)  # a null pointer
 def label_propagation(view: View, iterations: int, report: Report) -> Any:
     """The label of every vertex after some supersteps; as `engine.cpu.label_propagation`.
 
-    Parameters
-    ----------
-    view : View
-        Rows without repeats. Of a directed view out- and in-edges count.
-    iterations : int
-        Supersteps; fewer when one changes nothing.
-    report : Report
-        Gets one row, "pull".
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

@@ -47,18 +47,6 @@ _DIRECTIONS = {0: "push", 1: "pull"}
 def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from each of several sources along the edges; as `engine.cpu.multi_bfs`.
 
-    Parameters
-    ----------
-    view : View
-    sources : array of dense ids, at most 64
-        One may be there several times.
-    cutoff : int, optional
-        Vertices further away stay unreached.
-    targets : array of dense ids, optional
-        The searches stop one level after each has reached all of them.
-    report : Report
-        Gets one row for each run of supersteps in one direction; a vertex counts once for all that reach it at once.
-
     Returns
     -------
     array of int32, shape (sources, num_vertices)

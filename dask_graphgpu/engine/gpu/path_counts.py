@@ -25,20 +25,6 @@ _FIELDS = [(name, np.uint64) for name in ("barrier", "overflow", "read")]
 def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
     """Number of paths of fewest edges from `source`; as `engine.cpu.path_counts`.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges, which would count as often as they occur.
-    source : int
-        Dense id.
-    level : array of int32, shape (num_vertices,)
-        What `bfs` found; -1 where not reached. Of a search that stopped early the counts of the
-        vertices that have a level are right all the same.
-    dtype : {"int64", "float64"}
-        Of a count. float64 is exact up to 2**53 and infinite beyond 1.8e308.
-    report : Report
-        Gets one row.
-
     Returns
     -------
     array of `dtype`, shape (num_vertices,)

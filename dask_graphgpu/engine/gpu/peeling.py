@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 def core_numbers(view: View, report: Report) -> Any:
     """Core number of every vertex in the simple undirected graph; as `engine.cpu.core_numbers`.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    report : Report
-        Gets one row, "peel".
-
     Returns
     -------
     array of int64, shape (num_vertices,)
@@ -52,14 +45,6 @@ def core_numbers(view: View, report: Report) -> Any:
 
 def k_core(view: View, k: int, report: Report) -> Any:
     """Whether each vertex is in the k-core; as `engine.cpu.k_core`.
-
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used.
-    k : int
-    report : Report
-        Gets one row, "peel".
 
     Returns
     -------

@@ -28,19 +28,6 @@ def predecessors(
 ) -> Any:
     """Predecessor of every vertex on a shortest path from `source`; as `engine.cpu.predecessors`.
 
-    Parameters
-    ----------
-    view : View
-    source : int
-        Dense id.
-    distance : array, shape (num_vertices,)
-        What the search found: hops, or sums of weights in the type in which they were summed.
-    reached : array of bool, shape (num_vertices,)
-    hops : bool
-        Whether every edge counts one, and weights are ignored.
-    report : Report
-        Gets one row, and another when there are plateaus.
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

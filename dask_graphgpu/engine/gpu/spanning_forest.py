@@ -37,13 +37,6 @@ _NONE = np.uint64(0)  # a null pointer
 def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     """The edges of the minimum spanning forest; as `engine.cpu.spanning_forest`.
 
-    Parameters
-    ----------
-    view : View
-        Weighted or not; without weights all edges weigh the same.
-    report : Report
-        Gets one row, "hook".
-
     Returns
     -------
     tuple of array, shape (edges of the forest,)

@@ -45,13 +45,6 @@ _NONE = np.uint64(0)  # a null pointer
 def strong_components(view: View, report: Report) -> Any:
     """Strongly connected component of every vertex; as `engine.cpu.strong_components`.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges; undirected: its components.
-    report : Report
-        Gets a row for each way in which vertices were settled.
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

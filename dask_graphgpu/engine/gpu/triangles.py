@@ -33,13 +33,6 @@ _NONE = np.uint64(0)  # a null pointer
 def triangles(view: View, report: Report) -> Any:
     """Triangles that each vertex of the simple undirected graph is in; as `engine.cpu.triangles`.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    report : Report
-        Gets one row, "intersect".
-
     Returns
     -------
     array of int64, shape (num_vertices,)

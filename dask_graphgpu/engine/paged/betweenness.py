@@ -34,15 +34,6 @@ def betweenness(
 ) -> np.ndarray:
     """Sums of the sources' dependencies on every vertex, as `engine.cpu.betweenness`, up to rounding.
 
-    Parameters
-    ----------
-    view, sources, endpoints
-        As there.
-    weighted, edges : bool
-        Not here.
-    report : Report
-        Gets the rows of the searches, and for each batch of sources "count" and "accumulate".
-
     Raises
     ------
     EngineUnavailable

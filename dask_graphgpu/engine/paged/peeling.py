@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 def core_numbers(view: View, report: Report) -> np.ndarray:
     """Core number of every vertex in the simple undirected graph, as `engine.cpu.core_numbers`.
 
-    Parameters
-    ----------
-    view : PagedView
-        Only `symmetric` is used, which is written to disk when it is first asked for.
-    report : Report
-        Gets one row, "lower".
-
     Raises
     ------
     LimitTooSmall, SpillError

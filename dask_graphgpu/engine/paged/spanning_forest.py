@@ -28,12 +28,6 @@ _OF_VERTEX = 48
 def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The edges of the minimum spanning forest, directions ignored, as `engine.cpu.spanning_forest`.
 
-    Parameters
-    ----------
-    view : PagedView
-    report : Report
-        Gets a row for each round of each batch, "hook".
-
     Raises
     ------
     LimitTooSmall

@@ -39,13 +39,6 @@ _SEARCH, _SEARCH_IDS, _EDGE_IDS = 24, 4, 5
 def strong_components(view: View, report: Report) -> np.ndarray:
     """Strongly connected component of every vertex, as `engine.cpu.strong_components`.
 
-    Parameters
-    ----------
-    view : PagedView
-        Without repeated edges; undirected: its components.
-    report : Report
-        Gets two rows a colouring, "colour" and "back", and one for what is left, "depth-first".
-
     Raises
     ------
     LimitTooSmall, SpillError

@@ -27,18 +27,6 @@ def bfs(
 ) -> np.ndarray:
     """Hops from `source` along the edges. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-    source : int
-        A number.
-    cutoff : int, optional
-        Vertices further away stay unreached.
-    targets : array of numbers, optional
-        The search ends once all of them are reached.
-    report : Report
-        Gets a row for each level.
-
     Returns
     -------
     array of int32, shape (num_vertices,)

@@ -34,17 +34,6 @@ def louvain(
 ) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-        Weights of both directions and of repeated edges add up; without weights an edge is 1.
-    resolution : float
-        Above 0; the larger, the smaller the communities.
-    seed : int
-        Of which vertices move at the same time.
-    report : Report
-        Gets a row a level, "move".
-
     Returns
     -------
     community : array of the dtype of numbers, shape (num_vertices,)

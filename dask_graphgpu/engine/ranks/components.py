@@ -33,12 +33,6 @@ if TYPE_CHECKING:
 def components(view: RankView, report: Report) -> np.ndarray:
     """Component of every vertex, the direction of edges ignored. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-    report : Report
-        Gets two rows, for the sampled neighbours and for the rest, both "link".
-
     Returns
     -------
     array of the dtype of numbers, shape (num_vertices,)

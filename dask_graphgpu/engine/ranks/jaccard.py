@@ -26,14 +26,6 @@ def jaccard_of_pairs(
 ) -> np.ndarray:
     """Part of the neighbours of either of two vertices that are those of both: float64. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-    first, second : integer arrays of one length
-        Numbers; each rank gives pairs of its own.
-    report : Report
-        Gets a row for each round, "intersect".
-
     Notes
     -----
     In rounds of 2**18 pairs a rank. All ranks see the pairs of a round, and the owner of the first

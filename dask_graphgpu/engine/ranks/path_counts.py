@@ -23,20 +23,6 @@ def path_counts(
 ) -> np.ndarray:
     """Number of paths of fewest edges from `source` to every vertex; collective.
 
-    Parameters
-    ----------
-    view : RankView
-        Without repeated edges, which would count as often as they occur.
-    source : int
-        Its number.
-    level : ndarray of int32, shape (num_local,)
-        What `bfs` found; -1 where not reached. Read of own vertices only. Of a search that stopped
-        early the counts of the vertices that have a level are right all the same.
-    dtype : {"int64", "float64"}
-        Of a count. float64 is exact up to 2**53 and infinite beyond 1.8e308.
-    report : Report
-        Gets one row for each run of levels: a large one, or small ones between two exchanges.
-
     Returns
     -------
     ndarray of `dtype`, shape (num_local,)

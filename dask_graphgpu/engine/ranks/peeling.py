@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 def core_numbers(view: RankView, report: Report) -> np.ndarray:
     """Core number of every vertex in the simple undirected graph; collective.
 
-    Parameters
-    ----------
-    view : RankView
-        Only `symmetric` is used: direction, repeats and self-loops do not count.
-    report : Report
-        Gets a row, "peel", for each level.
-
     Returns
     -------
     ndarray of int64, shape (num_local,)

@@ -39,13 +39,6 @@ MEAN_SHARES, FEW_EDGES = 1, 1 << 16
 def strong_components(view: RankView, report: Report) -> np.ndarray:
     """Strongly connected component of every vertex. Collective.
 
-    Parameters
-    ----------
-    view : RankView
-        Without repeated edges; undirected: its components.
-    report : Report
-        Gets rows for each way in which vertices were settled.
-
     Returns
     -------
     array of the dtype of numbers, shape (num_vertices,)

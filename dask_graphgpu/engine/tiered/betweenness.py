@@ -42,15 +42,6 @@ def betweenness(
 ) -> Any:
     """Sums of the sources' dependencies on every vertex, as `engine.gpu.betweenness`, up to rounding.
 
-    Parameters
-    ----------
-    view, sources, endpoints
-        As there.
-    weighted, edges : bool
-        Not here.
-    report : Report
-        Gets the rows of the searches, for each batch of sources "count" and "accumulate", and what was moved.
-
     Raises
     ------
     EngineUnavailable

@@ -27,12 +27,6 @@ _SAMPLING = 512  # threads of the block that looks
 def components(view: View, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored; as `engine.gpu.components`.
 
-    Parameters
-    ----------
-    view : View
-    report : Report
-        Gets a row for each look for the largest tree, all "link", and what was moved.
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

@@ -25,16 +25,6 @@ _VERTEX = 6 * 8  # bytes: scores before and after, authorities, and what sums ar
 def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
     """Hub and authority score of every vertex, each with sum 1; as `engine.gpu.hits`, up to rounding.
 
-    Parameters
-    ----------
-    view : View
-        Weights are used where it has some.
-    tolerance : float
-        Ends when the hub scores changed by less than this in sum; 0: after all iterations.
-    max_iterations : int
-    report : Report
-        Gets a row an iteration, "push", and what was moved.
-
     Returns
     -------
     hub, authority : float64 arrays of shape (num_vertices,)

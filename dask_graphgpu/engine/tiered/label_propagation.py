@@ -31,15 +31,6 @@ _IDS = (
 def label_propagation(view: View, iterations: int, report: Report) -> Any:
     """The label of every vertex after some supersteps; as `engine.gpu.label_propagation`.
 
-    Parameters
-    ----------
-    view : View
-        Rows without repeats. Of a directed view out- and in-edges count.
-    iterations : int
-        Supersteps; fewer when one changes nothing.
-    report : Report
-        Gets a row a superstep, "pull", and what was moved.
-
     Returns
     -------
     array of the type of the neighbours, shape (num_vertices,)

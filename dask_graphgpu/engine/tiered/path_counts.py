@@ -25,19 +25,6 @@ _WALK_BYTES = 256  # of struct Walk in tier_path_counts.cu
 def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
     """Number of paths of fewest edges from `source`; as `engine.gpu.path_counts`.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges, which would count as often as they occur.
-    source : int
-        Dense id.
-    level : array of int32, shape (num_vertices,)
-        What `bfs` found; -1 where not reached.
-    dtype : {"int64", "float64"}
-        Of a count. float64 is exact up to 2**53 and infinite beyond 1.8e308.
-    report : Report
-        Gets one row, and what was moved.
-
     Returns
     -------
     array of `dtype`, shape (num_vertices,)

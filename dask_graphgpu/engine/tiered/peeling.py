@@ -26,13 +26,6 @@ _VERTEX = 16  # bytes by parts: a degree, flags, and what is compared on the way
 def core_numbers(view: View, report: Report) -> Any:
     """Core number of every vertex in the simple undirected graph; as `engine.gpu.core_numbers`.
 
-    Parameters
-    ----------
-    view : View
-        Only `symmetric` is used, in host memory or on disk.
-    report : Report
-        Gets one row, "peel", and what was moved.
-
     Returns
     -------
     array of int64, shape (num_vertices,)

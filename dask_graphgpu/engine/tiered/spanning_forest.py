@@ -27,13 +27,6 @@ _VERTEX = 40  # bytes of what rounds take, without the edges of the forest
 def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     """The edges of the minimum spanning forest, directions ignored; as `engine.gpu.spanning_forest`.
 
-    Parameters
-    ----------
-    view : View
-        Weighted or not; without weights all edges weigh the same.
-    report : Report
-        Gets a row a batch, "hook", and what was moved.
-
     Raises
     ------
     LimitTooSmall

@@ -27,13 +27,6 @@ _VERTEX, _IDS = 32, 3  # bytes of a vertex: flags, degrees and numbers on the wa
 def strong_components(view: View, report: Report) -> Any:
     """Strongly connected component of every vertex; as `engine.gpu.strong_components`.
 
-    Parameters
-    ----------
-    view : View
-        Without repeated edges; undirected: its components.
-    report : Report
-        Gets a row for what is trimmed, "trim", and two a colouring, "colour" and "back"; and what was moved.
-
     Raises
     ------
     LimitTooSmall
