@@ -15,6 +15,7 @@ from dask_graphgpu.io.footer import page_offsets
 
 # Compressed bytes of a dictionary page that may have been given up on: writers do so at 1 MiB.
 _LARGE_DICTIONARY = 1 << 18
+_FIRST_GROUPS = 2  # that are looked at: footers may have thousands
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def filled_groups(file: pq.ParquetFile, path: str) -> list[tuple[int, int]]:
 
 
 def small_dictionaries(file: pq.ParquetFile, names: Sequence[str], path: str) -> list[str]:
-    """Those columns of strings that are dictionary-encoded throughout.
+    """Those columns of strings that are dictionary-encoded throughout, as the first row groups have it.
 
     A writer gives up on a dictionary that grows large, and goes on in plain pages, which to read
     into a dictionary takes several times as long as to hash them later.
@@ -85,7 +86,7 @@ def small_dictionaries(file: pq.ParquetFile, names: Sequence[str], path: str) ->
             for name in names
             if name in places and _is_text(file.schema_arrow.field(name).type)
         ]
-        groups = page_offsets(file.metadata) if texts else []
+        groups = page_offsets(file.metadata, _FIRST_GROUPS) if texts else []
         return [name for name in texts if all(_is_small(*group[places[name]]) for group in groups)]
 
 

@@ -91,11 +91,11 @@ def fail(
     died = task.suspicious > 0 and address not in dask_scheduler.workers
     if not (sure or died or _runs(dask_scheduler, key, address)):
         return False
-    # When a worker says so itself, it knows; one that is resumed would go on, and stumble over the next request.
-    runs = task.processing_on
-    if runs is not None and runs.address in dask_scheduler.stream_comms:
+    # A worker that was only suspended would go on with the task when it is resumed: it is told to forget it.
+    worker = task.processing_on
+    if worker is not None and worker.address in dask_scheduler.stream_comms:
         message = {"op": "free-keys", "keys": [key], "stimulus_id": f"dask-graphgpu-lost-{key}"}
-        dask_scheduler.worker_send(runs.address, message)
+        dask_scheduler.worker_send(worker.address, message)
     set_error(task, error)
     dask_scheduler.transitions({key: "erred"}, f"dask-graphgpu-lost-{key}")
     free_locks(dask_scheduler=dask_scheduler)

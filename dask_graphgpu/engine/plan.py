@@ -24,14 +24,17 @@ class Plan:
     options : RunOptions
     starts, ends : int64 array, optional
         Sources and targets, each once.
+    any_order : bool
+        Values may be improved in any order: nothing but ``graphgpu.direction`` may ask for supersteps.
     in_place : bool
-        Values are improved in place, and not in supersteps.
+        They are, and not in supersteps.
     """
 
     binding: Binding
     options: RunOptions
     starts: np.ndarray | None
     ends: np.ndarray | None
+    any_order: bool
     in_place: bool
 
 
@@ -50,6 +53,7 @@ def plan(binding: Binding, options: RunOptions, *, forced: bool = False) -> Plan
     starts, ends = check_run(binding, options)
     options.report.limit = options.max_supersteps if options.exact_supersteps else None
     in_steps = options.max_supersteps is not None or keeps_senders(program, options.keeper, cutoff)
-    if cutoff is None:
-        in_steps = in_steps or forced or configured_direction() in ("pull", "notify-pull")
-    return Plan(binding, options, starts, ends, program.in_place and not in_steps)
+    any_order = program.in_place and not in_steps
+    directed = forced or configured_direction() in ("pull", "notify-pull")
+    in_place = any_order and not (cutoff is None and directed)
+    return Plan(binding, options, starts, ends, any_order, in_place)

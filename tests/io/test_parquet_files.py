@@ -13,6 +13,7 @@ import pytest
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet, parquet_file
+from dask_graphgpu.io.footer import page_offsets
 from dask_graphgpu.io.read import read_parquet
 
 EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
@@ -231,3 +232,19 @@ def test_what_is_bare_parquet(tmp_path, options):
 def test_what_is_read_in_a_way_of_the_users(tmp_path, options):
     EDGES.to_parquet(tmp_path / "edges.parquet")
     assert parquet.pieces(dd.read_parquet(tmp_path, **options)) is None
+
+
+def test_of_a_long_footer_the_first_row_groups_are_read(tmp_path):
+    table = pa.table({"src": ["a", "b"] * 50, "dst": ["b", "c"] * 50, "more": range(100)})
+    pq.write_table(table, tmp_path / "edges.parquet", row_group_size=10)
+    metadata = pq.read_metadata(tmp_path / "edges.parquet")
+    chunks = [[metadata.row_group(g).column(i) for i in range(3)] for g in range(10)]
+    wanted = [
+        [
+            (c.dictionary_page_offset if c.has_dictionary_page else None, c.data_page_offset)
+            for c in g
+        ]
+        for g in chunks
+    ]
+    assert page_offsets(metadata, 2) == wanted[:2]
+    assert page_offsets(metadata, 99) == wanted

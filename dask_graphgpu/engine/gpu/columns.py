@@ -51,7 +51,8 @@ def run_each(
     at_once = 1 << max(MOST_VALUES // max(view.num_vertices, 1), 1).bit_length() - 1
     small = view.num_edges < max(LONG_ROWS * view.num_vertices, FEW_EDGES)
     sources = np.asarray(sources)
-    if not small or at_once == 1 or not _in_columns(program, view):
+    limited = options.max_supersteps is not None or options.keeper is not None
+    if limited or not small or at_once == 1 or not _in_columns(program, view):
         return [run(program, view, replace(options, sources=[each])) for each in sources]
     made: list[State] = []
     for first in range(0, len(sources), at_once):
@@ -81,7 +82,7 @@ def _together(program: VertexProgram, view: View, options: RunOptions) -> list[S
     from dask_graphgpu.engine.arguments import check_run
     from dask_graphgpu.engine.gpu import near_far
 
-    binding, sources = Binding(program, view, {}), options.sources
+    binding, sources = Binding(program, view, options.constants), options.sources
     places, ends = check_run(binding, options)
     arrays = Columns(binding, places, sources)
     if ends is not None:

@@ -92,13 +92,13 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         return state
 
     cut = _cut(binding, way)
-    beginning = None if keeper is None else Beginning(keeper, how.in_place, options.cutoff)
+    beginning = None if keeper is None else Beginning(keeper, how.any_order, options.cutoff)
 
     def attempt(cut: Cut) -> State:
         arrays = TieredArrays(binding, how.starts, cut)
         found = None if beginning is None else beginning(arrays)
         made = prepared(arrays, report, in_rounds=in_rounds)
-        kept = keeping_of(made, keeper, found, in_place=how.in_place)
+        kept = keeping_of(made, keeper, found, in_place=how.any_order)
         return made.run(options, kept)
 
     return shrinking(cut, report, attempt)

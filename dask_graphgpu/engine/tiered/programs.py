@@ -39,9 +39,9 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options)
-    if view.levels is None or not how.in_place:  # else it is swept, in any order
+    if view.levels is None or not how.any_order:  # else it is swept, in any order
         rounds, way = limits.configured_rounds(), transfer_of(binding.send)
-        by_priority = how.in_place and _may_be_near_far(rounds, way)
+        by_priority = how.any_order and _may_be_near_far(rounds, way)
         check_pushed(
             binding,
             None if by_priority else options.cutoff,
@@ -67,13 +67,13 @@ def run_planned(how: Plan) -> State:
 
     binding, options, places = how.binding, how.options, how.starts
     cutoff, report, keeper, view = options.cutoff, options.report, options.keeper, binding.view
-    if view.levels is not None and how.in_place:
+    if view.levels is not None and how.any_order:
         from dask_graphgpu.engine.tiered import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
     way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds = limits.configured_rounds()
-    by_priority = how.in_place and _may_be_near_far(rounds, way)
+    by_priority = how.any_order and _may_be_near_far(rounds, way)
     all_send = rounds != "asynchronous" and every_sends(binding, places)
     size = dense.bytes_of_edge(binding) if all_send else bytes_of_edge(binding)
     what = f"the program on {view.num_vertices:,} vertices"
@@ -88,14 +88,14 @@ def run_planned(how: Plan) -> State:
     if rounds in ("auto", "resident-first") and improves(how):
         kind = ResidentFirst
 
-    beginning = None if keeper is None else Beginning(keeper, how.in_place, cutoff)
+    beginning = None if keeper is None else Beginning(keeper, how.any_order, cutoff)
 
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
         found = None if beginning is None else beginning(arrays)
         transfer = kinds[1](arrays.tier, way, arrays.edge_view.defines)
         engine = kind(arrays, report, transfer)
-        kept = keeping_of(engine, keeper, found, in_place=how.in_place)
+        kept = keeping_of(engine, keeper, found, in_place=how.any_order)
         return engine.run(options, kept)
 
     return shrinking(cut, report, attempt)
