@@ -58,7 +58,8 @@ def forget(scheduler: Scheduler, key: Any) -> None:
     """Have a build, or what is made for it, that has failed made again when it is next asked for.
 
     Dask keeps the error of a task for as long as anybody holds it, as a graph does that is persisted. Who
-    has waited for it has been told; what depends on it keeps the error.
+    waits for what depends on it is told, as that keeps the error. Who waits for the build itself may not be: its
+    error and its release can reach the client together.
     """
     task = scheduler.tasks.get(key)
     if task is None or task.state != "erred" or task.exception_blame is not task:
