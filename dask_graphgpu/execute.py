@@ -78,6 +78,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
         vertex_columns=tuple(algorithm.vertex_columns()),
         by=algorithm.by,
         tells_apart=_counts_rows(algorithm, graph, schema),
+        judged=_judges_weights(algorithm, graph),
         absent=_hidden_weight(algorithm, graph),
     )
     graph.check(needs)
@@ -126,6 +127,13 @@ def _counts_rows(algorithm: Algorithm, graph: Input, schema: EdgeSchema) -> bool
     return weighted and not directed and chosen in ("sum", "keep")
 
 
+def _judges_weights(algorithm: Algorithm, graph: Input) -> bool:
+    """Whether a method reads weights, and more is made of them than that they are given back."""
+    merged = graph.layout.duplicates not in ("auto", "keep")
+    read = algorithm.reads_weight(graph.schema) or "weight" in algorithm.edge_columns()
+    return read and (merged or not algorithm.returns_weight)
+
+
 def _hidden_weight(algorithm: Algorithm, graph: Input) -> str | None:
     """The weight that only some files may have, if the method would read it."""
     hidden = graph.schema.hidden_weight
@@ -148,6 +156,7 @@ def execute(
     """Run an algorithm on a partition and publish its report."""
     name = _name(algorithm)
     engines.check(engine)  # here too: this may be another process than the caller's
+    needs.require_weights(partition.fault)
     if engine == "gpu":
         from dask_graphgpu.partition.device.memory import require_current
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from dask.base import is_dask_collection, tokenize
 
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import no_edges, read_edges
 from dask_graphgpu.io.frames import on_device, with_columns
@@ -25,6 +25,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Needs:
 
     ``tells_apart`` : whether the weight is read, though nothing is made of it, because two rows in opposite
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
+    ``judged`` : whether something is made of weights that are carried, which are to be finite and not negative.
     ``absent`` : a column that the frame has not, and would be read if it had: no file of it has it then.
     """
 
@@ -41,12 +43,18 @@ class Needs:
     vertex_columns: tuple[str, ...] = ()
     by: str = "source"
     tells_apart: bool = False
+    judged: bool = False
     absent: str | None = None
 
     @property
     def carried(self) -> tuple[str, ...]:
         """Columns that an edge carries, by the names that they have there."""
         return (*(["weight"] if self.weight or self.tells_apart else []), *self.edge_columns)
+
+    def require_weights(self, fault: WeightFault | None) -> None:
+        """Raise InvalidEdges where what is wrong with the weights of a graph matters."""
+        if fault is not None and "weight" in self.carried and (self.judged or fault.lost):
+            raise InvalidEdges(fault.message)
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,9 +133,7 @@ class Frames:
             if name not in given:
                 raise InvalidEdges(f"there is no edge column {name!r}; the edge frame has {given}")
         _check_edge_columns(needs.edge_columns, self.schema, self.layout)
-        if needs.weight or needs.tells_apart:
-            assert self.schema.weight is not None
-            check_weight(self.schema.weight, dict(self.schema.dtypes)[self.schema.weight])
+        _check_weight(needs, self.schema)
         columns = [] if self.vertices is None else [str(c) for c in self.vertices.columns]
         _check_vertex_columns(needs, columns)
 
@@ -180,9 +178,7 @@ class Frames:
         if self.vertices is not None:
             values = list(meta_of(self.vertices).select_dtypes(["number", "bool"]).columns)
         named = tuple(str(c) for c in values if c not in self.vertex_ids)
-        needs = Needs(
-            self.schema.weight is not None, columns, named, absent=self.schema.hidden_weight
-        )
+        needs = Needs(self.schema.carries_weight, columns, named, absent=self.schema.hidden_weight)
         self.check(needs)
         source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
         spread = self._spread(needs, engine)
@@ -195,7 +191,7 @@ class Frames:
         return BuiltOnRanks(kept, *about, spread)
 
     def plan(self, engine: str, word: Word | None = None) -> Plan:
-        needs = Needs(weight=self.schema.weight is not None)
+        needs = Needs(weight=self.schema.carries_weight)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
         plan = planned(frames, self.schema, self.layout, engine)
         spread = self._spread(needs, engine)
@@ -241,6 +237,7 @@ class _Kept:
                 f"with .persist(columns={missing}) or .save(path, columns={missing})"
             )
         _check_edge_columns(needs.edge_columns, self.schema, self.layout)
+        _check_weight(needs, self.schema)
         _check_vertex_columns(needs, list(self.needs.vertex_columns))
 
 
@@ -345,6 +342,13 @@ def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout
             f"edge_weight is the graph's weight, and that is {schema.weight!r} here; rename the "
             "column 'weight' to read it"
         )
+
+
+def _check_weight(needs: Needs, schema: EdgeSchema) -> None:
+    """Raise when the weight column is needed, and of a type that no edge carries."""
+    if "weight" in needs.carried:
+        assert schema.weight is not None
+        check_weight(schema.weight, dict(schema.dtypes)[schema.weight])
 
 
 def _check_vertex_columns(needs: Needs, given: list[str]) -> None:

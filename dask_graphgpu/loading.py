@@ -80,7 +80,7 @@ def load(
             break
         except Replaced:  # between the two looks at the folder: the new graph is loaded
             continue
-    needs = Needs(found.schema.weight is not None, found.edge_columns, found.vertex_columns)
+    needs = Needs(found.schema.carries_weight, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions
     about = needs, number, found.source, found.schema, found.layout
     where = str(found.path)

@@ -13,11 +13,15 @@ from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.schema import (
     OR_NO_WEIGHTS,
     arrow_id_type,
+    is_integer,
     is_number,
     is_run_end_encoded,
     is_string_view,
     value_type,
 )
+from dask_graphgpu.partition.weight_fault import WeightFault
+
+_MOST = np.uint64(np.iinfo(np.int64).max)  # of weights
 
 
 def id_array(series: pd.Series[Any], name: str, where: str, declared: Any = None) -> pa.Array:
@@ -79,11 +83,18 @@ def check_text(table: tuple[pa.Array, ...], what: str, where: str) -> None:
 
 
 def number_array(
-    series: pd.Series[Any], name: str, where: str, declared: Any = None, instead: str = ""
+    series: pd.Series[Any],
+    name: str,
+    where: str,
+    declared: Any = None,
+    instead: str = "",
+    *,
+    gaps: bool = False,
 ) -> np.ndarray:
     """A numeric column as a NumPy array, without nulls, in the type that the frame declares.
 
     ``instead`` : what else errors may say can be done.
+    ``gaps`` : whether NaN, and nulls among floats, are NaN instead of an error.
     """
     if not is_number(series.dtype):
         raise InvalidEdges(
@@ -98,14 +109,16 @@ def number_array(
         series = pd.Series(plain, dtype=pd.ArrowDtype(plain.type))
     else:
         nulls, kind = int(series.isna().sum()), getattr(series.dtype, "numpy_dtype", series.dtype)
-    if nulls:
-        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead)
     dtype: np.dtype[Any] = np.dtype(kind).newbyteorder("=")
+    gaps = gaps and dtype.kind == "f"
+    if nulls and not gaps:
+        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead)
     if dtype == np.float16:  # Numba has none
         dtype = np.dtype(np.float32)
-    values = np.ascontiguousarray(series.to_numpy(dtype=dtype))
+    missing: dict[str, Any] = {"na_value": np.nan} if nulls else {}
+    values = np.ascontiguousarray(series.to_numpy(dtype=dtype, **missing))
     nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
-    if nan:
+    if nan and not gaps:
         raise nulls_in_numbers(name, nan, "NaN", where, instead)
     wanted = None if declared is None else value_type(declared)
     if wanted is None or wanted in (pa.from_numpy_dtype(dtype), pa.float16()):
@@ -113,25 +126,50 @@ def number_array(
     return np.asarray(_in_type(pa.array(values), wanted, name, where))
 
 
-def check_dtype(frame: Any, name: str, declared: Any, where: str) -> None:
+def weight_array(
+    series: pd.Series[Any], name: str, where: str, declared: Any
+) -> tuple[np.ndarray, WeightFault | None]:
+    """The weights of a partition as they are, and what is wrong with them, if anything is.
+
+    Where no number of the declared kind says what stands there they are zeros.
+    """
+    try:
+        check_kind(series, name, declared, where)
+        weight = number_array(series, name, where, declared, OR_NO_WEIGHTS)
+        refuse_weights(weight, name, where)
+        return weight, None
+    except InvalidEdges as error:
+        message = str(error)
+    try:
+        check_kind(series, name, declared, where)
+        weight = number_array(series, name, where, declared, gaps=True)
+        if weight.dtype != np.uint64 or weight.max() <= _MOST:
+            return weight, WeightFault(message, lost=False)
+    except InvalidEdges:
+        pass  # of which the message speaks
+    zeros = np.zeros(len(series), np.uint32 if is_integer(declared) else np.float32)
+    return zeros, WeightFault(message, lost=True)
+
+
+def check_dtype(series: Any, name: str, declared: Any, where: str) -> None:
     """Refuse a partition whose column is of another type than the frame declares.
 
     Backends may differ (NumPy, masked, Arrow; the kinds of strings): what counts is the value type.
     """
-    given, wanted = value_type(frame[name].dtype), value_type(declared)
+    given, wanted = value_type(series.dtype), value_type(declared)
     if given is not None and wanted is not None and given != wanted:
         raise InvalidEdges(
-            f"column {name!r} is {_in_words(frame[name].dtype)} in {where} but the frame declares "
+            f"column {name!r} is {_in_words(series.dtype)} in {where} but the frame declares "
             f"{_in_words(declared)}; cast every partition to one type first, with "
             f".astype({{{name!r}: ...}})"
         )
 
 
-def check_kind(frame: Any, name: str, declared: Any, where: str) -> None:
+def check_kind(series: Any, name: str, declared: Any, where: str) -> None:
     """As `check_dtype`, but numbers may be of other widths: those that do not fit are refused later."""
-    given, wanted = value_type(frame[name].dtype), value_type(declared)
+    given, wanted = value_type(series.dtype), value_type(declared)
     if given is None or wanted is None or not (_is_real(given) and _is_real(wanted)):
-        check_dtype(frame, name, declared, where)
+        check_dtype(series, name, declared, where)
 
 
 def nulls_in_ids(name: str, number: int, where: str) -> InvalidEdges:
@@ -165,8 +203,8 @@ def refuse_weights(weight: Any, name: str, where: str) -> None:
         infinite = int(np.isinf(weight).sum())
         if infinite:
             refuse(infinite, "infinite")
-    if weight.dtype == np.uint64 and len(weight) and weight.max() > np.iinfo(np.int64).max:
-        refuse(int((weight > np.uint64(np.iinfo(np.int64).max)).sum()), "2**63 or larger")
+    if weight.dtype == np.uint64 and len(weight) and weight.max() > _MOST:
+        refuse(int((weight > _MOST).sum()), "2**63 or larger")
     if weight.dtype.kind != "u" and len(weight) and weight.min() < 0:
         refuse(int((weight < 0).sum()), "negative")
 
@@ -212,7 +250,9 @@ def _in_type(values: pa.Array, wanted: Any, name: str, where: str) -> pa.Array:
         return values
     try:
         made = values.cast(wanted)
-        if pa.types.is_floating(values.type) and not made.cast(values.type).equals(values):
+        if pa.types.is_floating(values.type) and not np.array_equal(
+            np.asarray(made.cast(values.type)), np.asarray(values), equal_nan=True
+        ):
             raise pa.ArrowInvalid(f"of {wanted} they would be others")
     except pa.ArrowInvalid as error:
         raise InvalidEdges(

@@ -38,7 +38,7 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
         empty = {name: cupy.empty(0) for name in columns}
         return DeviceEdges((none,) * len(schema.source), (none,) * len(schema.source), empty)
     for name in names:
-        check_dtype(frame, name, declared[name], where)
+        check_dtype(frame[name], name, declared[name], where)
     source = tuple(id_column(frame[name], name, where) for name in schema.source)
     destination = tuple(id_column(frame[name], name, where) for name in schema.destination)
     carried = {}
@@ -46,7 +46,7 @@ def read_edges(frame: Any, schema: EdgeSchema, columns: Sequence[str], where: st
         column = schema.weight if name == "weight" else name
         assert column is not None
         require_columns(frame, [column])
-        check_dtype(frame, column, declared[column], where)
+        check_dtype(frame[column], column, declared[column], where)
         carried[name] = number_column(frame[column], column, where)
         if name == "weight":
             carried[name] = _checked_weights(carried[name], column, where)

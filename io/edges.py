@@ -14,7 +14,7 @@ from dask_graphgpu.io.columns import (
     check_text,
     id_array,
     number_array,
-    refuse_weights,
+    weight_array,
 )
 from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.schema import OR_NO_WEIGHTS, EdgeSchema, arrow_id_type, require_columns
@@ -37,8 +37,8 @@ def read_edges(
     Raises
     ------
     InvalidEdges
-        Nulls, weights that are negative, NaN or infinite, values that the declared type does not
-        hold, or damaged text.
+        Nulls, values that the declared type does not hold, or damaged text. What is wrong with
+        weights is said by the chunk's ``fault``.
     """
     frame = to_host(frame)
     names = [*schema.source, *schema.destination]
@@ -47,25 +47,27 @@ def read_edges(
     if not len(frame):  # readers give empty partitions any dtype
         return no_edges(schema, columns)
     for name in names:
-        check_kind(frame, name, declared[name], where)
+        check_kind(frame[name], name, declared[name], where)
     source, destination = (
         [id_array(frame[name], name, where, declared[name]) for name in side]
         for side in (schema.source, schema.destination)
     )
     (source_codes, destination_codes), table = encode([source, destination])
     check_text(table.table or (), f"text of the id columns {names}", where)
-    carried = {}
+    carried, fault = {}, None
     for name in columns:
         column = schema.weight if name == "weight" else name
         assert column is not None
         require_columns(frame, [column])
-        check_kind(frame, column, declared[column], where)
-        instead = OR_NO_WEIGHTS if column == schema.weight else ""
-        carried[name] = number_array(frame[column], column, where, declared[column], instead)
+        given = frame[column], column, where, declared[column]
         if name == "weight":
-            refuse_weights(carried[name], column, where)
-            carried[name] = _narrowed(carried[name])
-    return EdgeChunk(source_codes, destination_codes, table, carried)
+            weight, fault = weight_array(*given)
+            carried[name] = _narrowed(weight)
+            continue
+        check_kind(frame[column], column, declared[column], where)
+        instead = OR_NO_WEIGHTS if column == schema.weight else ""
+        carried[name] = number_array(*given, instead)
+    return EdgeChunk(source_codes, destination_codes, table, carried, fault)
 
 
 def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:
@@ -123,7 +125,8 @@ def _narrowed(weight: np.ndarray) -> np.ndarray:
     """64-bit integers in 32 bits where they fit: half of what every pass over the edges moves."""
     if weight.dtype not in (np.int64, np.uint64):
         return weight
-    return weight.astype(np.uint32 if weight.max() < 2**32 else np.int64)
+    short = weight.min() >= 0 and weight.max() < 2**32
+    return weight.astype(np.uint32 if short else np.int64)
 
 
 def no_edges(schema: EdgeSchema, columns: Sequence[str]) -> EdgeChunk:

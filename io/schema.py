@@ -117,6 +117,11 @@ class EdgeSchema:
             return None
         return "int64" if is_integer(dict(self.dtypes)[self.weight]) else "float64"
 
+    @property
+    def carries_weight(self) -> bool:
+        """Whether there is a weight column, and of a type that edges can carry."""
+        return self.weight is not None and is_weight(dict(self.dtypes)[self.weight])
+
 
 def default_ids() -> tuple[str, ...]:
     """Names of columns that are ids where none are named."""
@@ -345,9 +350,14 @@ def _decategorized(dtype: Any) -> Any:
     return dtype
 
 
+def is_weight(dtype: Any) -> bool:
+    """Whether a column of this dtype can be the weight."""
+    return is_number(dtype) and not pd.api.types.is_bool_dtype(dtype)
+
+
 def check_weight(name: str, dtype: Any) -> None:
     """Raise InvalidEdges unless a column of this dtype can be the weight."""
-    if not is_number(dtype) or pd.api.types.is_bool_dtype(dtype):
+    if not is_weight(dtype):
         raise InvalidEdges(
             f"weight column {name!r} is of type {dtype}; weights are integers or floats of up to 64 "
             f"bits, not negative: cast the column first{OR_NO_WEIGHTS}"

@@ -31,6 +31,7 @@ class Algorithm(ABC):
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
+    returns_weight : whether it reads the weights only to give them back, whatever they are
     runs_on : where it runs: on the "cpu" engine and the "gpu" engine of one rank, on several "ranks"
     """
 
@@ -40,6 +41,7 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
+    returns_weight: ClassVar[bool] = False
     runs_on: ClassVar[tuple[str, ...]] = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ class Ego(Algorithm):
         The rows of the edge frame that join two near vertices, under its own names of the id columns
         and the weight, ordered by source and destination. Repeated rows stay, ordered by weight
         (unless the graph was given another ``duplicates=``); an undirected graph gives every edge
-        once, the smaller id first.
+        once, the smaller id first. Weights may be any numbers; nulls among
+        floats come back as NaN.
 
     Raises
     ------
@@ -53,6 +54,7 @@ class Ego(Algorithm):
     radius: int = 1
 
     rule = "keep"
+    returns_weight = True
 
     def __post_init__(self) -> None:
         as_plain_ids(self, "center", several=False)

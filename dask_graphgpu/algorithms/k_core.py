@@ -33,7 +33,8 @@ class KCore(Algorithm):
         The rows of the edge frame that join two vertices of the k-core, under its own names of the
         id columns and the weight, ordered by source and destination. Repeated rows stay, ordered by
         weight (unless the graph was given another ``duplicates=``); an undirected graph gives every
-        edge once, the smaller id first.
+        edge once, the smaller id first. Weights may be any numbers; nulls among
+        floats come back as NaN.
 
     Notes
     -----
@@ -44,6 +45,7 @@ class KCore(Algorithm):
     k: int
 
     rule = "keep"
+    returns_weight = True
 
     def __post_init__(self) -> None:
         check_whole("k", self.k, 0)

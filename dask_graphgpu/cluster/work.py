@@ -241,6 +241,7 @@ def run_share(
     algorithm, needs = job.algorithm, job.needs
     if isinstance(share.partition, EmptyPartition):
         return _of_no_vertex(ranks, job, frames), report
+    needs.require_weights(share.partition.fault)
     with share.over(ranks) as partition:
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)

@@ -23,6 +23,7 @@ from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_local
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
 from dask_graphgpu.partition.undirected import undirected
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 # Consecutive integers are numbered through a table over their range when that is at most this
 # many times the edge ends; beyond, through a hash of the distinct ones.
@@ -48,6 +49,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
         raise NoVertices
+    fault = WeightFault.worst(chunk.fault for chunk in edges)
     edges, vertices = _same_types(_same_columns(edges), vertices)
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
@@ -82,7 +84,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     if layout.layered:
         root = None if layout.root is None else ids.find_number(layout.root)
         levels = find_levels(rows, num_vertices, ids.rank, root, None)
-    made = Partition(ids, rows, layout, given, num_rows, levels=levels)
+    made = Partition(ids, rows, layout, given, num_rows, levels=levels, fault=fault)
     if levels is not None:
         made.order_by_layers()
     return made

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.partition.ids import Names, distinct_rows
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,12 +18,14 @@ class EdgeChunk:
     """Edges whose ends are codes into ``names``; arrays of one length, codes unsigned.
 
     They are NumPy's; of integers from a narrow range in cuDF frames they may be CuPy's.
+    ``fault``: what is wrong with the weights among ``columns``.
     """
 
     source: np.ndarray
     destination: np.ndarray
     names: Names
     columns: dict[str, np.ndarray] = field(default_factory=dict)
+    fault: WeightFault | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -30,7 +33,8 @@ class EdgeChunk:
     def to_host(self) -> EdgeChunk:
         """The same in host memory."""
         columns = {name: to_host(column) for name, column in self.columns.items()}
-        return EdgeChunk(to_host(self.source), to_host(self.destination), self.names, columns)
+        ends = to_host(self.source), to_host(self.destination)
+        return EdgeChunk(*ends, self.names, columns, self.fault)
 
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         arrays = [self.source, self.destination, *self.columns.values()]

@@ -16,6 +16,7 @@ from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import BeforeUse, Rows
 from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 Key = tuple[str, tuple[str, ...]]  # a rule for repeated rows, and names of edge columns
 
@@ -137,6 +138,8 @@ class Partition:
         Where the arrays are mapped from; None: they are in memory.
     levels : Levels, optional
         The layer of each vertex, of a layered graph.
+    fault : WeightFault, optional
+        What is wrong with the weights.
     """
 
     paged: ClassVar[bool] = False  # whether the edges lie in pages on disk
@@ -152,6 +155,7 @@ class Partition:
         prepared: Prepared | None = None,
         origin: Origin | None = None,
         levels: Levels | None = None,
+        fault: WeightFault | None = None,
     ) -> None:
         self.ids = ids
         self.layout = layout
@@ -160,6 +164,7 @@ class Partition:
         self.given = rows
         self.origin = origin
         self.levels = levels
+        self.fault = fault
         # Whether nothing repeats; None: not known yet.
         self._plain: bool | None = None if prepared is None else prepared.plain
         self._rows = {} if prepared is None else dict(prepared.rows)
@@ -171,7 +176,7 @@ class Partition:
         if self.origin is not None:
             return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
         parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
-        return type(self), (*parts, None, None, self.levels)
+        return type(self), (*parts, None, None, self.levels, self.fault)
 
     def __sizeof__(self) -> int:
         # By which Dask places tasks and spills: what is mapped is the system's to drop.

@@ -111,6 +111,7 @@ def write(
         "position": None if ids.position is None else files.add("position", ids.position),
         "rank": None if ids.rank is None else files.add("rank", ids.rank),
         "given": given,
+        "fault": None if partition.fault is None else asdict(partition.fault),
         "plain": plain,
         "ready": ready,
         "levels": _levels(partition, files),
@@ -162,6 +163,7 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
     by, directed = partition.layout.by, partition.layout.directed
     other = "destination" if by == "source" else "source"
     for rule, weight, against, symmetric in _READY:
+        weight = weight and partition.fault is None  # else nobody asks for what is made of them
         key, rows, _ = partition.under(rule, weight)
         entry = ready.setdefault(
             key,

@@ -16,6 +16,7 @@ from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Key, Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.arrays import Arrays, LookedAt
 from dask_graphgpu.store.mapped import digest
@@ -206,7 +207,7 @@ def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partiti
     if {*columns} != {*graph["vertex_columns"]} or not {*columns} <= {*vertices["missing"]}:
         raise ValueError("the columns of the vertices are not those that it names")
     given = arrays.adjacency(content["given"])
-    weight = [] if saved.schema.weight is None else ["weight"]
+    weight = ["weight"] if saved.schema.carries_weight else []
     if {*given.columns} != {*weight, *saved.edge_columns}:
         raise ValueError("the columns of the edges are not those that it names")
     return Partition(
@@ -217,6 +218,7 @@ def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partiti
         content["counts"]["rows"],
         Prepared(content["plain"], rows),
         levels=levels,
+        fault=content["fault"] and WeightFault(**content["fault"]),
     )
 
 

@@ -22,7 +22,7 @@ del _LAYERED["offsets"]
 
 SAVED = Kind(
     name="saved graph",
-    version=3,
+    version=4,
     suffix=".arrow",
     writer="Graph.save or `dask graph build`",
     again="save the graph again",
@@ -54,6 +54,7 @@ SAVED = Kind(
         "position": Maybe(str),
         "rank": Maybe(str),
         "given": _ROWS,
+        "fault": Maybe({"message": str, "lost": bool}),
         "plain": bool,
         "ready": [
             {
@@ -76,6 +77,8 @@ def schema_to_json(schema: EdgeSchema, edge_columns: Sequence[str]) -> dict[str,
     weight = [] if schema.weight is None else [schema.weight]
     held = dict.fromkeys([*schema.source, *schema.destination, *weight, *edge_columns])
     dtypes = dict(schema.dtypes)
+    if not schema.carries_weight:  # of which nothing is held
+        dtypes |= dict.fromkeys(weight, np.dtype(object))
     return {
         "source": list(schema.source),
         "destination": list(schema.destination),
@@ -102,8 +105,6 @@ def schema_from_json(given: dict[str, Any]) -> EdgeSchema:
     for name in [*source, *destination, *([] if weight is None else [weight])]:
         if name not in dtypes:
             raise ValueError(f"there is no type of column {name!r}")
-    if weight is not None and not pd.api.types.is_numeric_dtype(dtypes[weight]):
-        raise ValueError(f"the weight {weight!r} is of type {dtypes[weight]}")
     for kind in ids:
         try:
             arrow_id_type(kind)

@@ -19,8 +19,11 @@ _ONE = np.uint64(1)
 
 @jit
 def _is_same(less, more, tolerance):
-    """Whether two weights are the same but for rounding."""
-    return less == more or more - less <= tolerance * more
+    """Whether two weights are the same but for rounding; NaN is the same as NaN."""
+    if less == more or (less != less and more != more):
+        return True
+    gap = more - less
+    return tolerance > 0 and gap <= tolerance * max(abs(less), abs(more)) and gap != np.inf
 
 
 @jit

@@ -135,11 +135,11 @@ def test_files_of_another_graph_do_not_fit(saved, tmp_path):
 
 def test_a_folder_of_a_newer_version(saved):
     content = json.loads((saved / "manifest.json").read_text())
-    content |= {"version": 4, "library": "7.0", "files": "in another form"}
+    content |= {"version": 5, "library": "7.0", "files": "in another form"}
     (saved / "manifest.json").write_text(json.dumps(content))
-    refused(saved, r"format version 4, written by dask_graphgpu 7\.0.*reads version 3: upgrade")
-    (saved / "manifest.json").write_text(json.dumps(content | {"version": 2}))
-    refused(saved, r"format version 2, .*reads version 3: save the graph again")
+    refused(saved, r"format version 5, written by dask_graphgpu 7\.0.*reads version 4: upgrade")
+    (saved / "manifest.json").write_text(json.dumps(content | {"version": 3}))
+    refused(saved, r"format version 3, .*reads version 4: save the graph again")
 
 
 def test_what_is_no_saved_graph(tmp_path):

@@ -75,7 +75,9 @@ def _chosen(xp: Any, ends: tuple[Any, Any], weight: Any, back: Any, own: Any) ->
         less, more = weight[order][:-1], weight[order][1:]
         share = tolerance(weight.dtype)
         with np.errstate(invalid="ignore"):  # of infinite weights
-            heads[1:] |= ~((less == more) | (more - less <= share * more))
+            gap = more - less
+            near = (gap <= share * more) & (gap != np.inf)
+            heads[1:] |= ~((less == more) | near)
     group = xp.cumsum(heads) - 1
     sizes, backward = xp.bincount(group), xp.bincount(group, back[order])
     ahead = 2 * backward < sizes

@@ -22,6 +22,7 @@ from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import Edges, sorted_rows
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.undirected import mark, marked_dtype
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
@@ -107,7 +108,8 @@ def build(
         (limits.memory - floor) // 2,
         marked=both,
     )
-    return PagedPartition(VertexIds(ids, None), rows, layout, given, known.rows)
+    ids_of = VertexIds(ids, None)
+    return PagedPartition(ids_of, rows, layout, given, known.rows, fault=known.fault)
 
 
 class _Known:
@@ -118,6 +120,7 @@ class _Known:
         self._tables: list[Names] = []
         self._pending = self._united = 0
         self.rows = self.largest = 0
+        self.fault: WeightFault | None = None
         self.kinds: dict[str, np.dtype[Any]] = {}
 
     def add_edges(self, chunk: EdgeChunk) -> None:
@@ -133,6 +136,7 @@ class _Known:
                 kind = np.dtype(np.int64)
             self.kinds[name] = kind
         self.rows += len(chunk)
+        self.fault = WeightFault.worst([self.fault, chunk.fault])
         self.largest = max(self.largest, len(chunk))
         self.add(chunk.names, [chunk.source, chunk.destination])
 

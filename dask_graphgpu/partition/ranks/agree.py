@@ -15,6 +15,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import Names, common_type
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Agreed:
         How many hold edges.
     span : (int, int) or None
         Least id and one more than the greatest where all names are ranges of integers.
+    fault : WeightFault or None
+        What is wrong with the weights.
     """
 
     types: tuple[pa.DataType, ...]
@@ -40,6 +43,7 @@ class Agreed:
     num_vertex_rows: int
     chunks: int
     span: tuple[int, int] | None
+    fault: WeightFault | None
 
     @property
     def occurrences(self) -> int:
@@ -83,6 +87,7 @@ def agree(ranks: Ranks, edges: Sequence[EdgeChunk], vertices: Sequence[VertexChu
         num_vertex_rows,
         sum(each["chunks"] for each in given),
         span,
+        WeightFault.worst(each["fault"] and WeightFault(*each["fault"]) for each in given),
     )
 
 
@@ -92,6 +97,7 @@ def _told(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]) -> bytes:
     full_vertices = [chunk for chunk in vertices if len(chunk)]
     names = [chunk.names for chunk in full] + [chunk.names for chunk in full_vertices]
     carried = [chunk.columns for chunk in full] or [chunk.columns for chunk in edges[:1]]
+    fault = WeightFault.worst(chunk.fault for chunk in full)
     told = {
         "types": _distinct(chunk.names for chunk in full),
         "vertex_types": _distinct(chunk.names for chunk in full_vertices),
@@ -101,6 +107,7 @@ def _told(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]) -> bytes:
         "vertex_rows": sum(map(len, full_vertices)),
         "chunks": len(full),
         "span": _span(names),
+        "fault": fault and (fault.message, fault.lost),
     }
     return json.dumps(told).encode()
 

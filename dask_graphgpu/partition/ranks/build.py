@@ -123,7 +123,7 @@ def build(
         root = None if layout.root is None else int(ids.find([layout.root])[0])
         levels = find_levels(out, local.border.num_owned, local.numbers, root, local.border)
     made = RankPartition(
-        ids, local, out, into, layout, order, columns, agreed.num_rows, shares, levels
+        ids, local, out, into, layout, order, columns, agreed.num_rows, shares, levels, agreed.fault
     )
     if levels is not None:
         made.order_by_layers()

@@ -17,6 +17,7 @@ from dask_graphgpu.partition.partition import Key, VertexColumns, chosen_rule
 from dask_graphgpu.partition.ranks.ids import RankIds
 from dask_graphgpu.partition.ranks.local import Local
 from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.partition.weight_fault import WeightFault
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,8 @@ class RankPartition:
     shares : Shares
     levels : Levels, optional
         The layer of each vertex that is here, of a layered graph.
+    fault : WeightFault, optional
+        What is wrong with the weights of the whole graph.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class RankPartition:
         num_rows: int,
         shares: Shares,
         levels: Levels | None = None,
+        fault: WeightFault | None = None,
     ) -> None:
         self.ids = ids
         self.border = local.border
@@ -95,6 +99,7 @@ class RankPartition:
         self.num_rows = num_rows
         self.shares = shares
         self.levels = levels
+        self.fault = fault
         self._plain: bool | None = None  # whether nothing repeats on any rank; None: not known yet
         self._rows: dict[Key, _Rows] = {}
         self._views: dict[tuple[Key, tuple[str, ...]], RankView] = {}
