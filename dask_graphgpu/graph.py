@@ -65,6 +65,7 @@ from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
+from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.markup import table
 from dask_graphgpu.store.plan import Plan
 from dask_graphgpu.tiers import tiers_of
@@ -325,7 +326,10 @@ class Graph:
         names = as_names("columns", columns)
         folder = saving.check_destination(path)
         made = self._built(names, 1)
-        arguments = (made.held, folder, made.schema, made.npartitions, made.source, __version__)
+        needs = made.needs
+        nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
+        about = made.schema, made.npartitions, made.source, __version__, nothing
+        arguments = (made.held, folder, *about)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()
         else:

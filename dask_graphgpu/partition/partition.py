@@ -104,7 +104,7 @@ class Origin:
     path: str
     fingerprint: str
     nbytes: int
-    reopen: Callable[[str, str], Partition]
+    reopen: Callable[[str, str], Any]
     before_use: BeforeUse
 
 

@@ -17,7 +17,7 @@ from dask_graphgpu.io.replace import NotOnDisk, replacing
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.empty import EmptyPartition, NoVertices
+from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.partition import Key, Partition
@@ -76,8 +76,11 @@ def write(
     npartitions: int,
     source: dict[str, Any] | None,
     library: str,
+    nothing: Partition,
 ) -> None:
     """Write a partition to a folder, in place of the saved graph that is there.
+
+    ``nothing`` stands for a graph without a vertex.
 
     Files are written beside it and forced to disk; then the folders change places in one step.
     Cost: rows under each rule are made where they are not yet, and each byte is written once and
@@ -87,12 +90,10 @@ def write(
     ------
     OutputError
         No space, no permission, or ``folder`` holds something else; what was there is untouched.
-    InvalidEdges
-        There is nothing to save.
     """
     check_destination(folder)
     if isinstance(partition, EmptyPartition):
-        raise NoVertices
+        partition = nothing
     partition.use_vertices()
     files = _Files()
     given = files.adjacency("given", partition.use_given())

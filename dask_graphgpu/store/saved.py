@@ -13,6 +13,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
+from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Key, Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
@@ -142,7 +143,7 @@ def _verify(folder: OpenFolder, files: dict[str, dict[str, Any]]) -> None:
         raise _damaged(folder.path, f"the checksum of {wrong[0]} differs")
 
 
-def open_partition(path: str, fingerprint: str) -> Partition:
+def open_partition(path: str, fingerprint: str) -> Partition | EmptyPartition:
     """Map the partition of a saved graph; none of its edges is read.
 
     Raises
@@ -151,7 +152,7 @@ def open_partition(path: str, fingerprint: str) -> Partition:
         The folder is torn, or holds another graph than that of ``fingerprint``; that is `Replaced`.
     """
 
-    def found(folder: OpenFolder) -> Partition:
+    def found(folder: OpenFolder) -> Partition | EmptyPartition:
         content = manifest.read(folder, SAVED)
         if content["fingerprint"] != fingerprint:
             raise Replaced(
@@ -162,6 +163,8 @@ def open_partition(path: str, fingerprint: str) -> Partition:
             partition = _partition(Arrays(folder, content, unread), content, saved)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise _damaged(folder.path, str(error)) from error
+        if not partition.num_vertices:
+            return EmptyPartition()
         partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition, unread)
         return partition
 

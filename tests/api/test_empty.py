@@ -93,11 +93,29 @@ def test_its_run_reports_nothing():
     assert report.attrs["algorithm"] == "pagerank"
 
 
-def test_there_is_nothing_to_save(tmp_path):
+@pytest.mark.parametrize("options", [{}, {"directed": False}, {"layout": "layered"}])
+def test_it_is_saved_and_loaded(tmp_path, options):
     for edges in (EMPTY, partitioned(EMPTY, 2)):
-        with pytest.raises(errors.InvalidEdges, match="edge frame is empty"):
-            edges.graph().save(tmp_path / "saved")
-    assert not (tmp_path / "saved").exists()
+        saved = dg.load(edges.graph(**options).save(tmp_path / "saved", columns="toll"))
+        assert (saved.num_vertices(), saved.num_edges()) == (0, 0)
+        for name in WITHOUT:
+            given = {k: nothing(v) for k, v in NEEDS.get(name, {}).items()}
+            wanted = getattr(EMPTY.graph(**options), name)(**given)
+            found = getattr(saved, name)(**given).compute().reset_index(drop=True)
+            pd.testing.assert_frame_equal(found, wanted)
+        with pytest.raises(errors.UnknownVertex, match="edge frame is empty"):
+            saved.bfs(0).compute()
+
+
+def test_an_empty_day_is_built_by_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    EMPTY.to_parquet("files/part.parquet")
+    call("build", "files", "--output", "day")
+    Path("job.toml").write_text(JOB)
+    call("run", "job.toml")
+    assert pd.read_parquet("ranks").columns.tolist() == ["vertex", "rank"]
+    assert len(pd.read_parquet("components")) == 0
 
 
 def test_a_filter_that_leaves_nothing(tmp_path):
