@@ -27,6 +27,10 @@ _PATIENCE, _PAUSE = 2.0, 0.002
 _TRIES = 100  # at a folder that is replaced each time before it is read
 
 
+class NoFolder(FileNotFoundError):
+    """There is no folder at a path, not even for a moment; a file that a folder lacks is another error."""
+
+
 class OpenFolder:
     """A folder, opened: its files are of one generation, whatever is at its path by now.
 
@@ -109,8 +113,9 @@ def of_one_generation(path: Path, look: Callable[[OpenFolder], T]) -> T:
 
     Raises
     ------
+    NoFolder
     OSError
-        There is no folder, or it may not be read.
+        It may not be read.
     Exception
         Of ``look``, for what is there.
     """
@@ -134,4 +139,7 @@ def _opened(path: Path) -> OpenFolder:
             break
         sweep(path)  # a writer that was killed at that moment is not waited for
         time.sleep(_PAUSE)
-    return OpenFolder(path)
+    try:
+        return OpenFolder(path)
+    except FileNotFoundError as error:
+        raise NoFolder(error.errno, error.strerror, error.filename) from None

@@ -214,17 +214,13 @@ def read(folder: Path, parts: slice = slice(0)) -> Written | None:
                 return None
             raise
 
-    try:
-        return of_one_generation(folder, found)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return manifest.look(folder, CHECKPOINT, found)  # which says what is wrong
+    return manifest.look_if_there(folder, CHECKPOINT, found)
 
 
 def _is_removed(opened: OpenFolder) -> bool:
     """Whether nothing of a checkpoint is left, or what is left of one that is being removed: not of a former one."""
-    return (not opened.names() or _is_being_removed(opened)) and not opened.is_replaced()
+    names = opened.names()
+    return (not names or _being_removed(names)) and not opened.is_replaced()
 
 
 def written_by(folder: Path) -> str | None:
@@ -264,13 +260,13 @@ def settle(folder: Path) -> None:
     sweep(folder)
     # What is not ours to remove stays, and is known for what it is.
     with suppress(OSError, InvalidCheckpoint), OpenFolder(folder) as opened:
-        if _is_being_removed(opened):
+        if _being_removed(opened.names()):
             _finish_removal(opened)
 
 
-def _is_being_removed(opened: OpenFolder) -> bool:
-    """Whether its manifest says that it is none any more, and no other says that it is one."""
-    return _REMOVED in opened.names() and manifest.NAME not in opened.names()
+def _being_removed(names: list[str]) -> bool:
+    """Whether the files are of a checkpoint whose manifest says that it is none any more, and no other that it is."""
+    return _REMOVED in names and manifest.NAME not in names
 
 
 def _finish_removal(opened: OpenFolder) -> None:
@@ -279,11 +275,12 @@ def _finish_removal(opened: OpenFolder) -> None:
     Somebody who reads may do the same at the same time: what is gone is gone.
     """
     files = manifest.files_of(opened, CHECKPOINT, _REMOVED) or {}
-    left = {name: file for name, file in files.items() if name in opened.names()}
+    names = opened.names()
+    left = {name: file for name, file in files.items() if name in names}
     for name, file in left.items():
         with suppress(FileNotFoundError):
             _check_digests(opened, {name: file})
-    for name in [*left, *({_REMOVED} & {*opened.names()})]:
+    for name in [*left, *({_REMOVED} & {*names})]:
         if opened.is_replaced() and opened.path.exists():
             raise InvalidCheckpoint(f"another run has put its checkpoint to {opened.path}")
         (opened.path / name).unlink(missing_ok=True)
@@ -298,7 +295,7 @@ def _others_in(path: Path) -> list[str]:
 
 def _others(opened: OpenFolder) -> list[str]:
     """What does not belong to a checkpoint, or to what is left of one."""
-    name = _REMOVED if _is_being_removed(opened) else manifest.NAME
+    name = _REMOVED if _being_removed(opened.names()) else manifest.NAME
     return manifest.others(opened, CHECKPOINT, name)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dask_graphgpu.errors import GraphError
-from dask_graphgpu.io.generation import OpenFolder, is_plain, of_one_generation
+from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain, of_one_generation
 from dask_graphgpu.store.shape import Each, Shape, is_count, misfit
 
 NAME = "manifest.json"
@@ -74,18 +74,26 @@ def write(folder: Path, kind: Kind, content: dict[str, Any]) -> None:
     (folder / NAME).write_text(json.dumps(whole, indent=1))
 
 
-def look(path: Path, kind: Kind, found: Callable[[OpenFolder], T]) -> T:
-    """What is ``found`` in a folder of a kind, all of it of one generation.
+def look(path: Path, kind: Kind, find: Callable[[OpenFolder], T]) -> T:
+    """What is found in a folder of a kind, all of it of one generation.
 
     Raises
     ------
     GraphError
         The kind's: there is no folder, or it cannot be read.
     """
+    found = look_if_there(path, kind, find)
+    if found is None:
+        raise kind.error(f"there is no folder {path}; {kind.writer} makes one")
+    return found
+
+
+def look_if_there(path: Path, kind: Kind, find: Callable[[OpenFolder], T]) -> T | None:
+    """As `look`; None where there is no folder."""
     try:
-        return of_one_generation(path, found)
-    except FileNotFoundError:
-        raise kind.error(f"there is no folder {path}; {kind.writer} makes one") from None
+        return of_one_generation(path, find)
+    except NoFolder:
+        return None
     except NotADirectoryError:
         raise kind.error(f"{path} is a file; a {kind.name} is a folder with a {NAME}") from None
     except OSError as error:
