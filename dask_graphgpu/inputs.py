@@ -22,8 +22,9 @@ from dask_graphgpu.errors import (
     InvalidEdges,
     InvalidVertices,
 )
-from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest
+from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest, pieces_of
 from dask_graphgpu.io.frames import meta_of
+from dask_graphgpu.io.parquet import check_without
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema, check_weight
 from dask_graphgpu.partition.layout import Layout
@@ -134,8 +135,18 @@ class Frames:
                 raise InvalidEdges(f"there is no edge column {name!r}; the edge frame has {given}")
         _check_edge_columns(needs.edge_columns, self.schema, self.layout)
         _check_weight(needs, self.schema)
+        if needs.absent is not None:
+            _ = self._no_file_is_weighted
         columns = [] if self.vertices is None else [str(c) for c in self.vertices.columns]
         _check_vertex_columns(needs, columns)
+
+    @cached_property
+    def _no_file_is_weighted(self) -> bool:
+        """That no file behind the frame has weights, which the frame lacks; else raises InvalidEdges."""
+        hidden = self.schema.hidden_weight
+        if hidden is not None and pieces_of(self.edges, Needs(weight=False)) is None:
+            check_without(self.edges, hidden)
+        return True
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         spread = self._spread(needs, engine)

@@ -25,6 +25,32 @@ from dask_graphgpu.io.parquet_file import (
     small_dictionaries,
 )
 
+# Expressions that give the columns of a frame on as they are, all of them; after others somebody has chosen.
+_KEEPING_COLUMNS = {
+    *(
+        "Assign",
+        "AsType",
+        "Concat",
+        "DropDuplicates",
+        "DropnaFrame",
+        "Fillna",
+        "Filter",
+        "Head",
+        "LocUnknown",
+    ),
+    *(
+        "Partitions",
+        "Query",
+        "RearrangeByColumn",
+        "Repartition",
+        "Replace",
+        "ResetIndex",
+        "Sample",
+        "SortValues",
+    ),
+    *("Tail", "ToPandasBackend", "Where", "Mask", "Drop", "RenameFrame", "SetIndex"),
+}
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -105,9 +131,49 @@ def given_path(frame: Any) -> Any:
 
 
 def takes_all_columns(frame: Any) -> bool:
-    """Whether nobody has chosen columns of the files behind a frame."""
-    expr = frame.expr
-    return type(expr) in (ReadParquetFSSpec, ReadParquetPyarrowFS) and not expr.operand("columns")
+    """Whether a frame has the columns of files, of which nobody has chosen some."""
+    return next(_with_all_columns(frame.expr), None) is not None
+
+
+def check_without(frame: Any, name: str) -> None:
+    """Raise InvalidEdges where a file has a column that the frame would have if it had been in the first file.
+
+    Of frames that are nothing but `pieces` this is looked at when they are read. Cost: the footers of all files.
+    """
+    for reading in _with_all_columns(frame.expr):
+        for path, filesystem in _files(reading):
+            piece = Piece(path, None, filesystem, without=name)
+            _refuse_column(piece, _open(piece).schema_arrow.names)
+
+
+def _files(reading: Any) -> list[tuple[str, Any]]:
+    """All files behind an expression that reads Parquet, each with its filesystem."""
+    if isinstance(reading, ReadParquetPyarrowFS):
+        return [(fragment.path, _remote(reading.fs)) for fragment in reading.fragments]
+    info = reading._dataset_info
+    return [(path, _remote(info["fs"])) for path in info["ds"].files]
+
+
+def _refuse_column(piece: Piece, names: Sequence[str]) -> None:
+    if piece.without in names:
+        raise InvalidEdges(
+            f"{piece.path} has a column {piece.without!r} and the frame has none: Dask takes the columns of the "
+            f"first file; write all files with one, or leave weights out, with weight=None"
+        )
+
+
+def _with_all_columns(expr: Any) -> Iterator[Any]:
+    """Readings of Parquet whose columns an expression takes as they are."""
+    left, seen = [expr], {expr._name}
+    while left:
+        each = left.pop()
+        if type(each) in (ReadParquetFSSpec, ReadParquetPyarrowFS):
+            if not each.operand("columns"):
+                yield each
+        elif type(each).__name__ in _KEEPING_COLUMNS:
+            new = [other for other in each.dependencies() if other._name not in seen]
+            seen.update(other._name for other in new)
+            left += new
 
 
 def _reading(frame: Any) -> Any:
@@ -169,11 +235,7 @@ def read_pieces(
         if names.count(name) != 1:
             number = f"{names.count(name)} columns" if name in names else "no column"
             raise InvalidEdges(f"{piece.path} has {number} {name!r}; it has {names}")
-    if piece.without in names:
-        raise InvalidEdges(
-            f"{piece.path} has a column {piece.without!r} and the frame has none: Dask takes the columns of the "
-            f"first file; write all files with one, or leave weights out, with weight=None"
-        )
+    _refuse_column(piece, names)
     encoded = small_dictionaries(file, strings, piece.path)
     if encoded:
         file = open_file(piece.path, piece.filesystem, file.metadata, encoded)
