@@ -358,18 +358,18 @@ class Graph:
         Known at once of a graph that is persisted or saved. Of any other one this builds it, and
         what is built is not kept: `persist` first where more is asked.
         """
-        return self._sized().vertices or 0
+        return self._sized("num_vertices()").vertices or 0
 
     def num_edges(self) -> int:
         """How many edge rows the graph has, repeats and self-loops too; cost as of `num_vertices`."""
-        return self._sized().rows or 0
+        return self._sized("num_edges()").rows or 0
 
-    def _sized(self) -> Plan:
+    def _sized(self, asked: str) -> Plan:
         """The plan, exact; without vertices of an edge frame without rows."""
         engine = self._on_engine()
-        plan = self._input.plan(engine, None)
+        plan = self._input.plan(engine, None, asked)
         try:
-            return plan if plan.exact else self.persist()._input.plan(engine, None)
+            return plan if plan.exact else self.persist()._input.plan(engine, None, asked)
         except NoVertices:
             return dataclasses.replace(plan, rows=0, vertices=0)
 

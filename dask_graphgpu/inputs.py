@@ -88,8 +88,8 @@ class Input(Protocol):
         ``ranks`` "auto": as many as it was given itself.
         """
 
-    def plan(self, engine: str, word: Word | None = None) -> Plan:
-        """What `Graph.explain` shows; ``word`` as of `exact_plan`."""
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
+        """What `Graph.explain` shows; ``word`` as of `exact_plan`, and errors say that ``asked`` waits for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ class Frames:
             return Built(kept, *about, limits)
         return BuiltOnRanks(kept, *about, spread)
 
-    def plan(self, engine: str, word: Word | None = None) -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
         needs = Needs(weight=self.schema.carries_weight)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
         plan = planned(frames, self.schema, self.layout, engine)
@@ -281,10 +281,10 @@ class Built(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str, word: Word | None = None) -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
         describe: Any = delayed(exact_plan, pure=False) if self.lazy else exact_plan
         plan = describe(self.held, self.schema, self.layout, engine, word)
-        found: Plan = waited_for(plan, "explain()") if self.lazy else plan
+        found: Plan = waited_for(plan, asked) if self.lazy else plan
         return found
 
 
@@ -319,10 +319,10 @@ class BuiltOnRanks(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str, word: Word | None = None) -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
         describe: Any = delayed(about, pure=False) if self.lazy else about
         found = describe(self.held)
-        built: BuiltGraph = waited_for(found, "explain()") if self.lazy else found
+        built: BuiltGraph = waited_for(found, asked) if self.lazy else found
         return plan_on_ranks(
             built.rows,
             built.vertices,

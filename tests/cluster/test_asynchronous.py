@@ -24,11 +24,13 @@ def test_methods_and_persist_do_not_wait(tmp_path, ranks):
         async with Client(asynchronous=True, **options) as client:
             kept = graph.persist()
             found = [await client.compute(each.sssp(0)) for each in (graph, kept, kept)]
-            for call in (lambda: graph.save(tmp_path / "saved"), kept.explain):
-                with pytest.raises(
-                    errors.EngineUnavailable,
-                    match=r"^(save|explain)\(\) waits .*without asynchronous=",
-                ):
+            waiting = {
+                "save": lambda: graph.save(tmp_path / "saved"),
+                **{name: getattr(kept, name) for name in ("explain", "num_vertices", "num_edges")},
+            }
+            for name, call in waiting.items():
+                told = rf"^{name}\(\) waits .*without asynchronous="
+                with pytest.raises(errors.EngineUnavailable, match=told):
                     call()
             assert not (tmp_path / "saved").exists()
             return found
