@@ -11,7 +11,6 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any, TypeVar
 
-import numpy as np
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu import engine as engines
@@ -31,7 +30,7 @@ from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stopping
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
+from dask_graphgpu.io.lazy_frames import EmptyResult, bounds_of, frame_of
 from dask_graphgpu.io.naming import named
 from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
@@ -110,7 +109,8 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
     key = f"dask-graphgpu-{_name(algorithm)}-{token}"
     watch.expect(key)
     hurry_client()
-    empty, reads = EmptyResult(columns, schema), _read(graph, given, keeping)
+    rows = None if graph.num_vertices is None else algorithm.num_rows(graph.num_vertices, schema)
+    empty, reads = EmptyResult(columns, schema, rows), _read(graph, given, keeping)
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
 
 
@@ -240,9 +240,8 @@ def _execute_in_parts(
         return hand_in([_of_no_vertex(algorithm, columns, schema, frames)] * of)
     table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
     total = len(next(iter(table.values())).data)
-    bounds = np.linspace(0, total, of + 1).astype(np.int64).tolist()
     made = _results(schema)
-    cuts = (slice(*each) for each in pairwise(bounds))
+    cuts = (slice(*each) for each in pairwise(bounds_of(total, of)))
     return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])
 
 

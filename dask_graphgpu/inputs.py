@@ -29,6 +29,7 @@ from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema, check_weight
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.store.plan import Plan, Word, exact_plan, on_disk, plan_on_ranks, planned
 from dask_graphgpu.store.source import stated
 
@@ -55,6 +56,10 @@ class Input(Protocol):
     @property
     def size(self) -> str:
         """How large it is, as far as that is known; "" where only work would tell."""
+
+    @property
+    def num_vertices(self) -> int | None:
+        """How many there are, where that is known without any work, and results are lazy."""
 
     @property
     def npartitions(self) -> int:
@@ -111,6 +116,7 @@ class Frames:
 
     token = ""
     state = "not built"
+    num_vertices = None
 
     @property
     def size(self) -> str:
@@ -254,9 +260,20 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class Built(_Kept):
-    """On one rank: a partition of this process or a worker, in memory, mapped, or in pages on disk."""
+    """On one rank: a partition of this process or a worker, in memory, mapped, or in pages on disk.
+
+    ``vertices`` : how many it has, if that is known though the partition is elsewhere.
+    """
 
     beyond: Limits | None = None
+    vertices: int | None = None
+
+    @cached_property
+    def num_vertices(self) -> int | None:
+        if self.vertices is not None or not self.lazy:
+            return self.vertices
+        here = self.held.dask.get(self.held.key)  # without a cluster
+        return here.num_vertices if isinstance(here, Partition) else None
 
     @property
     def size(self) -> str:
@@ -293,6 +310,7 @@ class BuiltOnRanks(_Kept):
     """Shares on the ranks: of workers, or in this process."""
 
     spread: Spread
+    num_vertices = None
 
     @property
     def size(self) -> str:

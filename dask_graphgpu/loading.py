@@ -84,5 +84,6 @@ def load(
     number = found.npartitions if npartitions is None else npartitions
     about = needs, number, found.source, found.schema, found.layout
     where = str(found.path)
-    made = Built(opened[0], *about, reads=(where,), state=f"saved in {where}")
+    state = f"saved in {where}"
+    made = Built(opened[0], *about, vertices=found.vertices, reads=(where,), state=state)
     return Graph._of(made, engine)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from dask._collections import new_collection
 from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
@@ -25,11 +26,12 @@ class EmptyResult:
     """The columns of a result, of which the frame without rows is made where it is asked for.
 
     It travels to the scheduler, which does not ask: of cuDF a frame takes milliseconds to make, and
-    as long to send.
+    as long to send. ``rows`` : how many there will be, where that is known before.
     """
 
     columns: dict[str, ColumnType]
     schema: EdgeSchema
+    rows: int | None = None
 
     def frame(self) -> Any:
         """The frame; the same one for the same schema, as nobody writes to it."""
@@ -103,8 +105,13 @@ class Partitions(IO):
     def _name(self) -> str:
         return str(self.operands[2].name)
 
-    def _divisions(self) -> tuple[None, ...]:
-        return tuple([None] * (self.operands[1] + 1))
+    def _divisions(self) -> tuple[int | None, ...]:
+        rows: int | None = self.operands[0].rows
+        of: int = self.operands[1]
+        if rows is None or rows < of:  # of partitions without rows Dask knows none
+            return (None,) * (of + 1)
+        *first, end = bounds_of(rows, of)
+        return (*first, end - 1)
 
     def _layer(self) -> dict[Any, Any]:
         return dict(self.operands[2].graph)
@@ -159,6 +166,12 @@ def frame_of(
     tasks, read = Tasks(_name(key), graph(key), anew), map(Reads, reads)
     found: DataFrame = new_collection(made(empty, of, tasks, *read, _determ_token=tasks.name))
     return found
+
+
+def bounds_of(rows: int, of: int) -> list[int]:
+    """Bounds of so many partitions with about as many rows each."""
+    bounds: list[int] = np.linspace(0, rows, of + 1).astype(np.int64).tolist()
+    return bounds
 
 
 def keys_of(key: str, of: int) -> list[tuple[str, int]]:

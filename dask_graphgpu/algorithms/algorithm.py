@@ -68,6 +68,10 @@ class Algorithm(ABC):
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         """The result's columns, known when the method is called."""
 
+    def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
+        """Rows of the result, where they do not depend on more than the number of vertices."""
+        return num_vertices if "vertex" in self.result_columns(schema) else None
+
     @abstractmethod
     def run(self, run: Run) -> Table:
         """Compute the result."""

@@ -65,6 +65,11 @@ class Traversal(Algorithm):
         value = ColumnType(self.dtype_of_values(schema), nullable=True)
         return {**several, "vertex": ColumnType("vertex"), self.value: value}
 
+    def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
+        if self.target is not None:
+            return None
+        return num_vertices * (len(self.source) if isinstance(self.source, list) else 1)
+
     def run(self, run: Run) -> Table:
         sources = run.ids.find(self.source if isinstance(self.source, list) else [self.source])
         targets = None

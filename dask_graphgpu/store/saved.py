@@ -47,6 +47,8 @@ class Saved:
         Of the edge frame that was saved.
     source : dict, optional
         The Parquet files that it was built from; see `store.source`.
+    vertices : int
+        How many.
     """
 
     path: Path
@@ -57,6 +59,7 @@ class Saved:
     vertex_columns: tuple[str, ...]
     npartitions: int
     source: dict[str, Any] | None
+    vertices: int
 
 
 def is_saved(path: str | Path) -> bool:
@@ -125,6 +128,7 @@ def _described(path: Path, content: dict[str, Any]) -> Saved:
         tuple(graph["vertex_columns"]),
         content["npartitions"],
         content["source_files"],
+        content["counts"]["vertices"],
     )
 
 
