@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dask_graphgpu import config
-from dask_graphgpu import engine as engines
+from dask_graphgpu.engine import limits
 from dask_graphgpu.errors import LimitTooSmall
 from dask_graphgpu.store.plan import Plan
 
@@ -32,14 +32,15 @@ def _of_gpu(plan: Plan, edges: int, edge: int) -> Lines:
     ids, size = plan.id_bytes, edge if on_disk else plan.word_bytes or edge
     if plan.layout == "layered":  # with either end
         size, ids = ids + edge, 2 * ids
-    way, rounds = engines.ways(on_disk=on_disk)
+    way = "stream" if on_disk else limits.configured_transfer()
+    rounds = limits.configured_rounds()
     chosen = f"transfer {way!r}, rounds {rounds}"
     try:
-        tiers = engines.tiers(plan.vertices, edges, size)
-        alone = engines.tiers(plan.vertices, edges, ids)
+        tiers = limits.Tiers.of(plan.vertices, edges, size)
+        alone = limits.Tiers.of(plan.vertices, edges, ids)
     except LimitTooSmall as error:
         return (("GPU memory", str(error)),)
-    pages = f"for the GPU or the CPU, dispatch {engines.dispatch()!r}"
+    pages = f"for the GPU or the CPU, dispatch {limits.configured_dispatch()!r}"
     if tiers is None or alone is None:
         if not on_disk:
             return ()

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from dask_graphgpu.engine import driver
+from dask_graphgpu.engine import driver, limits
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels.compiled import times_compiled as times_compiled
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.limits import Tiers
     from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
 
@@ -141,25 +140,7 @@ def load_paged(name: str) -> ModuleType:
 
 def beyond_device(name: str, view: View) -> bool:
     """Whether a graph takes more of the GPU's memory than it may: see `load_tiered`."""
-    if name != "gpu":
-        return False
-    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
-    return bool(limits.exceeds(view))
-
-
-def tiers(num_vertices: int, num_edges: int, edge: int) -> Tiers | None:
-    """Where a graph is to lie when the GPU engine works on it; None: no limit is set.
-
-    ``edge``: bytes of one.
-
-    Raises
-    ------
-    LimitTooSmall
-        The vertices alone take more of the GPU's memory than it may.
-    """
-    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
-    found: Tiers | None = limits.Tiers.of(num_vertices, num_edges, edge)
-    return found
+    return name == "gpu" and limits.exceeds(view)
 
 
 def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
@@ -169,21 +150,9 @@ def word_bytes(num_vertices: int, rows: Adjacency) -> int | None:
     return found
 
 
-def ways(*, on_disk: bool) -> tuple[str, str]:
-    """``graphgpu.transfer``, which of edges on disk is always "stream", and ``graphgpu.rounds``."""
-    limits = importlib.import_module("dask_graphgpu.engine.tiered.limits")
-    transfer = str(limits.configured_transfer())
-    return "stream" if on_disk else transfer, str(limits.configured_rounds())
-
-
-def dispatch() -> str:
-    """``graphgpu.dispatch``: who goes along pages of edges that the GPU and the CPU share."""
-    return str(importlib.import_module("dask_graphgpu.engine.hybrid.dispatch").configured())
-
-
 def on_device_alone(view: View) -> bool:
     """Whether there is nothing for the CPU to do: all edges fit the GPU, and nothing is forced."""
-    return dispatch() == "auto" and not beyond_device("gpu", view)
+    return limits.configured_dispatch() == "auto" and not beyond_device("gpu", view)
 
 
 def load_tiered(functions: Sequence[str]) -> ModuleType:

@@ -16,7 +16,7 @@ edges of each vertex, and, where that is a power of two, as many times the verti
 fast is 1 then, at best.
 
 ``--limited`` adds a row of one GPU that may take no more memory than a share on the largest number of
-GPUs does, by `engine.tiered.limits`, with or without weights as the method needs: a graph that needs so
+GPUs does, by `engine.limits`, with or without weights as the method needs: a graph that needs so
 many GPUs. The edges that are left over are in pinned host memory, and the methods that run on such a
 graph are measured.
 
@@ -124,7 +124,7 @@ def on_limited(
     from gpu_graphs import chosen, rmat_part
 
     from dask_graphgpu.engine import tiered
-    from dask_graphgpu.engine.tiered.limits import bytes_of_vertices
+    from dask_graphgpu.engine.limits import bytes_of_vertices
 
     weights = "sssp" in methods
     frame = rmat_part(0, 1, scale, edge_factor, weights=weights)

@@ -22,12 +22,12 @@ from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.known import DISTANCES as SSSP
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
-from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bytes_apart, bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous

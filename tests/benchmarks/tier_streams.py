@@ -22,8 +22,7 @@ import dask
 import numpy as np
 from tier_graphs import rmat
 
-from dask_graphgpu.engine import cpu, gpu, tiered
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import cpu, gpu, limits, tiered
 from dask_graphgpu.partition.csr import Adjacency, from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

@@ -16,8 +16,8 @@ import cupy as cp
 import dask
 import numpy as np
 
+from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered import disk, link
-from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered.store import Ring, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.kernels.device_streams import stream_of

@@ -52,7 +52,8 @@ from tier_graphs import grid, real, rmat
 from tier_sides import compare_sides, with_methods
 from tier_table import Comparison
 
-from dask_graphgpu.engine.tiered import limits, link
+from dask_graphgpu.engine import limits
+from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.partition.view import View
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_graphgpu.engine.hybrid import dispatch
+from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides
 from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, read_alone, streams, work
 from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
@@ -279,7 +279,7 @@ def test_forced(way, gpu, cpu):
 
 
 def test_no_pages():
-    for way in dispatch.WAYS:
+    for way in limits.DISPATCH:
         pages = Pages([], speeds(), way)
         assert pages.for_gpu() is pages.for_cpu() is None
         assert pages.worth == 0.0
@@ -290,4 +290,4 @@ def test_settings():
         dask.config.set({"graphgpu.dispatch": "dice"}),
         pytest.raises(InvalidArgument, match="dice"),
     ):
-        dispatch.configured()
+        limits.configured_dispatch()

@@ -20,7 +20,7 @@ def limited(monkeypatch):
 
     ``row`` : edges of the longest one, where buffers have to hold it.
     """
-    from dask_graphgpu.engine.tiered import limits
+    from dask_graphgpu.engine import limits
 
     cut_of = limits.Cut.of
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from dask_graphgpu import Checkpoint
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import limits
 from dask_graphgpu.errors import LimitTooSmall, SpillError
 
 pytestmark = pytest.mark.gpu

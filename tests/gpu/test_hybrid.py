@@ -10,7 +10,7 @@ from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same, views
 from made_graphs import SHAPES, random_small, rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine import cpu, hybrid
+from dask_graphgpu.engine import cpu, hybrid, limits
 from dask_graphgpu.engine.hybrid import programs, transfer
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.speeds import Speeds
@@ -18,7 +18,6 @@ from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import (
     EngineUnavailable,

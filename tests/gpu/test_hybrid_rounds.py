@@ -9,13 +9,12 @@ from made_graphs import SHAPES, random_small
 
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
-from dask_graphgpu.engine import cpu, hops, hybrid
+from dask_graphgpu.engine import cpu, hops, hybrid, limits
 from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram

@@ -16,7 +16,7 @@ from made_graphs import rmat
 
 import dask_graphgpu as dg
 from dask_graphgpu.checkpoint import Keeper
-from dask_graphgpu.engine import cpu, gpu, hybrid, tiered
+from dask_graphgpu.engine import cpu, gpu, hybrid, limits, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
@@ -24,7 +24,7 @@ from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import limits, supersteps
+from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidCheckpoint, NotConverged

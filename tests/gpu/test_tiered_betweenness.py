@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from made_graphs import SHAPES, edgeless, layers, random_small, rmat, simple
 
-from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import cpu, limits, tiered
 from dask_graphgpu.errors import EngineUnavailable, IntegerOverflow, LimitTooSmall
 from dask_graphgpu.report import Report
 

@@ -7,12 +7,12 @@ from device_programs import BUILT_IN, columned, on, same
 from made_graphs import MadeGraph, rmat
 
 from dask_graphgpu.algorithms import pagerank
-from dask_graphgpu.engine import cpu, tiered
+from dask_graphgpu.engine import cpu, limits, tiered
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import dense, limits, link, packed
+from dask_graphgpu.engine.tiered import dense, link, packed
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report

@@ -13,7 +13,7 @@ from kept_runs import Cut, cutting
 from spilled import assert_swept, no_collector
 
 from dask_graphgpu import Checkpoint, last_report
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import limits
 from dask_graphgpu.errors import (
     EngineUnavailable,
     InvalidArgument,

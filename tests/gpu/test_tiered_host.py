@@ -13,7 +13,8 @@ import pytest
 from made_graphs import rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine.tiered import host, limits, link, supersteps
+from dask_graphgpu.engine import limits
+from dask_graphgpu.engine.tiered import host, link, supersteps
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.errors import LimitTooSmall
 

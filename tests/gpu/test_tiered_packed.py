@@ -8,12 +8,12 @@ from made_graphs import rmat
 
 from dask_graphgpu.engine import cpu, tiered, word_bytes
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.limits import BLOCK, BUFFERS
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import packed, pinned
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 

@@ -8,8 +8,7 @@ import pytest
 from made_graphs import SHAPES, WEIGHTS, MadeGraph, rmat, weighted_small
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import cpu, limits, tiered
 from dask_graphgpu.errors import LimitTooSmall
 from dask_graphgpu.report import Report
 

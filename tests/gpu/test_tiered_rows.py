@@ -11,8 +11,8 @@ import oracles
 import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small, rmat, simple, star
 
-from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import copies, level_rows, limits, pinned, transfer
+from dask_graphgpu.engine import cpu, limits, tiered
+from dask_graphgpu.engine.tiered import copies, level_rows, pinned, transfer
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.subgraph import Subgraph

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from made_graphs import SHAPES, edgeless, random_small, rmat, simple, star
 
-from dask_graphgpu.engine import cpu, tiered
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import cpu, limits, tiered
 from dask_graphgpu.errors import LimitTooSmall
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report

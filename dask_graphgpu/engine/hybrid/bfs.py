@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine import hops, tiered
+from dask_graphgpu.engine import hops, limits, tiered
 from dask_graphgpu.engine.hybrid import programs
-from dask_graphgpu.engine.tiered import limits
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View

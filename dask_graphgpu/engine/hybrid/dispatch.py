@@ -15,10 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dask_graphgpu import config
 from dask_graphgpu.engine.hybrid.speeds import Speeds
-
-WAYS = ("auto", "gpu", "cpu", "alternate", "supersteps")
 
 # Seconds that a page of the CPU's is to take, about: long beside what it takes to hand it over,
 # short beside a superstep that is worth sharing.
@@ -37,11 +34,6 @@ _LATE = 1.25
 # How many times what it costs to set up a side, or to move the values of vertices there, has to have
 # been saved in theory before it is done: should the run end right after, as much more was lost.
 _PATIENCE = 2.0
-
-
-def configured() -> str:
-    """``graphgpu.dispatch``; InvalidArgument if there is no such way."""
-    return config.word("dispatch", WAYS)
 
 
 class Sides:

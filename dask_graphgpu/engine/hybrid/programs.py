@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+    from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
-    from dask_graphgpu.engine.tiered.limits import Cut
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
@@ -44,12 +44,12 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
        balanced replication. USENIX ATC 2017.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-    from dask_graphgpu.engine.hybrid import dispatch
     from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import disk, limits
+    from dask_graphgpu.engine.tiered import disk
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.programs import (
         check_asynchronous,
@@ -67,7 +67,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     check_pushed(
         binding, options.cutoff, "engine='hybrid' pushes edges in supersteps", "use engine='cpu'"
     )
-    way, rounds = dispatch.configured(), limits.configured_rounds()
+    way, rounds = limits.configured_dispatch(), limits.configured_rounds()
     if rounds == "near-far":
         raise InvalidArgument(
             "graphgpu.rounds is 'near-far', which engine='hybrid' has no pages for: use 'auto', "
@@ -106,15 +106,15 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 
 def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
     """A run of both sides that is about to begin."""
-    from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
     from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
     from dask_graphgpu.engine.hybrid.rounds import HybridRounds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
     from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
-    from dask_graphgpu.engine.tiered import disk, limits
+    from dask_graphgpu.engine.tiered import disk
 
-    way, binding, view = dispatch.configured(), arrays.binding, arrays.edge_view
+    way, binding, view = limits.configured_dispatch(), arrays.binding, arrays.edge_view
     speeds, transfer = speeds_of(binding), disk.transfer_of(binding.send)
     carrier = SharedDiskTransfer if disk.is_on_disk(binding.send) else SharedTransfer
     shared = carrier(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
@@ -128,7 +128,8 @@ def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
     import cupy
 
-    from dask_graphgpu.engine.tiered import disk, host, limits, link
+    from dask_graphgpu.engine import limits
+    from dask_graphgpu.engine.tiered import disk, host, link
     from dask_graphgpu.errors import LimitTooSmall
 
     limit = limits.configured()
@@ -210,14 +211,13 @@ def is_gpus(program: VertexProgram, view: View) -> bool:
     So it is where nothing is asked for, and edges are in host memory and the CPU could not shorten a
     superstep, or on disk: as a program they would be read more often, or be turned over first.
     """
-    from dask_graphgpu.engine.hybrid import dispatch
+    from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.disk import is_on_disk
 
     if limits.configured_rounds() != "auto":
         return False
-    binding, way = Binding(program, view, {}), dispatch.configured()
+    binding, way = Binding(program, view, {}), limits.configured_dispatch()
     if way == "auto" and is_on_disk(binding.edges):
         return True
     return _is_gpus(binding, way, in_rounds=program.in_place)
@@ -256,7 +256,8 @@ def bytes_of_vertices(binding: Binding) -> int:
 
 def _cut(binding: Binding, way: str) -> Cut:
     """What lies where: without a limit all edges are resident, and none where the CPU has to go along them."""
-    from dask_graphgpu.engine.tiered import disk, limits
+    from dask_graphgpu.engine import limits
+    from dask_graphgpu.engine.tiered import disk
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 
     number, limit = binding.send.num_edges, limits.configured()
@@ -298,7 +299,7 @@ def _require_pinned(binding: Binding, cut: Cut, edge: int) -> None:
 
 def _has_room(binding: Binding) -> bool:
     """Whether the CPU's side has room on the host, where all edges are on the device."""
-    from dask_graphgpu.engine.tiered.limits import Cut
+    from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.errors import LimitTooSmall
 
     number = binding.send.num_edges

@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
 from dask_graphgpu.engine.hybrid.speeds import Speeds
-from dask_graphgpu.engine.tiered.limits import BUFFERS
+from dask_graphgpu.engine.limits import BUFFERS
 from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 
@@ -25,7 +25,7 @@ class SharedTransfer(Transfer):
     Parameters
     ----------
     dispatch : str
-        Of `dispatch.WAYS`; but for "auto" all segments are streamed, unless ``way`` says otherwise.
+        Of `limits.DISPATCH`; but for "auto" all segments are streamed, unless ``way`` says otherwise.
     starting, ending : float
         As of `Pages`.
 

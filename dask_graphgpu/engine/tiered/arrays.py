@@ -14,10 +14,10 @@ from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import to_host
 from dask_graphgpu.engine.tiered.disk import kinds_of
-from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import packing_of, sending
 from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.partition.csr import Adjacency

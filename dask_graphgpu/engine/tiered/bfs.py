@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine import hops
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import hops, limits
 from dask_graphgpu.engine.tiered.creeping import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 

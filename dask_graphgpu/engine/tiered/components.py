@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.limits import Cut
+    from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 

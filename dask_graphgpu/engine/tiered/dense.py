@@ -15,10 +15,10 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import kinds_of
-from dask_graphgpu.engine.tiered.limits import Cut
 from dask_graphgpu.engine.tiered.packed import bits_in_order
 from dask_graphgpu.engine.tiered.supersteps import PIECE, TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved, Transfer

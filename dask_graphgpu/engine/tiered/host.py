@@ -7,7 +7,7 @@ import weakref
 from collections import deque
 from typing import Any
 
-from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
+from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.errors import LimitTooSmall
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.limits import configured

@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphgpu.errors import LimitTooSmall
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.limits import Cut
+    from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.engine.tiered.store import Slot
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
@@ -112,8 +112,8 @@ def _backwards(view: View) -> View:
 
 def _cut(views: list[View], vertices: int, limit: int) -> Cut:
     """What of each side is on the device, and a buffer for the longest row."""
+    from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
     from dask_graphgpu.engine.tiered.disk import most_of, require_on_host
-    from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
 
     number, edge = views[0].num_edges, views[0].out.neighbours.itemsize
     what = f"the labels of {views[0].num_vertices:,} vertices"

@@ -11,8 +11,8 @@ import numpy as np
 from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.limits import BLOCK
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered.limits import BLOCK
 from dask_graphgpu.kernels.cpu.packing import put_bits
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency

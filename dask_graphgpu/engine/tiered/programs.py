@@ -30,10 +30,10 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
     # No compiler before a run.
+    from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import limits
     from dask_graphgpu.engine.tiered.disk import transfer_of
 
     program = with_known_counts(program, options.sources)
@@ -56,9 +56,10 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 
 def run_planned(how: Plan) -> State:
     """As of `run`, with arguments and settings that were checked."""
+    from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-    from dask_graphgpu.engine.tiered import dense, disk, limits, near_far
+    from dask_graphgpu.engine.tiered import dense, disk, near_far
     from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst

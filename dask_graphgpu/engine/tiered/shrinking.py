@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
-from dask_graphgpu.engine.tiered.limits import Cut
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.report import Report
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered.copies import brought, copy, on_device
 from dask_graphgpu.engine.tiered.host import room
 from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.engine.tiered.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.kernels.device_streams import stream_of
 from dask_graphgpu.partition.csr import Adjacency

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.limits import BUFFERS
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.host import bytes_of_row
-from dask_graphgpu.engine.tiered.limits import BUFFERS
 from dask_graphgpu.engine.tiered.store import EdgeStore, Ring, Slot
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report

@@ -1,4 +1,7 @@
-"""How much of a GPU's memory a graph may take, and what of its edges lies where."""
+"""How much of a GPU's memory a graph may take, and what of its edges lies where.
+
+Settings and what follows from them: no GPU is needed for it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
 
 WAYS = ("auto", "stream", "zero-copy", "compact")
+DISPATCH = ("auto", "gpu", "cpu", "alternate", "supersteps")
 ROUNDS = ("auto", "synchronous", "asynchronous", "resident-first", "near-far")
 
 # Edges that are not divided: what is at hand begins and ends at a multiple, so that arrays of edges
@@ -44,6 +48,11 @@ def configured_transfer() -> str:
 def configured_rounds() -> str:
     """``graphgpu.rounds``; InvalidArgument if it is none of `ROUNDS`."""
     return config.word("rounds", ROUNDS)
+
+
+def configured_dispatch() -> str:
+    """``graphgpu.dispatch``; InvalidArgument if it is none of `DISPATCH`."""
+    return config.word("dispatch", DISPATCH)
 
 
 def _device() -> int:
