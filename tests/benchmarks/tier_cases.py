@@ -20,10 +20,10 @@ from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays

@@ -16,8 +16,9 @@ import cupy as cp
 import dask
 import numpy as np
 
+from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
-from dask_graphgpu.engine.tiered import disk, link
+from dask_graphgpu.engine.tiered import disk
 from dask_graphgpu.engine.tiered.store import Ring, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.kernels.device_streams import stream_of
@@ -129,7 +130,7 @@ class Limited(Transfer):
         """As of `Transfer`."""
         watch = Limited.watch
         if watch is not None:
-            watch.over += self._active > link.MOST_GATHERED * self.tier.num_edges
+            watch.over += self._active > link_rates.MOST_GATHERED * self.tier.num_edges
         super().in_order(self._passing(go))
 
     def _passing(self, go: Go) -> Go:
@@ -154,7 +155,7 @@ class Limited(Transfer):
         watch = Limited.watch
         if watch is not None:
             edges = int(before[last] - before[first])
-            watch.over += edges > link.MOST_GATHERED * self._lengths[first:last].sum()
+            watch.over += edges > link_rates.MOST_GATHERED * self._lengths[first:last].sum()
         gathered = 0
         for part in super()._parts(rows, before, first, last):
             gathered += part.edges * (part.way == "compact")

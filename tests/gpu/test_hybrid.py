@@ -13,10 +13,10 @@ from dask_graphgpu import last_report
 from dask_graphgpu.engine import cpu, hybrid, limits
 from dask_graphgpu.engine.hybrid import programs, transfer
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import (

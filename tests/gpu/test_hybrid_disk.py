@@ -18,9 +18,9 @@ from spilled import assert_swept, no_collector
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
 from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.hybrid import arriving, programs
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
-from dask_graphgpu.engine.hybrid.speeds import Speeds
+from dask_graphgpu.engine.page_dispatch import Page, Pages
 from dask_graphgpu.engine.paged.rates import rates_of
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.tiered.disk import DiskTransfer
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall, SpillError
 

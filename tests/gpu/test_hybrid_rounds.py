@@ -10,10 +10,10 @@ from made_graphs import SHAPES, random_small
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.engine import cpu, hops, hybrid, limits
-from dask_graphgpu.engine.hybrid.dispatch import WAYS
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.page_dispatch import WAYS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidArgument
@@ -95,7 +95,7 @@ def test_shapes(shape, split):
 def test_small_graphs(split, monkeypatch):
     """Pages of 32 edges: rows are cut between both sides."""
     monkeypatch.setattr(limits, "BLOCK", 32)
-    monkeypatch.setattr("dask_graphgpu.engine.hybrid.dispatch.BLOCK", 32)
+    monkeypatch.setattr("dask_graphgpu.engine.page_dispatch.BLOCK", 32)
     for seed in range(6):
         view = random_small(seed).view()
         delta = delta_program("float64", weighted=False)

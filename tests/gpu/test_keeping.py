@@ -20,9 +20,9 @@ from dask_graphgpu.engine import cpu, gpu, hybrid, limits, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
-from dask_graphgpu.engine.hybrid.dispatch import WAYS
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.known import DISTANCES as SSSP
+from dask_graphgpu.engine.page_dispatch import WAYS
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
@@ -144,8 +144,8 @@ def test_in_the_middle_of_a_round(name, engine, rounds, tmp_path, monkeypatch):
 def test_in_the_middle_of_a_round_that_is_shared(name, tmp_path, monkeypatch):
     """The CPU takes pages, from the end, wherever the GPU is."""
     slow = {"pull": 1.0, "push": 1e12, "gpu": 1e3, "cpu_beside": 1e3, "gpu_beside": 1.0}
-    monkeypatch.setattr("dask_graphgpu.engine.hybrid.dispatch._FIRST", 64)
-    monkeypatch.setattr("dask_graphgpu.engine.hybrid.dispatch.BLOCK", 32)
+    monkeypatch.setattr("dask_graphgpu.engine.page_dispatch._FIRST", 64)
+    monkeypatch.setattr("dask_graphgpu.engine.page_dispatch.BLOCK", 32)
     monkeypatch.setattr(programs, "_speeds", lambda *_: Speeds(**slow))
     monkeypatch.setattr(Future, "done", lambda self: bool(wait([self]).done))
     begin, taken = HybridAsynchronous._begin_page, []

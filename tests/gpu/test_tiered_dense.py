@@ -7,7 +7,7 @@ from device_programs import BUILT_IN, columned, on, same
 from made_graphs import MadeGraph, rmat
 
 from dask_graphgpu.algorithms import pagerank
-from dask_graphgpu.engine import cpu, limits, tiered
+from dask_graphgpu.engine import cpu, limits, link_rates, tiered
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
@@ -154,20 +154,20 @@ def test_built_in_programs(name, way, monkeypatch):
 
 def test_the_faster_way():
     """Long segments are copied, which is faster by the rates; short ones would wait for the host."""
-    rates = link.Rates(copies=53e9, reads=49e9, gathers=3e9)
+    rates = link_rates.Rates(copies=53e9, reads=49e9, gathers=3e9)
     for number, limit, expected in (
         (2000 << 20, 1000 << 20, "stream"),
         (128 << 20, 96 << 20, "zero-copy"),
         (5 << 20, 4 << 20, "zero-copy"),
     ):
         assert dense._faster(Cut.of(number, 3, 0, limit, "it"), 3, rates) == expected
-    slow = link.Rates(copies=53e9, reads=20e9, gathers=3e9)
+    slow = link_rates.Rates(copies=53e9, reads=20e9, gathers=3e9)
     assert dense._faster(Cut.of(128 << 20, 3, 0, 96 << 20, "it"), 3, slow) == "stream"
 
 
 def test_its_own_way_follows_from_the_rates(monkeypatch):
     view = rmat(9, 16, directed=True).view()
     for reads, expected in ((1e12, "zero-copy"), (1e3, "stream")):
-        rates = link.Rates(copies=1e9, reads=reads, gathers=1e9, again=0)
+        rates = link_rates.Rates(copies=1e9, reads=reads, gathers=1e9, again=0)
         monkeypatch.setattr(link, "rates", lambda device, rates=rates: rates)
         assert ran(power(), view, 0.4, "auto", **GIVEN)[1].moved.keys() == {expected}

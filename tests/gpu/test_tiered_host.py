@@ -13,7 +13,7 @@ import pytest
 from made_graphs import rmat
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine import limits
+from dask_graphgpu.engine import limits, link_rates
 from dask_graphgpu.engine.tiered import host, link, supersteps
 from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.errors import LimitTooSmall
@@ -136,7 +136,7 @@ def test_what_is_not_known_before_is_told_in_the_run():
 def test_nothing_is_gathered_without_room(graph):
     """By the engine's own choice; where it is asked for, buffers are smaller."""
     whole, _ = needed(graph, "sssp compacted")
-    slow = link.Rates(1e6, 1e6, 1e12)
+    slow = link_rates.Rates(1e6, 1e6, 1e12)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(link, "rates", lambda device: slow)
         patched.setattr(link, "_SUBGRAPH", 0.0)

@@ -10,7 +10,7 @@ from device_programs import BUILT_IN, CUSTOM, columned, graph, on, same, views
 from made_graphs import SHAPES, path, random_small, rmat, star
 
 from dask_graphgpu import last_report
-from dask_graphgpu.engine import cpu, limits, tiered
+from dask_graphgpu.engine import cpu, limits, link_rates, tiered
 from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
@@ -138,7 +138,7 @@ def test_what_is_moved():
     expected = on(cpu, SSSP, view, **given)
     for way in WAYS[1:]:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(link, "MOST_GATHERED", 1.0)
+            patched.setattr(link_rates, "MOST_GATHERED", 1.0)
             found, report = ran(SSSP, view, 0.4, way, **given)
         assert report.moved.keys() == {way}
         rest[way] = report.moved[way]
@@ -240,62 +240,64 @@ def test_errors_of_a_run(way):
 
 
 def test_the_cheapest_way():
-    rates = link.Rates(copies=50e9, reads=45e9, gathers=5e9)
+    rates = link_rates.Rates(copies=50e9, reads=45e9, gathers=5e9)
 
     def chosen(active, rows, rates=rates):
         lengths = np.full(3, 8_000_000)
-        return link.choose(lengths, np.array(active), rows, edge=4, row=8, arrays=1, measured=rates)
+        return link_rates.choose(
+            lengths, np.array(active), rows, edge=4, row=8, arrays=1, measured=rates
+        )
 
     assert chosen([0, 8_000_000, 7_900_000], 400_000) == [None, "stream", "stream"]
     assert chosen([40, 0, 2_000], 60) == ["zero-copy", None, "zero-copy"]
     # Short rows waste most of the lines that are read; a host that gathers fast does not.
-    fast = link.Rates(copies=50e9, reads=45e9, gathers=200e9)
+    fast = link_rates.Rates(copies=50e9, reads=45e9, gathers=200e9)
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000, fast) == ["compact", "compact", None]
     assert chosen([1_500_000, 1_500_000, 0], 2_000_000)[2] is None
     # A short last segment is not worth a launch of its own where the others are streamed, but by itself it is.
     short = np.array([8_000_000, 8_000_000, 500_000])
-    found = link.choose(short, short, 600_000, edge=4, row=8, arrays=1, measured=rates)
+    found = link_rates.choose(short, short, 600_000, edge=4, row=8, arrays=1, measured=rates)
     assert found == ["stream"] * 3
     lone = np.array([0, 0, 100])
-    found = link.choose(short, lone, 10, edge=4, row=8, arrays=1, measured=rates)
+    found = link_rates.choose(short, lone, 10, edge=4, row=8, arrays=1, measured=rates)
     assert found == [None, None, "zero-copy"]
     # All edges of many segments that are short, of a small limit, are read in one launch.
     brief = np.full(50, 80_000)
-    found = link.choose(brief, brief, 300_000, edge=4, row=8, arrays=1, measured=rates)
+    found = link_rates.choose(brief, brief, 300_000, edge=4, row=8, arrays=1, measured=rates)
     assert found == ["zero-copy"] * 50
     # Few edges of many segments are one launch, and not worth a look of the host.
     many = np.full(100, 8_000_000), np.full(100, 60)
-    found = link.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)
+    found = link_rates.choose(*many, 3_000, edge=8, row=8, arrays=2, measured=rates)
     assert found == ["zero-copy"] * 100
 
 
 def test_reading_in_order_pays():
     """Where most edges are of active vertices, and segments are too short to be streamed fast."""
-    rates = link.Rates(copies=54e9, reads=48e9, gathers=5e9)
+    rates = link_rates.Rates(copies=54e9, reads=48e9, gathers=5e9)
     edges = 4_000_000
 
     def by_rows(active, rows):
-        return link.reads_of_rows(edges, active, rows, 4, 1, rates)
+        return link_rates.reads_of_rows(edges, active, rows, 4, 1, rates)
 
-    in_order = link.reads_in_order(edges, 4, rates)
+    in_order = link_rates.reads_in_order(edges, 4, rates)
     assert in_order < by_rows(edges, 300_000)
     assert in_order < by_rows(3_200_000, 300_000)
     assert in_order > by_rows(400_000, 30_000)
-    assert in_order < link.streams(np.full(50, 80_000), 4, rates)
-    assert in_order > link.streams(np.full(1, edges), 4, rates)
+    assert in_order < link_rates.streams(np.full(50, 80_000), 4, rates)
+    assert in_order > link_rates.streams(np.full(1, edges), 4, rates)
 
 
 def test_a_link_that_others_were_at_is_measured_again(monkeypatch):
     measured = iter([(20e9, 44e9), (50e9, 40e9)])
     monkeypatch.setattr(link, "_measured", lambda host: next(measured))
-    rates = link.Rates(copies=17e9, reads=45e9, gathers=1e9)
+    rates = link_rates.Rates(copies=17e9, reads=45e9, gathers=1e9)
     for copies in (20e9, 50e9, 50e9):  # the last time there is no need to
-        rates.mend()
+        link.mend(rates)
         assert (rates.copies, rates.reads) == (copies, 45e9)
     monkeypatch.setattr(link, "_measured", lambda host: (10e9, 44e9))
-    slow = link.Rates(copies=10e9, reads=45e9, gathers=1e9, again=2)
+    slow = link_rates.Rates(copies=10e9, reads=45e9, gathers=1e9, again=2)
     for left in (1, 0, 0):
-        slow.mend()
+        link.mend(slow)
         assert (slow.copies, slow.again) == (10e9, left)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.tiered.disk import DiskTransfer
 from dask_graphgpu.engine.tiered.transfer import Part
 from dask_graphgpu.partition.paged.window import Window

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
 from dask_graphgpu.engine.hybrid.sharing import Pushed
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.page_dispatch import Page, Pages
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.rounds import LOCAL, Asynchronous
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go

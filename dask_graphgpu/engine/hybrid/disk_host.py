@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.dispatch import Page
 from dask_graphgpu.engine.hybrid.host import HostSide
+from dask_graphgpu.engine.page_dispatch import Page
 from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
 from dask_graphgpu.partition.csr import Adjacency
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
-from dask_graphgpu.engine.hybrid.dispatch import Page
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.page_dispatch import Page
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.copies import bring, copy
 from dask_graphgpu.engine.tiered.kept import Kept

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
     from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.engine.options import RunOptions
+    from dask_graphgpu.engine.speeds import Speeds
     from dask_graphgpu.engine.state import Binding, State
     from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.partition.view import View
@@ -168,8 +168,8 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
     import cupy
 
     from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
-    from dask_graphgpu.engine.hybrid.speeds import alpha, read_alone, streams, streams_of_disk
+    from dask_graphgpu.engine.page_dispatch import Page, Pages
+    from dask_graphgpu.engine.speeds import alpha, read_alone, streams, streams_of_disk
     from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
     from dask_graphgpu.engine.tiered.supersteps import FEW
@@ -312,7 +312,7 @@ def _has_room(binding: Binding) -> bool:
 
 def _require_on_host(binding: Binding, cut: Cut, edge: int) -> int:
     """Raise LimitTooSmall where the CPU's side does not fit beside the GPU's; edges of a page."""
-    from dask_graphgpu.engine.hybrid.dispatch import AT_ONCE
+    from dask_graphgpu.engine.page_dispatch import AT_ONCE
     from dask_graphgpu.engine.paged.programs import bytes_of_vertices
     from dask_graphgpu.engine.tiered import disk
     from dask_graphgpu.partition.paged.sort import PagedAdjacency
@@ -343,8 +343,8 @@ def _speeds(binding: Binding, edge: int) -> Speeds:
     """What either side is taken for before it was seen at work: by what the hardware does."""
     import cupy
 
-    from dask_graphgpu.engine.hybrid.speeds import Speeds
     from dask_graphgpu.engine.paged.rates import rates_of
+    from dask_graphgpu.engine.speeds import Speeds
     from dask_graphgpu.engine.tiered import link
     from dask_graphgpu.kernels.cpu.threads import num_threads
     from dask_graphgpu.partition.paged.sort import PagedAdjacency

@@ -16,12 +16,12 @@ import cupy
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.hybrid.disk_host import DiskHostSide
-from dask_graphgpu.engine.hybrid.dispatch import Pages
 from dask_graphgpu.engine.hybrid.host import HostSide
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.page_dispatch import Pages
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import is_on_disk

@@ -19,11 +19,11 @@ import numpy as np
 from dask_graphgpu.engine.gpu.arrays import CONTROL
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.hybrid.dispatch import Sides
 from dask_graphgpu.engine.hybrid.sharing import SharingSupersteps
-from dask_graphgpu.engine.hybrid.speeds import alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.keeping import PENDING
 from dask_graphgpu.engine.loop import run_superstep
+from dask_graphgpu.engine.page_dispatch import Sides
+from dask_graphgpu.engine.speeds import alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.tiered import link
 
 # Words of the control that are of lists which no superstep of the CPU leaves.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages
-from dask_graphgpu.engine.hybrid.speeds import Speeds
 from dask_graphgpu.engine.limits import BUFFERS
+from dask_graphgpu.engine.page_dispatch import Page, Pages
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 

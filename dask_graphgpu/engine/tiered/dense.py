@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.limits import Cut
@@ -50,7 +51,7 @@ def prepared(
         chosen = way
         if way == "auto" and cut.resident < cut.num_edges:
             rates = link.rates(cupy.cuda.Device().id)
-            rates.mend()
+            link.mend(rates)
             chosen = _faster(cut, edge, rates)
         if chosen == "zero-copy":
             cut = cut.without_buffers()
@@ -71,11 +72,11 @@ def bytes_of_edge(binding: Binding) -> float:
     return packed.bytes_of_edge(binding) if bits is None else bits / 8
 
 
-def _faster(cut: Cut, edge: float, rates: link.Rates) -> str:
+def _faster(cut: Cut, edge: float, rates: link_rates.Rates) -> str:
     """Whether segments are streamed or read where they lie: that is one launch, and takes no buffers."""
     beyond = cut.num_edges - cut.without_buffers().resident
-    streamed = link.streams(np.diff(cut.bounds), edge, rates)
-    return "zero-copy" if link.reads_in_order(beyond, edge, rates) < streamed else "stream"
+    streamed = link_rates.streams(np.diff(cut.bounds), edge, rates)
+    return "zero-copy" if link_rates.reads_in_order(beyond, edge, rates) < streamed else "stream"
 
 
 class Dense(TieredSynchronous):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.tiered import link
+from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.tiered.creeping import IN_PLACE
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class LevelRows:
             shared=True,
         )  # fmt: skip
         edges, number = cupy.asnumpy(found).astype(np.int64)
-        size = edges * rows.tier.bytes_of_edge + number * link.LINE
+        size = edges * rows.tier.bytes_of_edge + number * link_rates.LINE
         pulled = (size[1:] < size[:-1]) & (not view.directed)
         self.pulls: list[bool] = pulled.tolist()
         self._crossing: list[int] = np.where(pulled, edges[1:], edges[:-1]).tolist()

@@ -14,8 +14,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.link_rates import Rates
 from dask_graphgpu.engine.tiered.copies import bring
-from dask_graphgpu.engine.tiered.link import Rates
 from dask_graphgpu.engine.tiered.store import EdgeStore, Slot
 from dask_graphgpu.kernels.compile import cuda
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.limits import BUFFERS
 from dask_graphgpu.engine.tiered import link
 from dask_graphgpu.engine.tiered.host import bytes_of_row
@@ -96,7 +97,7 @@ class Transfer:
         self._lengths = np.diff(tier.bounds)
         self._sent: deque[tuple[Part, Slot, dict[str, int]]] = deque()  # by `whole`, ahead
         if self._rest and way == "auto":
-            self._rates.mend()
+            link.mend(self._rates)
 
     @cached_property
     def _ring(self) -> Ring:
@@ -190,17 +191,17 @@ class Transfer:
         """Whether that is the fastest for so many active edges, of so many vertices."""
         tier = self.tier
         edge, beyond = tier.bytes_of_edge, tier.num_edges - tier.cut.resident
-        by_rows = link.reads_of_rows(
+        by_rows = link_rates.reads_of_rows(
             tier.num_edges, active, rows, edge, len(tier.arrays), self._rates
         )
         by_rows *= beyond / tier.num_edges
         return bool(
-            link.reads_in_order(beyond, edge, self._rates) < min(by_rows, self._streamed_all)
+            link_rates.reads_in_order(beyond, edge, self._rates) < min(by_rows, self._streamed_all)
         )
 
     @cached_property
     def _streamed_all(self) -> float:
-        return link.streams(self._lengths, self.tier.bytes_of_edge, self._rates)
+        return link_rates.streams(self._lengths, self.tier.bytes_of_edge, self._rates)
 
     def superstep(
         self, active: Any, go: Go, *, lo: int = 0, hi: int | None = None, everything: bool = False
@@ -308,11 +309,11 @@ class Transfer:
         self._in_order = not {"zero-copy", "compact"} & set(ways)
         streamed = [i for i, way in enumerate(ways) if way == "stream"]
         yield from self._streams([(*bounds[i : i + 2].tolist(), int(active[i])) for i in streamed])
-        for lo, hi in link.runs([way == "zero-copy" for way in ways]):
+        for lo, hi in link_rates.runs([way == "zero-copy" for way in ways]):
             # Counted without what else is in the lines of the link that they are in.
             edges = int(before[hi] - before[lo])
             yield Part("zero-copy", int(bounds[lo]), int(bounds[hi]), edges)
-        gathered = list(link.runs([way == "compact" for way in ways]))
+        gathered = list(link_rates.runs([way == "compact" for way in ways]))
         if gathered:
             self._note("compact", self._subgraph.bring_rows(rows), parts=0)
         for lo, hi in gathered:
@@ -340,10 +341,10 @@ class Transfer:
         if way == "auto":
             edge, arrays = self.tier.bytes_of_edge, len(self.tier.arrays)
             row = self._subgraph.bytes_of_row
-            return link.choose(
+            return link_rates.choose(
                 self._lengths, active, rows, edge, row, arrays, self._rates, gathers=self._gathers
             )
-        if way == "compact" and active.sum() > link.MOST_GATHERED * self._lengths.sum():
+        if way == "compact" and active.sum() > link_rates.MOST_GATHERED * self._lengths.sum():
             way = "stream"
         return [way if edges else None for edges in active]
 
@@ -356,7 +357,7 @@ class Transfer:
         return left is None or BUFFERS * buffer + rows <= left
 
     @property
-    def _rates(self) -> link.Rates:
+    def _rates(self) -> link_rates.Rates:
         return link.rates(cupy.cuda.Device().id)
 
     def _note(self, way: str, size: int, parts: int = 1) -> None:

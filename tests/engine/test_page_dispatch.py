@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import limits
-from dask_graphgpu.engine.hybrid.dispatch import Page, Pages, Sides
-from dask_graphgpu.engine.hybrid.speeds import Speeds, alpha, read_alone, streams, work
-from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
+from dask_graphgpu.engine.link_rates import LINE, OF_ROWS, Rates
+from dask_graphgpu.engine.page_dispatch import Page, Pages, Sides
+from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, work
 from dask_graphgpu.errors import InvalidArgument
 
 

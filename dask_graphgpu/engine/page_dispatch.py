@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.speeds import Speeds
+from dask_graphgpu.engine.speeds import Speeds
 
 # Seconds that a page of the CPU's is to take, about: long beside what it takes to hand it over,
 # short beside a superstep that is worth sharing.

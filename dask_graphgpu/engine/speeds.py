@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dask_graphgpu.engine.tiered.link import LINE, OF_ROWS, Rates
+from dask_graphgpu.engine.link_rates import LINE, OF_ROWS, Rates
 
 # Edges below which a time says nothing.
 _LEAST = 1 << 16
@@ -97,7 +97,7 @@ def streams(
 ) -> float:
     """Streamed edges that take as long as what a superstep has to get over the link.
 
-    As of `link.choose`, where the edges of few rows are read in place.
+    As of `link_rates.choose`, where the edges of few rows are read in place.
 
     Parameters
     ----------
