@@ -15,7 +15,7 @@
 
 #include "improve.cuh"
 
-// All members have 8 bytes: engine/tiered/layered.py has the same struct.
+// All members have 8 bytes: engine/gpu/layered.py has the same struct.
 struct Layers {
     const ID *sources, *neighbours; // where edge 0 would be
     const int32 *level;             // of a vertex

@@ -28,9 +28,9 @@ from tier_graphs import rmat
 from dask_graphgpu import config
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import paged, tiered
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import Limits

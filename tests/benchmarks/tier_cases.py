@@ -18,6 +18,8 @@ from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.layered import LayeredArrays, Sweeps
+from dask_graphgpu.engine.gpu.sizes import bytes_apart
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -27,8 +29,7 @@ from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.layered import LayeredArrays, Sweeps
-from dask_graphgpu.engine.tiered.packed import bytes_apart, bytes_of_edge
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer

@@ -17,9 +17,9 @@ import dask
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
+from dask_graphgpu.engine.gpu.ring import Ring, Slot
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered import disk
-from dask_graphgpu.engine.tiered.store import Ring, Slot
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.kernels.device_streams import stream_of
 

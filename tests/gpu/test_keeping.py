@@ -18,6 +18,7 @@ import dask_graphgpu as dg
 from dask_graphgpu.checkpoint import Keeper
 from dask_graphgpu.engine import cpu, gpu, hybrid, limits, tiered
 from dask_graphgpu.engine.gpu import checkpoints
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -25,7 +26,6 @@ from dask_graphgpu.engine.page_dispatch import WAYS
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import supersteps
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidCheckpoint, NotConverged
 from dask_graphgpu.partition import fingerprint

@@ -11,13 +11,12 @@ from made_graphs import SHAPES, grid, path, random_small, rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, limits, tiered
+from dask_graphgpu.engine.gpu.layered import Stretch, stretches
+from dask_graphgpu.engine.gpu.sizes import bytes_apart, bytes_of_vertices
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.layered import Stretch, stretches
-from dask_graphgpu.engine.tiered.packed import bytes_apart
 from dask_graphgpu.errors import EngineUnavailable, IntegerOverflow, LimitTooSmall
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report

@@ -8,11 +8,11 @@ from made_graphs import MadeGraph, rmat
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, limits, link_rates, tiered
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import dense, link, packed
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.program import Field, Sum, VertexProgram
 from dask_graphgpu.report import Report

@@ -11,8 +11,8 @@ import pytest
 from made_graphs import rmat
 
 from dask_graphgpu import last_report
+from dask_graphgpu.engine.gpu.pinned import REFUSED
 from dask_graphgpu.engine.tiered import link, supersteps
-from dask_graphgpu.engine.tiered.pinned import REFUSED
 from dask_graphgpu.errors import OutOfDeviceMemory
 
 pytestmark = pytest.mark.gpu

@@ -7,13 +7,14 @@ from device_programs import equal, on
 from made_graphs import rmat
 
 from dask_graphgpu.engine import cpu, tiered, word_bytes
+from dask_graphgpu.engine.gpu import pinned, sizes
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import packed, pinned
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.kept import Kept
+from dask_graphgpu.engine.tiered import packed
 from dask_graphgpu.program import Field, VertexProgram
 from dask_graphgpu.report import Report
 
@@ -68,7 +69,7 @@ def test_explained_are_the_bytes_of_a_run(name):
     binding = Binding(largest("int64"), view, {})
     told = word_bytes(view.num_vertices, view.given())
     assert packed.bytes_of_edge(binding) == WEIGHTS[name][3]
-    assert (told or packed.bytes_apart(binding)) == WEIGHTS[name][3]
+    assert (told or sizes.bytes_apart(binding)) == WEIGHTS[name][3]
 
 
 @pytest.mark.parametrize("way", ["stream", "zero-copy", "compact"])
@@ -139,7 +140,7 @@ def test_a_graph_that_fits_as_words_does_not_cross_the_link():
 
     view = weighted("int64")
     binding = Binding(DISTANCES, view, {})
-    assert packed.bytes_apart(binding) == 12
+    assert sizes.bytes_apart(binding) == 12
     found, report = ran(DISTANCES, view, 1, {}, sources=[0])
     assert report.moved == {}
     equal(found, on(cpu, DISTANCES, view, sources=[0]))

@@ -13,13 +13,13 @@ from dask_graphgpu import last_report
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, hops, limits, tiered
 from dask_graphgpu.engine.gpu import near_far as gpu_near_far
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import near_far as tiered_near_far
 from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered import supersteps
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
 from dask_graphgpu.program import Field, VertexProgram

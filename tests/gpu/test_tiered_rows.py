@@ -12,9 +12,10 @@ import pytest
 from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small, rmat, simple, star
 
 from dask_graphgpu.engine import cpu, limits, tiered
-from dask_graphgpu.engine.tiered import copies, level_rows, pinned, transfer
+from dask_graphgpu.engine.gpu import copies, pinned
+from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.tiered import level_rows, transfer
 from dask_graphgpu.engine.tiered.components import looks
-from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall, OutOfDeviceMemory
 from dask_graphgpu.report import Report

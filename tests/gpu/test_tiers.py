@@ -11,12 +11,12 @@ from made_graphs import SHAPES, path, random_small, rmat, star
 
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import cpu, limits, link_rates, tiered
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.hops import LEVELS as HOPS
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import link, supersteps
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.errors import (

@@ -41,7 +41,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
             "are of supersteps: a run with a cutoff has none."
         )
     if in_place and view.levels is not None:
-        from dask_graphgpu.engine.tiered import layered
+        from dask_graphgpu.engine.gpu import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
     if in_place:

@@ -17,12 +17,12 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.gpu.copies import bring, copy
+from dask_graphgpu.engine.gpu.kept import Kept
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.page_dispatch import Page
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered.copies import bring, copy
-from dask_graphgpu.engine.tiered.kept import Kept
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.report import Report

@@ -47,6 +47,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.arguments import with_known_counts
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+    from dask_graphgpu.engine.gpu.shrinking import shrinking
     from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.engine.tiered import disk
@@ -58,7 +59,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         improves,
         run_planned,
     )
-    from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.errors import InvalidArgument
 
     program = with_known_counts(program, options.sources)
@@ -129,7 +129,8 @@ def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     import cupy
 
     from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.tiered import disk, host, link
+    from dask_graphgpu.engine.gpu import host
+    from dask_graphgpu.engine.tiered import disk, link
     from dask_graphgpu.errors import LimitTooSmall
 
     limit = limits.configured()
@@ -247,11 +248,11 @@ def gpu_alone(report: Report) -> None:
 
 
 def bytes_of_vertices(binding: Binding) -> int:
-    """As of `tiered.arrays.bytes_of_vertices`, with the messages that come from the CPU."""
-    from dask_graphgpu.engine.tiered import arrays
+    """As of `gpu.sizes.bytes_of_vertices`, with the messages that come from the CPU."""
+    from dask_graphgpu.engine.gpu import sizes
 
     vertex = binding.message.itemsize + 1
-    return arrays.bytes_of_vertices(binding) + (binding.view.num_vertices + 1) * vertex
+    return sizes.bytes_of_vertices(binding) + (binding.view.num_vertices + 1) * vertex
 
 
 def _cut(binding: Binding, way: str) -> Cut:
@@ -280,7 +281,7 @@ def _cut(binding: Binding, way: str) -> Cut:
 
 def _require_pinned(binding: Binding, cut: Cut, edge: int) -> None:
     """Raise LimitTooSmall where what both sides pin of host memory does not fit beside the graph."""
-    from dask_graphgpu.engine.tiered import host
+    from dask_graphgpu.engine.gpu import host
     from dask_graphgpu.errors import LimitTooSmall
 
     left, n, program = host.room(binding.send), binding.view.num_vertices, binding.program

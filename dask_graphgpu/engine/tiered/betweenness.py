@@ -104,7 +104,7 @@ class _Batch:
     ) -> None:
         import cupy
 
-        from dask_graphgpu.engine.tiered.copies import to_device
+        from dask_graphgpu.engine.gpu.copies import to_device
         from dask_graphgpu.engine.tiered.level_rows import LevelRows
 
         self._rows, self._report, self._width = rows, report, len(sources)

@@ -69,9 +69,9 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     import cupy
 
     from dask_graphgpu.engine.direction import configured_direction
+    from dask_graphgpu.engine.gpu.copies import bring
     from dask_graphgpu.engine.gpu.device import DeviceView
     from dask_graphgpu.engine.gpu.structs import struct
-    from dask_graphgpu.engine.tiered.copies import bring
 
     here, tier, n = DeviceView.of(view), rows.tier, np.uint64(rows.n)
     level, ids = cupy.empty(rows.n, np.int32), here.id_dtype

@@ -17,8 +17,8 @@ IN_PLACE = 1 << 22
 
 def edges_of(tier: EdgeStore) -> Any:
     """Struct Edges."""
+    from dask_graphgpu.engine.gpu.copies import address
     from dask_graphgpu.engine.gpu.structs import struct
-    from dask_graphgpu.engine.tiered.copies import address
 
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
     return struct([tier.offsets, *map(address, places), tier.cut.resident, tier.num_vertices])

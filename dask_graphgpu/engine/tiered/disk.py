@@ -11,10 +11,11 @@ import numpy as np
 
 from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.cuda.packing import Packing
+from dask_graphgpu.engine.gpu import host
+from dask_graphgpu.engine.gpu.copies import copy
+from dask_graphgpu.engine.gpu.ring import Slot
 from dask_graphgpu.engine.limits import Cut
-from dask_graphgpu.engine.tiered import host
-from dask_graphgpu.engine.tiered.copies import copy
-from dask_graphgpu.engine.tiered.store import EdgeStore, HostTier, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore, HostTier
 from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency

@@ -18,8 +18,8 @@ import numpy as np
 from dask_graphgpu.errors import LimitTooSmall
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.gpu.ring import Slot
     from dask_graphgpu.engine.limits import Cut
-    from dask_graphgpu.engine.tiered.store import Slot
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -51,8 +51,8 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     import cupy
 
     from dask_graphgpu.engine.gpu.device import DeviceView
+    from dask_graphgpu.engine.gpu.shrinking import shrinking
     from dask_graphgpu.engine.tiered.disk import is_on_disk, limit_of
-    from dask_graphgpu.engine.tiered.shrinking import shrinking
 
     here = DeviceView.of(view)
     n, ids, rank = here.n, here.id_dtype, here.user_rank
@@ -146,8 +146,8 @@ class _Side:
 
     def __init__(self, view: View, cut: Cut) -> None:
         from dask_graphgpu.engine.gpu.device import DeviceView
+        from dask_graphgpu.engine.gpu.ring import Ring
         from dask_graphgpu.engine.tiered.disk import kinds_of
-        from dask_graphgpu.engine.tiered.store import Ring
 
         self.rows = view.out
         if cut.segment:
@@ -265,7 +265,7 @@ class _Voting:
 
     def _vote(self, part: _Part, before: Any, after: Any, distinct: bool) -> None:
         from dask_graphgpu.engine.gpu import launch
-        from dask_graphgpu.engine.tiered.copies import address
+        from dask_graphgpu.engine.gpu.copies import address
 
         rows: list[Any] = []
         for side, sent in zip(self._sides, part.sent, strict=True):

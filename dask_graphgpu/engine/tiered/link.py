@@ -10,10 +10,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu import launch, pinned
+from dask_graphgpu.engine.gpu.copies import address, copy
 from dask_graphgpu.engine.link_rates import Rates
-from dask_graphgpu.engine.tiered import pinned
-from dask_graphgpu.engine.tiered.copies import address, copy
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cpu.subgraph import gather_edges
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks

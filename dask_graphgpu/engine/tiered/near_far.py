@@ -18,10 +18,10 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
+from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.link_rates import LINE
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
-from dask_graphgpu.engine.tiered.copies import address
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
 from dask_graphgpu.engine.tiered.transfer import Moved, tell
 

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.outline import columns
 from dask_graphgpu.engine.cuda.packing import Packing, whole_range
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.sizes import bytes_apart, sending
 from dask_graphgpu.engine.limits import BLOCK
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.kernels.cpu.packing import put_bits
@@ -49,21 +50,10 @@ def packing_of_rows(
     return Packing.of(view.n, rows.neighbours.dtype, read, whole)
 
 
-def sending(binding: Binding) -> DeviceView:
-    """The view whose rows messages go along."""
-    return DeviceView.of(binding.mirror if binding.mirrored else binding.view)
-
-
 def bytes_of_edge(binding: Binding) -> int:
     """What an edge takes on a tier, with what is read of it."""
     packing = packing_of(binding)
     return bytes_apart(binding) if packing is None else packing.word.itemsize
-
-
-def bytes_apart(binding: Binding) -> int:
-    """What an edge takes as it is given, with what is read of it."""
-    read = sum(dtype.itemsize for dtype in columns(binding).values())
-    return int(binding.send.neighbours.itemsize) + read
 
 
 def bits_in_order(binding: Binding) -> int | None:

@@ -46,8 +46,8 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     import cupy
 
     from dask_graphgpu.engine.cuda.wrappers import c_type
+    from dask_graphgpu.engine.gpu.copies import to_device
     from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.copies import to_device
     from dask_graphgpu.engine.tiered.level_rows import LevelRows
     from dask_graphgpu.engine.tiered.rows import TieredRows
 

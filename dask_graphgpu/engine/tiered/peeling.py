@@ -79,9 +79,9 @@ def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
 
 def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:
     """In one launch, which reads rows where they lie."""
+    from dask_graphgpu.engine.gpu.copies import address
     from dask_graphgpu.engine.gpu.peeling import peeled
     from dask_graphgpu.engine.gpu.structs import struct
-    from dask_graphgpu.engine.tiered.copies import address
     from dask_graphgpu.partition.csr import Adjacency
 
     tier = rows.tier
@@ -100,7 +100,7 @@ def _by_parts(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, 
     """Level after level, the edges of those who leave being brought."""
     import cupy
 
-    from dask_graphgpu.engine.tiered.copies import to_device
+    from dask_graphgpu.engine.gpu.copies import to_device
 
     tier, n, began = rows.tier, rows.n, time.perf_counter()
     degree = to_device(tier.host.degrees.astype(np.uint32), tier.kept)

@@ -31,8 +31,8 @@ def predecessors(
     import cupy
 
     from dask_graphgpu.engine.cuda.wrappers import c_type
+    from dask_graphgpu.engine.gpu.copies import to_device
     from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.copies import to_device
     from dask_graphgpu.engine.tiered.rows import TieredRows
 
     here, n = DeviceView.of(view), view.num_vertices

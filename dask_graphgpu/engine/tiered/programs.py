@@ -59,17 +59,18 @@ def run_planned(how: Plan) -> State:
     from dask_graphgpu.engine import limits
     from dask_graphgpu.engine.gpu.asked import every_sends
     from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+    from dask_graphgpu.engine.gpu.shrinking import shrinking
+    from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
     from dask_graphgpu.engine.tiered import dense, disk, near_far
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays, bytes_of_vertices
+    from dask_graphgpu.engine.tiered.arrays import TieredArrays
     from dask_graphgpu.engine.tiered.packed import bytes_of_edge
     from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-    from dask_graphgpu.engine.tiered.shrinking import shrinking
     from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 
     binding, options, places = how.binding, how.options, how.starts
     cutoff, report, keeper, view = options.cutoff, options.report, options.keeper, binding.view
     if view.levels is not None and how.any_order:
-        from dask_graphgpu.engine.tiered import layered
+        from dask_graphgpu.engine.gpu import layered
 
         return layered.run(binding, places, cutoff, report, keeper)
     way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)

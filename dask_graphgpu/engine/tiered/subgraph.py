@@ -14,9 +14,10 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.copies import bring
+from dask_graphgpu.engine.gpu.ring import Slot
 from dask_graphgpu.engine.link_rates import Rates
-from dask_graphgpu.engine.tiered.copies import bring
-from dask_graphgpu.engine.tiered.store import EdgeStore, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.kernels.compile import cuda
 
 _THREADS, _BLOCKS = 256, 1024

@@ -10,14 +10,15 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.copies import address
+from dask_graphgpu.engine.gpu.sizes import num_chunks
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.engine.tiered.arrays import TieredArrays, num_chunks
-from dask_graphgpu.engine.tiered.copies import address
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
 from dask_graphgpu.report import Report
 

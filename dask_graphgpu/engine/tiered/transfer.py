@@ -13,10 +13,11 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
+from dask_graphgpu.engine.gpu.host import bytes_of_row
+from dask_graphgpu.engine.gpu.ring import Ring, Slot
 from dask_graphgpu.engine.limits import BUFFERS
 from dask_graphgpu.engine.tiered import link
-from dask_graphgpu.engine.tiered.host import bytes_of_row
-from dask_graphgpu.engine.tiered.store import EdgeStore, Ring, Slot
+from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
 from dask_graphgpu.report import Report
 

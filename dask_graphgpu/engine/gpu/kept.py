@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.gpu import host, pinned
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.tiered import host, pinned
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.paged.spare import Spare

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.tiered import pinned
+from dask_graphgpu.engine.gpu import pinned
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.kept import Kept
+    from dask_graphgpu.engine.gpu.kept import Kept
 
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 

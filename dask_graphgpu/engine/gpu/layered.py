@@ -21,23 +21,21 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import limits
-from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu import host, launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, in_place_kept
+from dask_graphgpu.engine.gpu.copies import address, brought
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.kept import Kept
 from dask_graphgpu.engine.gpu.near_far import bounded, priorities
+from dask_graphgpu.engine.gpu.ring import Ring
+from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.sizes import bytes_apart, bytes_of_vertices
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.engine.tiered import host
-from dask_graphgpu.engine.tiered.arrays import bytes_of_vertices
-from dask_graphgpu.engine.tiered.copies import address, brought
-from dask_graphgpu.engine.tiered.kept import Kept
-from dask_graphgpu.engine.tiered.packed import bytes_apart
-from dask_graphgpu.engine.tiered.shrinking import shrinking
-from dask_graphgpu.engine.tiered.store import Ring
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.report import Report
