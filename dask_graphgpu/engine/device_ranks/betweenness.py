@@ -11,9 +11,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
 from dask_graphgpu.engine.device_ranks.bfs import forced_direction, searching
+from dask_graphgpu.engine.device_ranks.connected import connected
+from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS
+from dask_graphgpu.engine.ranks import betweenness as on_host
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -48,8 +53,6 @@ def betweenness(
     search has more than `MOST_LEVELS` levels, are made on the ranks' processors. Last bits may change from
     run to run.
     """
-    from dask_graphgpu.engine.ranks import betweenness as on_host
-
     how: dict[str, Any] = {
         "weighted": weighted,
         "endpoints": endpoints,
@@ -58,12 +61,6 @@ def betweenness(
     }
     if weighted or edges:
         return on_host(view, sources, **how)
-    # No CuPy before a run.
-    import cupy
-
-    from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
-    from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS
 
     done, total = 0, len(sources)
     key = "betweenness", view.toward("out").rows, view.toward("in").rows

@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine.device_ranks.connected import connected
+from dask_graphgpu.engine.device_ranks.programs import run
+from dask_graphgpu.engine.device_ranks.search import Search
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu.bfs import FORCED
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.device_ranks.search import Search
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
 
@@ -56,8 +59,6 @@ def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report
 
 def forced_direction() -> int:
     """What `Search.run` is to be told of `graphgpu.direction`."""
-    from dask_graphgpu.engine.gpu.bfs import FORCED
-
     return FORCED.get(configured_direction(), 0)
 
 
@@ -72,10 +73,6 @@ def searching(
 
     ``separators``: as of `Search`, where others are better. ``begin``: as of `border_and_kept`.
     """
-    # No CuPy before a run.
-    from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.device_ranks.search import Search
-
     toward = view.toward("out")
     key = "search", toward.rows, separators
     given = () if separators is None else (separators,)
@@ -89,8 +86,6 @@ def searching(
 
 def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in supersteps of a vertex program, which has this direction."""
-    from dask_graphgpu.engine.device_ranks.programs import run
-
     options = RunOptions(
         report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
     )

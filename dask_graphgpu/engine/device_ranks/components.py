@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine.device_ranks.connected import connected
+from dask_graphgpu.engine.device_ranks.joined import Joined
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.report import Report
@@ -32,10 +35,6 @@ def components(view: RankView, report: Report) -> Any:
     label, and pairs of labels that meet are joined by all ranks alike: three exchanges, whatever the
     graph. Each rank holds a word for every vertex of the graph meanwhile.
     """
-    # No CuPy before a run.
-    from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.device_ranks.joined import Joined
-
     start = time.perf_counter()
     toward = view.toward("both")
     key = "components", toward.rows

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
+
+from dask_graphgpu.engine.device_ranks.connected import connected
+from dask_graphgpu.engine.device_ranks.view import RankDeviceView
+from dask_graphgpu.engine.gpu.predecessors import pulled
+from dask_graphgpu.engine.ranks import predecessors as on_host
+from dask_graphgpu.partition.chunk import to_host
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -26,15 +33,6 @@ def predecessors(
     One exchange, and one read of the own vertices' in-edges. Where there are plateaus, on which edges
     add nothing, all of it is done again by the ranks' processors.
     """
-    # No CuPy before a run.
-    import cupy
-
-    from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.device_ranks.view import RankDeviceView
-    from dask_graphgpu.engine.gpu.predecessors import pulled
-    from dask_graphgpu.engine.ranks import predecessors as on_host
-    from dask_graphgpu.partition.chunk import to_host
-
     ranks, own = view.ranks, view.num_owned
     degree = view.degrees("both")  # collective at first
     with connected(view) as (border, _):

@@ -6,10 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu import config
+from dask_graphgpu.engine.arguments import with_known_counts
+from dask_graphgpu.engine.cuda.lower import frozen
+from dask_graphgpu.engine.device_ranks.arrays import RankArrays
+from dask_graphgpu.engine.device_ranks.connected import connected
+from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
+from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
+from dask_graphgpu.engine.device_ranks.view import argsort
+from dask_graphgpu.engine.gpu import checkpoints
+from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.ranks.in_place import converges_locally
+from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
+from dask_graphgpu.engine.schedule import is_forced
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.ranks.view import RankView
     from dask_graphgpu.program import VertexProgram
 
@@ -28,23 +44,6 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
     before the others have been heard may be larger than any on one rank: an overflow is an error
     only where values overflow that vertices have in the end, or where the program has `active`.
     """
-    # No compiler before a run.
-    from dask_graphgpu.engine.arguments import with_known_counts
-    from dask_graphgpu.engine.device_ranks.arrays import RankArrays
-    from dask_graphgpu.engine.device_ranks.connected import connected
-    from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
-    from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
-    from dask_graphgpu.engine.device_ranks.view import argsort
-    from dask_graphgpu.engine.gpu import checkpoints
-    from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.keeping import Keeping
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.ranks.in_place import converges_locally
-    from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
-    from dask_graphgpu.engine.schedule import is_forced
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.errors import InvalidArgument
-
     if is_forced():
         raise InvalidArgument(
             "graphgpu.filter, fusion, combine and gather are of one GPU, and this graph is on "
@@ -94,8 +93,6 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
 
 def _key(program: VertexProgram, binding: Binding, places: Any, *more: Any) -> Any:
     """What runs have in common that can use one engine; None of what no later one can."""
-    from dask_graphgpu.engine.cuda.lower import frozen
-
     if any(field.vertices for field in program.state.values()):
         return None  # the columns of another call's frame may be others
     # A program that comes to a worker is another object each time. What its functions say is frozen.

@@ -21,11 +21,13 @@ from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS, LevelSweeps, batch
+from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.csr import transpose_column
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -105,8 +107,6 @@ def betweenness(
     )  # fmt: skip
     sums = search.sums
     if edges and not view.directed:
-        from dask_graphgpu.partition.device.csr import transpose_column
-
         sums = sums + transpose_column(here.out, sums)
     return here.to_caller(sums)
 
@@ -231,8 +231,6 @@ class _Search:
 
 def _distances(view: View, source: int, weight: Any) -> tuple[Any, Any]:
     """Length of a shortest path from a source to each vertex, int64 or float64, and who has one."""
-    from dask_graphgpu.engine.gpu.programs import run
-
     try:
         state = run(DISTANCES, view, RunOptions(report=Report("distances"), sources=source))
     except IntegerOverflow:

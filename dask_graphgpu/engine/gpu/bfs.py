@@ -19,6 +19,7 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.kernels.compile import cuda
 
@@ -119,26 +120,22 @@ def note(here: DeviceView, state: State, report: Report) -> None:
     if read["missed"] > 0:
         here.note_missed(float(read["missed"]))
     id_bytes = here.id_dtype.itemsize
-    for run in runs:
-        if run.direction == "push":  # a neighbour and its bit for each edge, the queue
-            moved = run.edges * (id_bytes + 1) + run.frontier * (id_bytes + 16)
+    for each in runs:
+        if each.direction == "push":  # a neighbour and its bit for each edge, the queue
+            moved = each.edges * (id_bytes + 1) + each.frontier * (id_bytes + 16)
         else:  # the same; two bitmaps and the offsets for all
-            moved = run.edges * (id_bytes + 1) + here.n * 5
+            moved = each.edges * (id_bytes + 1) + here.n * 5
         report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=moved, seconds=run.seconds,
+            each.direction, supersteps=each.supersteps, frontier=each.frontier, edges=each.edges,
+            bytes=moved, seconds=each.seconds,
         )  # fmt: skip
 
 
 def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in sweeps: one from the root of the layers, from others until levels are quiet."""
-    from dask_graphgpu.engine.gpu.programs import run
-
     return hops.by_layers(run, view, source, cutoff, report)
 
 
 def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in supersteps of a vertex program, which has this direction; it goes on to its end."""
-    from dask_graphgpu.engine.gpu.programs import run
-
     return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.arguments import check_run
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.schedule import is_forced
@@ -79,9 +81,6 @@ def _in_columns(program: VertexProgram, view: View) -> bool:
 
 
 def _together(program: VertexProgram, view: View, options: RunOptions) -> list[State]:
-    from dask_graphgpu.engine.arguments import check_run
-    from dask_graphgpu.engine.gpu import near_far
-
     binding, sources = Binding(program, view, options.constants), options.sources
     places, ends = check_run(binding, options)
     arrays = Columns(binding, places, sources)

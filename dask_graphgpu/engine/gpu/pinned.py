@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.errors import OutOfDeviceMemory
+from dask_graphgpu.kernels.cpu.threads import BLOCKS_PER_THREAD, for_blocks, num_threads
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.paged.window import aligned
 
@@ -34,8 +36,6 @@ def empty(size: int, dtype: Any, note: Noted | None = None) -> np.ndarray:
     OutOfDeviceMemory
         The system does not give so much.
     """
-    import cupy
-
     dtype = np.dtype(dtype)
     if not size:
         return np.empty(0, dtype)
@@ -61,8 +61,6 @@ def registered(num_bytes: int, note: Noted | None = None) -> np.ndarray:
     OutOfDeviceMemory
         The system does not pin so much.
     """
-    import cupy
-
     found = aligned(num_bytes)
     place, runtime = found.ctypes.data, cupy.cuda.runtime
     try:
@@ -92,8 +90,6 @@ def _refused(num_bytes: int) -> OutOfDeviceMemory:
 
 def _asked(num_bytes: int) -> Any:
     """Pinned memory; None where it is refused."""
-    import cupy
-
     try:
         return cupy.cuda.PinnedMemory(num_bytes)
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -130,7 +126,6 @@ def copied(array: np.ndarray) -> np.ndarray:
 
 def fill(into: np.ndarray, array: np.ndarray) -> None:
     """Copy an array into another one, by all threads that have enough to do."""
-    from dask_graphgpu.kernels.cpu.threads import BLOCKS_PER_THREAD, for_blocks, num_threads
 
     def copy(lo: int, hi: int) -> None:
         into[lo:hi] = array[lo:hi]  # NumPy releases the GIL

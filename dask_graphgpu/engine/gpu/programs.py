@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dask_graphgpu.engine.arguments import with_known_counts
+from dask_graphgpu.engine.gpu import checkpoints, layered, near_far
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.schedule import is_forced
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.errors import InvalidArgument
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import State
@@ -18,18 +29,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     others run in supersteps (`synchronous`). What
     functions do with zero divisors is the hardware's: infinity or NaN, no exception.
     """
-    # No compiler before a run.
-    from dask_graphgpu.engine.arguments import with_known_counts
-    from dask_graphgpu.engine.gpu import checkpoints
-    from dask_graphgpu.engine.gpu.arrays import Arrays
-    from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.gpu.synchronous import Synchronous
-    from dask_graphgpu.engine.keeping import Keeping
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.schedule import is_forced
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.errors import InvalidArgument
-
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options, forced=is_forced())
@@ -41,12 +40,8 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
             "are of supersteps: a run with a cutoff has none."
         )
     if in_place and view.levels is not None:
-        from dask_graphgpu.engine.gpu import layered
-
         return layered.run(binding, places, cutoff, report, keeper)
     if in_place:
-        from dask_graphgpu.engine.gpu import near_far
-
         arrays = Arrays(binding, places)
         if keeper is not None:
             places = checkpoints.Beginning(keeper, in_place, cutoff).places(arrays, places)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine import tiered
+from dask_graphgpu.engine.cpu.components import smallest_members
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.kernels.cpu.threads import even_blocks
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -32,8 +34,6 @@ def components(view: View, report: Report) -> Any:
         linked = tiered.components(view, report)
         programs.gpu_alone(report)
         return linked
-    from dask_graphgpu.engine.cpu.components import smallest_members
-    from dask_graphgpu.kernels.cpu.threads import even_blocks
 
     found = programs.run(PROGRAM, view, RunOptions(report=report))["smallest"]
     label: np.ndarray = found.astype(view.out.neighbours.dtype, copy=False)

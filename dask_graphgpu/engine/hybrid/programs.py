@@ -5,13 +5,45 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import cupy
+
+from dask_graphgpu.engine import limits
+from dask_graphgpu.engine.arguments import with_known_counts
+from dask_graphgpu.engine.gpu import host, sizes
+from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
+from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
+from dask_graphgpu.engine.hybrid.rounds import HybridRounds
+from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.limits import Cut
+from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
+from dask_graphgpu.engine.paged.programs import bytes_of_vertices as bytes_on_host
+from dask_graphgpu.engine.paged.rates import rates_of
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import disk, link
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
+from dask_graphgpu.engine.tiered.programs import (
+    check_asynchronous,
+    check_in_place,
+    check_pushed,
+    improves,
+    run_planned,
+)
+from dask_graphgpu.engine.tiered.supersteps import FEW
+from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
+from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
+
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
-    from dask_graphgpu.engine.limits import Cut
     from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.speeds import Speeds
-    from dask_graphgpu.engine.state import Binding, State
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays
+    from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
     from dask_graphgpu.report import Report
@@ -43,24 +75,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     .. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with
        balanced replication. USENIX ATC 2017.
     """
-    # No compiler before a run.
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.arguments import with_known_counts
-    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-    from dask_graphgpu.engine.gpu.shrinking import shrinking
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered import disk
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays
-    from dask_graphgpu.engine.tiered.programs import (
-        check_asynchronous,
-        check_in_place,
-        check_pushed,
-        improves,
-        run_planned,
-    )
-    from dask_graphgpu.errors import InvalidArgument
-
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how, report, keeper = plan(binding, options), options.report, options.keeper
@@ -106,14 +120,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 
 def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
     """A run of both sides that is about to begin."""
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
-    from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
-    from dask_graphgpu.engine.hybrid.rounds import HybridRounds
-    from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
-    from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
-    from dask_graphgpu.engine.tiered import disk
-
     way, binding, view = limits.configured_dispatch(), arrays.binding, arrays.edge_view
     speeds, transfer = speeds_of(binding), disk.transfer_of(binding.send)
     carrier = SharedDiskTransfer if disk.is_on_disk(binding.send) else SharedTransfer
@@ -126,13 +132,6 @@ def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> Hybrid
 
 def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:
     """Whether a run is left to the GPU engine: nothing is asked for, and the CPU could not shorten it."""
-    import cupy
-
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.gpu import host
-    from dask_graphgpu.engine.tiered import disk, link
-    from dask_graphgpu.errors import LimitTooSmall
-
     limit = limits.configured()
     if disk.is_on_disk(binding.send):
         limit = disk.limit_of(binding.send)
@@ -166,15 +165,6 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
     in_rounds : bool
         Whether all pages are the GPU's, and it goes on from few edges by itself.
     """
-    import cupy
-
-    from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.page_dispatch import Page, Pages
-    from dask_graphgpu.engine.speeds import alpha, read_alone, streams, streams_of_disk
-    from dask_graphgpu.engine.tiered import disk, link
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
-    from dask_graphgpu.engine.tiered.supersteps import FEW
-
     resident, edges, on_disk = cut.resident, binding.send.num_edges, disk.is_on_disk(binding.send)
     rest = edges - resident
     if not rest:
@@ -212,22 +202,16 @@ def is_gpus(program: VertexProgram, view: View) -> bool:
     So it is where nothing is asked for, and edges are in host memory and the CPU could not shorten a
     superstep, or on disk: as a program they would be read more often, or be turned over first.
     """
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered.disk import is_on_disk
-
     if limits.configured_rounds() != "auto":
         return False
     binding, way = Binding(program, view, {}), limits.configured_dispatch()
-    if way == "auto" and is_on_disk(binding.edges):
+    if way == "auto" and disk.is_on_disk(binding.edges):
         return True
     return _is_gpus(binding, way, in_rounds=program.in_place)
 
 
 def _note_stream(binding: Binding, report: Report) -> None:
     """Note at what rate edges came from disk to the GPU, in a run of its own."""
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-
     streamed = report.moved.get("stream", {"bytes": 0})["bytes"] / bytes_of_edge(binding)
     speeds, seconds = speeds_of(binding), sum(each.seconds for each in report.advances)
     supersteps = sum(each.supersteps for each in report.advances)
@@ -249,18 +233,12 @@ def gpu_alone(report: Report) -> None:
 
 def bytes_of_vertices(binding: Binding) -> int:
     """As of `gpu.sizes.bytes_of_vertices`, with the messages that come from the CPU."""
-    from dask_graphgpu.engine.gpu import sizes
-
     vertex = binding.message.itemsize + 1
     return sizes.bytes_of_vertices(binding) + (binding.view.num_vertices + 1) * vertex
 
 
 def _cut(binding: Binding, way: str) -> Cut:
     """What lies where: without a limit all edges are resident, and none where the CPU has to go along them."""
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.tiered import disk
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-
     number, limit = binding.send.num_edges, limits.configured()
     edge, vertices = bytes_of_edge(binding), bytes_of_vertices(binding)
     what = f"the program on {binding.view.num_vertices:,} vertices"
@@ -281,9 +259,6 @@ def _cut(binding: Binding, way: str) -> Cut:
 
 def _require_pinned(binding: Binding, cut: Cut, edge: int) -> None:
     """Raise LimitTooSmall where what both sides pin of host memory does not fit beside the graph."""
-    from dask_graphgpu.engine.gpu import host
-    from dask_graphgpu.errors import LimitTooSmall
-
     left, n, program = host.room(binding.send), binding.view.num_vertices, binding.program
     pinned = host.SMALL + (binding.send.num_edges * edge if cut.resident < cut.num_edges else 0)
     vertex = sum(dtype.itemsize for dtype in binding.dtypes.values()) + binding.message.itemsize
@@ -300,9 +275,6 @@ def _require_pinned(binding: Binding, cut: Cut, edge: int) -> None:
 
 def _has_room(binding: Binding) -> bool:
     """Whether the CPU's side has room on the host, where all edges are on the device."""
-    from dask_graphgpu.engine.limits import Cut
-    from dask_graphgpu.errors import LimitTooSmall
-
     number = binding.send.num_edges
     try:
         _require_pinned(binding, Cut(number, 0, number), 0)
@@ -313,26 +285,18 @@ def _has_room(binding: Binding) -> bool:
 
 def _require_on_host(binding: Binding, cut: Cut, edge: int) -> int:
     """Raise LimitTooSmall where the CPU's side does not fit beside the GPU's; edges of a page."""
-    from dask_graphgpu.engine.page_dispatch import AT_ONCE
-    from dask_graphgpu.engine.paged.programs import bytes_of_vertices
-    from dask_graphgpu.engine.tiered import disk
-    from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
     rows, n = binding.send, binding.view.num_vertices
     assert isinstance(rows, PagedAdjacency)
     page = cut.segment or rows.page_edges
     shared = (AT_ONCE + 1) * page * edge + disk.bytes_ahead(rows)
     alone = rows.limits.window_bytes(len(rows.arrays))
     what = f"the program on {n:,} vertices, on both sides with its edges on disk,"
-    rows.limits.require(bytes_of_vertices(binding) + max(shared, alone), what)
+    rows.limits.require(bytes_on_host(binding) + max(shared, alone), what)
     return page
 
 
 def speeds_of(binding: Binding) -> Speeds:
     """What is known of either side: of the rows, from run to run."""
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-
     view = DeviceView.of(binding.mirror if binding.mirrored else binding.view)
     made: Speeds = view.made(
         ("speeds of both sides", binding.program), lambda: _speeds(binding, bytes_of_edge(binding))
@@ -342,31 +306,19 @@ def speeds_of(binding: Binding) -> Speeds:
 
 def _speeds(binding: Binding, edge: int) -> Speeds:
     """What either side is taken for before it was seen at work: by what the hardware does."""
-    import cupy
-
-    from dask_graphgpu.engine.paged.rates import rates_of
-    from dask_graphgpu.engine.speeds import Speeds
-    from dask_graphgpu.engine.tiered import link
-    from dask_graphgpu.kernels.cpu.threads import num_threads
-    from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
     copies, n = link.rates(cupy.cuda.Device().id).copies, binding.view.num_vertices
     threads = num_threads()
     beside = 1e-4 + n * (_VERTEX / threads + 1e-9)
-    disk, random, rows = math.inf, 1.0, binding.send
+    of_disk, random, rows = math.inf, 1.0, binding.send
     if isinstance(rows, PagedAdjacency):
         seen = rates_of(rows)
-        disk, random = seen.bytes / edge, seen.random
-    pull, gpu = min(threads * _PULL, disk), min(copies / edge, disk)
-    return Speeds(pull, threads * _PUSH, gpu, beside, 1.5e-4, disk=disk, random=random)
+        of_disk, random = seen.bytes / edge, seen.random
+    pull, gpu = min(threads * _PULL, of_disk), min(copies / edge, of_disk)
+    return Speeds(pull, threads * _PUSH, gpu, beside, 1.5e-4, disk=of_disk, random=random)
 
 
 def _beside(binding: Binding) -> tuple[float, float]:
     """Seconds before the CPU's first page, and from its last until the device has its messages."""
-    import cupy
-
-    from dask_graphgpu.engine.tiered import link
-
     rates, n = link.rates(cupy.cuda.Device().id), binding.view.num_vertices
     size = n * (binding.message.itemsize + 1)
     brought = (

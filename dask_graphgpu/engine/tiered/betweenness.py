@@ -10,14 +10,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu.copies import to_device
+from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
 from dask_graphgpu.engine.tiered.bfs import bfs
+from dask_graphgpu.engine.tiered.disk import limit_of
+from dask_graphgpu.engine.tiered.level_rows import LevelRows
+from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
@@ -57,11 +63,6 @@ def betweenness(
     limit. Of an undirected view the edges between two levels are brought with the rows of the level whose rows are
     fewer over the link. Each level takes the host's time, twice.
     """
-    import cupy
-
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     assert not edges  # `edge_betweenness` is not of this engine
     if weighted:
         raise EngineUnavailable(
@@ -87,9 +88,6 @@ def betweenness(
 
 def _at_once(rows: Adjacency, n: int) -> int:
     """Sources of a batch."""
-    from dask_graphgpu.engine.tiered.disk import limit_of
-    from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
     room = limit_of(rows) // (_SHARE * _SOURCE * max(n, 1))
     if isinstance(rows, PagedAdjacency):  # levels go by way of the host
         room = min(room, rows.limits.memory // (_SHARE * 4 * max(n, 1)))
@@ -102,11 +100,6 @@ class _Batch:
     def __init__(
         self, rows: TieredRows, view: View, sources: list[int], levels: list[Any], report: Report
     ) -> None:
-        import cupy
-
-        from dask_graphgpu.engine.gpu.copies import to_device
-        from dask_graphgpu.engine.tiered.level_rows import LevelRows
-
         self._rows, self._report, self._width = rows, report, len(sources)
         self._reached = np.zeros(len(sources))
         self._sources = np.array(sources)
@@ -126,8 +119,6 @@ class _Batch:
 
     def accumulate(self, *, endpoints: bool) -> np.ndarray:
         """The dependencies on every vertex, in host memory."""
-        import cupy
-
         rows, level, count = self._rows, self._level, self._count
         share, infinite = cupy.empty(level.shape), cupy.zeros(1, np.uint32)
         rows.over_vertices(

@@ -11,14 +11,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine import hops, limits
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu.copies import bring
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered.creeping import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
+from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -52,7 +57,6 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
         return hops.by_layers(run, view, source, cutoff, report)
     if limits.configured_rounds() == "asynchronous":
         return hops.in_supersteps(run, hops.PROGRAM, view, source, cutoff, report)
-    from dask_graphgpu.engine.tiered.rows import TieredRows
 
     check_settings(
         "the graph needs more than graphgpu.device-memory-limit, and its edges come in parts",
@@ -66,13 +70,6 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
 
 
 def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, report: Report) -> Any:
-    import cupy
-
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.gpu.copies import bring
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.gpu.structs import struct
-
     here, tier, n = DeviceView.of(view), rows.tier, np.uint64(rows.n)
     level, ids = cupy.empty(rows.n, np.int32), here.id_dtype
     search, most = cupy.empty(_SEARCH_BYTES // 8, np.uint64), min(rows.n, MOST_ROWS)

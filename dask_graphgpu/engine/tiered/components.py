@@ -11,7 +11,12 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
+
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.limits import Cut
@@ -43,12 +48,6 @@ def components(view: View, report: Report) -> Any:
     again each time, and before each time the vertices of what is probably the largest tree are
     taken out: their edges are seen from the other end. The edges of a directed view are all linked.
     """
-    import cupy
-
-    from dask_graphgpu.engine.cuda.wrappers import c_type
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     here = DeviceView.of(view)
     n, ids, rank = here.n, here.id_dtype, view.user_rank
     if not n:

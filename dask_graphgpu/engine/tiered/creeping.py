@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine.gpu.copies import address
+from dask_graphgpu.engine.gpu.structs import struct
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.store import EdgeStore
 
@@ -17,8 +20,5 @@ IN_PLACE = 1 << 22
 
 def edges_of(tier: EdgeStore) -> Any:
     """Struct Edges."""
-    from dask_graphgpu.engine.gpu.copies import address
-    from dask_graphgpu.engine.gpu.structs import struct
-
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
     return struct([tier.offsets, *map(address, places), tier.cut.resident, tier.num_vertices])

@@ -10,12 +10,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -40,12 +43,6 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
     -----
     Sums come about in any order. No in-edges are made: authorities are given what hubs have, and hubs ask for it.
     """
-    import cupy
-
-    from dask_graphgpu.engine.cuda.wrappers import c_type
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     n, weight = view.num_vertices, view.out.weight
     names = () if weight is None else ("weight",)
     none = () if names else (np.uint64(0),)  # a null pointer

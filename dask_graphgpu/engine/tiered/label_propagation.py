@@ -13,14 +13,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.copies import address
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.ring import Ring
+from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
+from dask_graphgpu.engine.tiered.disk import (
+    DiskTier,
+    is_on_disk,
+    kinds_of,
+    limit_of,
+    most_of,
+    require_on_host,
+)
+from dask_graphgpu.engine.tiered.transfer import Moved, tell
 from dask_graphgpu.errors import LimitTooSmall
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.paged.rows import PagedRows, PagedView
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.window import Window
+from dask_graphgpu.partition.view import View
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.ring import Slot
-    from dask_graphgpu.engine.limits import Cut
-    from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
 _IDS = (
@@ -48,12 +68,6 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     Rows are brought whole, those of a directed view from both sides: the first that fit stay on the device, and of the
     others some are on their way while the labels of those before are counted, by the kernel of graphs in memory.
     """
-    import cupy
-
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.gpu.shrinking import shrinking
-    from dask_graphgpu.engine.tiered.disk import is_on_disk, limit_of
-
     here = DeviceView.of(view)
     n, ids, rank = here.n, here.id_dtype, here.user_rank
     if not n:
@@ -100,10 +114,6 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
 
 def _backwards(view: View) -> View:
     """The in-edges of a view as out-edges of another."""
-    from dask_graphgpu.partition.paged.rows import PagedRows, PagedView
-    from dask_graphgpu.partition.paged.sort import PagedAdjacency
-    from dask_graphgpu.partition.view import View
-
     rows = view.into
     if isinstance(rows, PagedAdjacency):
         return PagedView(PagedRows(rows.with_columns(())))
@@ -112,9 +122,6 @@ def _backwards(view: View) -> View:
 
 def _cut(views: list[View], vertices: int, limit: int) -> Cut:
     """What of each side is on the device, and a buffer for the longest row."""
-    from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
-    from dask_graphgpu.engine.tiered.disk import most_of, require_on_host
-
     number, edge = views[0].num_edges, views[0].out.neighbours.itemsize
     what = f"the labels of {views[0].num_vertices:,} vertices"
     room = vertices + max(limit - vertices, 0) // len(views)
@@ -145,10 +152,6 @@ class _Side:
     """Rows of one direction: ``whole`` of them are on the device with all of their edges."""
 
     def __init__(self, view: View, cut: Cut) -> None:
-        from dask_graphgpu.engine.gpu.device import DeviceView
-        from dask_graphgpu.engine.gpu.ring import Ring
-        from dask_graphgpu.engine.tiered.disk import kinds_of
-
         self.rows = view.out
         if cut.segment:
             cut = replace(cut, segment=max(cut.segment, int(view.out.degrees.max(initial=0))))
@@ -185,8 +188,6 @@ class _Side:
 
     def close(self, report: Report) -> None:
         """Wait for copies, and tell what was moved."""
-        from dask_graphgpu.engine.tiered.transfer import Moved, tell
-
         if self.ring is not None:
             self.ring.close()
             tell({"stream": Moved(self.parts, 0, self.moved)}, report)
@@ -196,9 +197,6 @@ class _DiskSide(_Side):
     """The same of rows on disk, which are read ahead, into memory that the device copies from."""
 
     def __init__(self, view: View, cut: Cut) -> None:
-        from dask_graphgpu.engine.tiered.disk import DiskTier
-        from dask_graphgpu.partition.paged.window import Window
-
         super().__init__(view, cut)
         self._window = Window(self.tier.arrays, stays=True, memory=self.tier.kept.registered)
         self._held: Iterator[dict[str, np.ndarray]] = iter(())
@@ -229,11 +227,6 @@ class _Voting:
     """Supersteps of the kernel over runs of rows."""
 
     def __init__(self, here: Any, sides: list[_Side]) -> None:
-        import cupy
-
-        from dask_graphgpu.engine.gpu.runs import State
-        from dask_graphgpu.kernels.compile import cuda
-
         self._n, self._sides = here.n, sides
         self._kernel = cuda("label_propagation", defines=here.defines).kernel("label_rows")
         self._state = State([], {}).memory
@@ -264,9 +257,6 @@ class _Voting:
         return bool(self._changed[0])
 
     def _vote(self, part: _Part, before: Any, after: Any, distinct: bool) -> None:
-        from dask_graphgpu.engine.gpu import launch
-        from dask_graphgpu.engine.gpu.copies import address
-
         rows: list[Any] = []
         for side, sent in zip(self._sides, part.sent, strict=True):
             begins = side.tier.on_device() if sent is None else sent[1]

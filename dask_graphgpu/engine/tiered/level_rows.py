@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
@@ -36,8 +37,6 @@ class LevelRows:
     """
 
     def __init__(self, rows: TieredRows, levels: Any, depth: int, view: View) -> None:
-        import cupy
-
         self._rows, self._levels = rows, levels
         self._width = np.uint32(levels.size // max(rows.n, 1))
         found = cupy.zeros((2, depth + 1), np.uint64)

@@ -6,13 +6,19 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu.copies import to_device
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.engine.tiered.creeping import FEW, LONG_ROWS, MOST_ROWS, edges_of
+from dask_graphgpu.engine.tiered.level_rows import LevelRows
+from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -43,14 +49,6 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     the next level look for them instead where their edges are fewer over the link, so that about every other level's
     are brought. In deep graphs levels of few edges are gone over without the host, rows being read where they lie.
     """
-    import cupy
-
-    from dask_graphgpu.engine.cuda.wrappers import c_type
-    from dask_graphgpu.engine.gpu.copies import to_device
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.level_rows import LevelRows
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     here, kind = DeviceView.of(view), np.dtype(dtype)
     n, depth, began = here.n, int(level.max(initial=0)), time.perf_counter()
     vertex = level.itemsize + kind.itemsize
@@ -91,10 +89,6 @@ def _crept(
     rows: TieredRows, levels: Any, count: Any, depth: int, by_parts: Callable[[int], None]
 ) -> tuple[int, int]:
     """Levels of few edges without the host, the others by parts: edges without it, and whether counts overflow."""
-    import cupy
-
-    from dask_graphgpu.engine.gpu.structs import struct
-
     tier, most = rows.tier, min(rows.n, MOST_ROWS)
     listed = cupy.empty(2 * (most + LONG_ROWS), tier.host.neighbours.dtype)
     lists, edges = struct([listed, most]), edges_of(tier)

@@ -10,10 +10,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu.copies import address, to_device
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling, peeled
+from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.tiered.disk import transfer_of
+from dask_graphgpu.engine.tiered.rows import TieredRows
+from dask_graphgpu.partition.csr import Adjacency
+
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -52,13 +60,6 @@ def k_core(view: View, k: int, report: Report) -> Any:
 
 def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
     """Degrees that are left, those of who has gone the core numbers; and who has not gone below ``most``."""
-    import cupy
-
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling
-    from dask_graphgpu.engine.tiered.disk import transfer_of
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     here = DeviceView.of(view)
     simple = here.made("simple", view.simple)
     rows, n = simple.out, here.n
@@ -79,11 +80,6 @@ def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
 
 def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:
     """In one launch, which reads rows where they lie."""
-    from dask_graphgpu.engine.gpu.copies import address
-    from dask_graphgpu.engine.gpu.peeling import peeled
-    from dask_graphgpu.engine.gpu.structs import struct
-    from dask_graphgpu.partition.csr import Adjacency
-
     tier = rows.tier
     places = tier.on_device()["neighbours"], tier.on_host()["neighbours"]
     neighbours = struct([*map(address, places), tier.cut.resident])
@@ -98,10 +94,6 @@ def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, A
 
 def _by_parts(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:
     """Level after level, the edges of those who leave being brought."""
-    import cupy
-
-    from dask_graphgpu.engine.gpu.copies import to_device
-
     tier, n, began = rows.tier, rows.n, time.perf_counter()
     degree = to_device(tier.host.degrees.astype(np.uint32), tier.kept)
     left, due, steps = cupy.ones(n, bool), cupy.zeros(n, np.uint8), 0

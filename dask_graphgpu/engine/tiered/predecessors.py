@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu.copies import to_device
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered.rows import TieredRows
+
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -28,13 +33,6 @@ def predecessors(
     The edges of all reached vertices go over the link once. On plateaus, where edges add nothing, once
     more, and then those of each of their levels.
     """
-    import cupy
-
-    from dask_graphgpu.engine.cuda.wrappers import c_type
-    from dask_graphgpu.engine.gpu.copies import to_device
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     here, n = DeviceView.of(view), view.num_vertices
     weight = None if hops else view.out.weight
     names = () if weight is None else ("weight",)

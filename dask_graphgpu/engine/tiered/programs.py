@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine import limits
+from dask_graphgpu.engine.arguments import with_known_counts
+from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.gpu import layered
+from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.schedule import is_forced
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.tiered import dense, disk, near_far
+from dask_graphgpu.engine.tiered.arrays import TieredArrays
+from dask_graphgpu.engine.tiered.disk import transfer_of
+from dask_graphgpu.engine.tiered.packed import bytes_of_edge
+from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
+from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.plan import Plan
-    from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
 
@@ -29,13 +48,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     LimitTooSmall
         What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
-    # No compiler before a run.
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.arguments import with_known_counts
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.engine.tiered.disk import transfer_of
-
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options)
@@ -56,22 +68,9 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 
 def run_planned(how: Plan) -> State:
     """As of `run`, with arguments and settings that were checked."""
-    from dask_graphgpu.engine import limits
-    from dask_graphgpu.engine.gpu.asked import every_sends
-    from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-    from dask_graphgpu.engine.gpu.shrinking import shrinking
-    from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
-    from dask_graphgpu.engine.tiered import dense, disk, near_far
-    from dask_graphgpu.engine.tiered.arrays import TieredArrays
-    from dask_graphgpu.engine.tiered.packed import bytes_of_edge
-    from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-    from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
-
     binding, options, places = how.binding, how.options, how.starts
     cutoff, report, keeper, view = options.cutoff, options.report, options.keeper, binding.view
     if view.levels is not None and how.any_order:
-        from dask_graphgpu.engine.gpu import layered
-
         return layered.run(binding, places, cutoff, report, keeper)
     way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds = limits.configured_rounds()
@@ -105,8 +104,6 @@ def run_planned(how: Plan) -> State:
 
 def _may_be_near_far(rounds: str, way: str) -> bool:
     """Whether the settings leave it to kernels to read edges where they lie, in any order."""
-    from dask_graphgpu.errors import InvalidArgument
-
     reads = way in ("auto", "zero-copy")
     if rounds == "near-far" and not reads:
         raise InvalidArgument(
@@ -128,8 +125,6 @@ def check_asynchronous(how: Plan) -> None:
     ------
     InvalidArgument
     """
-    from dask_graphgpu.errors import InvalidArgument
-
     program = how.binding.program
     if not (program.in_place or program.accumulative):
         raise InvalidArgument(
@@ -145,8 +140,6 @@ def check_asynchronous(how: Plan) -> None:
 
 def check_in_place(rounds: str, how: Plan) -> None:
     """Raise where the rounds that are asked for are not those of a run."""
-    from dask_graphgpu.errors import InvalidArgument
-
     if rounds in ("resident-first", "near-far") and not improves(how):
         raise InvalidArgument(
             f"graphgpu.rounds is {rounds!r}, which is of monotone programs without max_supersteps: "
@@ -178,10 +171,6 @@ def check_pushed(binding: Binding, cutoff: Any, why: str, instead: str) -> None:
 
 def check_settings(why: str, instead: str) -> None:
     """Raise where the settings ask for what edges in parts cannot have; see `check_pushed`."""
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.schedule import is_forced
-    from dask_graphgpu.errors import InvalidArgument
-
     if configured_direction() not in ("auto", "push"):
         reason = f"graphgpu.direction is {configured_direction()!r}: use 'auto' or 'push'"
         raise _unavailable(why, reason, instead)
@@ -193,6 +182,4 @@ def check_settings(why: str, instead: str) -> None:
 
 
 def _unavailable(why: str, reason: str, instead: str) -> Exception:
-    from dask_graphgpu.errors import EngineUnavailable
-
     return EngineUnavailable(f"{why}. {reason}; or {instead}")

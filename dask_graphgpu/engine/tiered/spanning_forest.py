@@ -10,10 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.spanning_forest import forest, new_state, number_listed, types_of
+from dask_graphgpu.engine.tiered.rows import TieredRows
+from dask_graphgpu.kernels.compile import cuda
+
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.engine.tiered.transfer import AtHand
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
@@ -37,13 +42,6 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     An edge that is not in the forest of some edges is not in that of more of them [1]_. So edges are listed on the
     device while there is room, and those stay that are in the forest of these. Each crosses the link once.
     """
-    import cupy
-
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.gpu.spanning_forest import types_of
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-    from dask_graphgpu.kernels.compile import cuda
-
     here, weight, n = DeviceView.of(view), view.out.weight, view.num_vertices
     kind = np.dtype(np.uint8) if weight is None else weight.dtype
     defines, ids = types_of(kind, view.user_rank), here.id_dtype
@@ -79,10 +77,6 @@ class _Batch:
         kind: np.dtype[Any],
         report: Report,
     ) -> None:
-        import cupy
-
-        from dask_graphgpu.engine.gpu.spanning_forest import new_state, number_listed
-
         self._rows, self._module, self._report = rows, module, report
         self._n, self._kind, self._offset = rows.n, kind, here.offset_dtype
         self._rank, self._directed = here.user_rank, view.directed
@@ -112,15 +106,11 @@ class _Batch:
 
     def reduced(self) -> tuple[Any, Any, Any]:
         """The forest of what is listed."""
-        from dask_graphgpu.engine.gpu.spanning_forest import forest
-
         edges = self._low, self._high, self._weights
         given = self._kind, self._offset, self._state, self._report
         return forest(self._module, self._n, edges, *given)
 
     def _keep(self, edges: tuple[Any, Any, Any]) -> None:
-        from dask_graphgpu.engine.gpu.spanning_forest import new_state, number_listed
-
         self._most = len(edges[0])
         for array, left in zip((self._low, self._high, self._weights), edges, strict=True):
             if array is not None:

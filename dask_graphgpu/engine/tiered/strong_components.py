@@ -12,12 +12,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import cupy
 import numpy as np
 
 from dask_graphgpu.engine.colours import Colours
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.tiered.components import components
+from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -39,12 +42,6 @@ def strong_components(view: View, report: Report) -> Any:
     through its colour [1]_ [2]_. Only rows of vertices that tell something new, or wait, are brought. All that goes
     along rows by source: in-edges are not made.
     """
-    import cupy
-
-    from dask_graphgpu.engine.gpu.device import DeviceView
-    from dask_graphgpu.engine.tiered.components import components
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-
     here = DeviceView.of(view)
     if not view.directed or not here.n:
         return components(view, report)
@@ -76,8 +73,6 @@ class _Left:
     """The vertices whose component is not known yet: ``label`` is, for the others, one of its members."""
 
     def __init__(self, rows: TieredRows, ids: np.dtype[Any], report: Report) -> None:
-        import cupy
-
         self._rows, self._report, self.n = rows, report, rows.n
         self._seen = 0
         self.done, self._due = cupy.zeros(self.n, np.uint8), cupy.zeros(self.n, np.uint8)
@@ -103,8 +98,6 @@ class _Left:
 
     def colour(self, turn: int) -> None:
         """Settle a component of every colour."""
-        import cupy
-
         rows, ids, start = self._rows, self.label.dtype, time.perf_counter()
         pivot = int(cupy.where(self.done == 1, np.float32(-1), self._product).argmax())
         colours = Colours(self.n, pivot, turn)

@@ -19,6 +19,8 @@ from dask_graphgpu.engine.gpu.ring import Slot
 from dask_graphgpu.engine.link_rates import Rates
 from dask_graphgpu.engine.tiered.store import EdgeStore
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.cpu.subgraph import gather_edges
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
 _THREADS, _BLOCKS = 256, 1024
 
@@ -113,9 +115,6 @@ class Subgraph:
 
     def gather(self, slot: Slot, lo: int, hi: int, rates: Rates) -> dict[str, np.ndarray]:
         """Put edges lo to hi of the subgraph into the host's side of a buffer, by all threads."""
-        from dask_graphgpu.kernels.cpu.subgraph import gather_edges
-        from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-
         staged, host = slot.stage(), self._tier.host
         began, blocks = time.perf_counter(), even_blocks(hi - lo)
         vertex, start = self._listed
