@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu import config
 from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
@@ -154,8 +155,6 @@ def _same_types(
 
 def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
     """Find the distinct ids; chunks are replaced in the lists where their codes change."""
-    from dask_graphgpu.kernels.cpu import csr
-
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     occurrences = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
@@ -180,7 +179,7 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
         _count(chunk, counts.setdefault(id(row), np.zeros((2, len(row)), np.int64)))
     for row in {id(row): row for row in rows_of}.values():
         if id(row) in counts:  # a row of ``ends`` is of one place in ``row`` only
-            for_blocks(csr.add_at, even_blocks(len(row)), row, counts.pop(id(row)), ends)
+            for_blocks(kernels.csr.add_at, even_blocks(len(row)), row, counts.pop(id(row)), ends)
     return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
 
 
@@ -221,23 +220,19 @@ def _ends(edges: list[EdgeChunk], first: int, size: int) -> np.ndarray:
 
 def _count(chunk: EdgeChunk, counts: np.ndarray) -> None:
     """Add to ``counts``, of shape (2, size), how often each code is a source and a destination."""
-    from dask_graphgpu.kernels.cpu import csr
-
     for codes, held in zip((chunk.source, chunk.destination), counts, strict=True):
-        csr.count(0, len(codes), codes, held)
+        kernels.csr.count(0, len(codes), codes, held)
 
 
 def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices: int) -> bool:
     """Whether the ends of a sample of edges lie close in the order of the user's ids."""
-    from dask_graphgpu.kernels.cpu import locality
-
     near = sampled = 0
     share = -(-SAMPLE // len(edges))
     for chunk, table in zip(edges, tables, strict=False):
         step = max(len(chunk) // share, 1)
         source, destination = chunk.source[::step].copy(), chunk.destination[::step].copy()
         gap = num_vertices // NEAR_WINDOW
-        near += locality.near(0, len(source), table, source, destination, gap)
+        near += kernels.locality.near(0, len(source), table, source, destination, gap)
         sampled += len(source)
     return has_locality(near, sampled)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
@@ -103,15 +104,13 @@ def from_coo(
     both : bool
         Put every edge but a self-loop into the rows of both its ends.
     """
-    from dask_graphgpu.kernels.cpu import row_sort
-
     kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
     runs.clear()
 
     def count(block: int, shift: Any, counts: np.ndarray) -> None:
         for coo in blocks[block]:
-            row_sort.count_edges(0, *coo.ends(), both, shift, counts)
+            kernels.row_sort.count_edges(0, *coo.ends(), both, shift, counts)
 
     def deal(
         block: int,
@@ -124,7 +123,7 @@ def from_coo(
         for coo in blocks[block]:
             column = carried[:0] if name is None else coo.columns[name]
             marks = np.uint64(marked and coo.back is not None), np.uint64(bool(coo.back))
-            row_sort.deal_edges(
+            kernels.row_sort.deal_edges(
                 0, *coo.ends(), both, *marks, sort.shift, sort.bits, sort.bucket, sort.first,
                 cursor, keys, *to_move(column, carried),
             )  # fmt: skip
@@ -157,8 +156,6 @@ def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
 
     Sums over parts of a graph add up, modulo 2**64; of a mirrored graph to 0.
     """
-    from dask_graphgpu.kernels.cpu import csr
-
     blocks = _even_runs(runs, num_threads())
     none = np.empty(0, np.uint8)
     sums = np.zeros(len(blocks), np.uint64)
@@ -166,7 +163,9 @@ def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
     def add(block: int) -> None:
         for coo in blocks[block]:
             bits = none if name is None else as_bits(coo.columns[name])
-            sums[block : block + 1] += csr.hash_edges(0, *coo.ends(), bits)  # arrays may wrap
+            sums[block : block + 1] += kernels.csr.hash_edges(
+                0, *coo.ends(), bits
+            )  # arrays may wrap
 
     each(add, len(blocks))
     total: np.uint64 = sums.sum()
@@ -190,8 +189,6 @@ def transpose_column(adjacency: Adjacency, column: np.ndarray) -> np.ndarray:
 
 def _turned(adjacency: Adjacency) -> RowSort:
     """The edges of an adjacency, to be sorted by their neighbours."""
-    from dask_graphgpu.kernels.cpu import row_sort
-
     offsets, neighbours = adjacency.offsets, adjacency.neighbours
     blocks = num_blocks(adjacency.num_edges)
     bounds = np.searchsorted(offsets, np.linspace(0, adjacency.num_edges, blocks + 1))
@@ -199,7 +196,7 @@ def _turned(adjacency: Adjacency) -> RowSort:
 
     def count(block: int, shift: Any, counts: np.ndarray) -> None:
         edges = offsets[bounds[block : block + 2]]
-        row_sort.count_turned(*edges, neighbours, shift, counts)
+        kernels.row_sort.count_turned(*edges, neighbours, shift, counts)
 
     def deal(
         block: int,
@@ -210,7 +207,7 @@ def _turned(adjacency: Adjacency) -> RowSort:
         carried: np.ndarray,
     ) -> None:
         column = carried[:0] if name is None else adjacency.columns[name]
-        row_sort.deal_turned(
+        kernels.row_sort.deal_turned(
             *bounds[block : block + 2], offsets, neighbours, sort.shift, sort.bits, sort.bucket,
             sort.first, cursor, keys, *to_move(column, carried),
         )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged import rowwise
@@ -32,7 +33,6 @@ def of_edges(
         from dask_graphgpu.partition.device import fingerprint as on_device
 
         return on_device.of_edges(rows, numbers, num_rows, by)
-    from dask_graphgpu.kernels.cpu import fingerprint
 
     offsets = rows.offsets[: num_rows + 1]
     named = _NONE if numbers is None else numbers
@@ -40,7 +40,7 @@ def of_edges(
     columns = {"": _NONE} if not rows.columns else rows.columns
     for name in sorted(columns):
         blocks = for_blocks(
-            fingerprint.hash_rows, edge_blocks(offsets), first, offsets, rows.neighbours, named,
+            kernels.fingerprint.hash_rows, edge_blocks(offsets), first, offsets, rows.neighbours, named,
             bits_of(columns[name]), by == "source",
         )  # fmt: skip
         total = joined(total, name, sum(map(int, blocks)))
@@ -49,13 +49,11 @@ def of_edges(
 
 def of_values(values: Mapping[str, np.ndarray], numbers: np.ndarray | None, count: int) -> int:
     """The same of the first ``count`` values of some columns of vertices."""
-    from dask_graphgpu.kernels.cpu import fingerprint
-
     named = _NONE if numbers is None else numbers
     total = 0
     for name in sorted(values):
         blocks = for_blocks(
-            fingerprint.hash_values, even_blocks(count), named, bits_of(values[name])
+            kernels.fingerprint.hash_values, even_blocks(count), named, bits_of(values[name])
         )
         total = joined(total, name, sum(map(int, blocks)))
     return total

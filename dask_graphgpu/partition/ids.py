@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import strings
 
 
@@ -299,8 +300,6 @@ def _without_unused(codes: list[np.ndarray], table: pa.Array) -> tuple[list[np.n
 
 def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     """`_encoded` by a hash table that grows as distinct values are found."""
-    from dask_graphgpu.kernels.cpu import hashing
-
     kind = parts[0].type
     slots, values, known = np.zeros(1 << 12, np.uint32), np.empty(1 << 11, np.int64), 0
     codes = []
@@ -309,12 +308,12 @@ def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.A
         keys = keys.view(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64, copy=False)
         numbers, done = np.empty(len(keys), np.uint32), 0
         while done < len(keys):
-            more, known = hashing.number(keys[done:], numbers[done:], slots, values, known)
+            more, known = kernels.hashing.number(keys[done:], numbers[done:], slots, values, known)
             done += more
             if done < len(keys):  # half full
                 slots = np.zeros(4 * len(slots), np.uint32)
                 values = np.concatenate([values, np.empty(3 * len(values), np.int64)])
-                hashing.rebuild(slots, values, known)
+                kernels.hashing.rebuild(slots, values, known)
         codes.append(numbers)
     found = values[:known].copy()
     table = pa.array(found.view(np.uint64) if kind == pa.uint64() else found)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.row_sort import as_bits
@@ -127,8 +128,6 @@ def find_levels(
     Cost: two searches, one of the root's tree and one of the others; on several ranks each goes on
     by itself between exchanges, and a level that is too high is lowered.
     """
-    from dask_graphgpu.kernels.cpu import layered as kernels
-
     began = time.perf_counter()
     n = len(out.offsets) - 1
     named = np.arange(n, dtype=out.neighbours.dtype) if numbers is None else numbers
@@ -141,7 +140,7 @@ def find_levels(
         border.refresh([level, degree])
     beaten = np.zeros(n, np.uint8)
     for_blocks(
-        kernels.mark_beaten, edge_blocks(out.offsets[: num_owned + 1]),
+        kernels.layered.mark_beaten, edge_blocks(out.offsets[: num_owned + 1]),
         out.offsets, out.neighbours, level, degree, named, beaten,
     )  # fmt: skip
     if border is not None:
@@ -158,8 +157,6 @@ def find_levels(
 
 def order_edges(rows: Adjacency, levels: Levels) -> Layered:
     """Edges of rows by their sender, in the order of layers. Cost: each edge is moved once."""
-    from dask_graphgpu.kernels.cpu import layered as kernels
-
     began = time.perf_counter()
     order = np.argsort(levels.level, kind="stable").astype(rows.neighbours.dtype)
     places = offsets_of(rows.degrees[order])
@@ -170,10 +167,10 @@ def order_edges(rows: Adjacency, levels: Levels) -> Layered:
         for_blocks(kernel, blocks, order, rows.offsets, places, *arrays)
 
     sources, neighbours = (np.empty_like(rows.neighbours) for _ in range(2))
-    place(kernels.place_edges, rows.neighbours, sources, neighbours)
+    place(kernels.layered.place_edges, rows.neighbours, sources, neighbours)
     columns = {name: np.empty_like(column) for name, column in rows.columns.items()}
     for name, column in rows.columns.items():
-        place(kernels.place_column, as_bits(column), as_bits(columns[name]))
+        place(kernels.layered.place_column, as_bits(column), as_bits(columns[name]))
     seconds = time.perf_counter() - began
     return Layered(places[ends], sources, neighbours, levels.level, columns, seconds)
 
@@ -203,8 +200,6 @@ def _grow(
     border: Border | None,
 ) -> None:
     """Give levels from ``depth`` on to what is reached from own ``roots``; ghosts' are not right."""
-    from dask_graphgpu.kernels.cpu import bfs
-
     dtype = out.neighbours.dtype
     lists = np.empty((2, num_owned), dtype)
     told = np.zeros(len(level), np.uint8)
@@ -214,7 +209,7 @@ def _grow(
     while True:
         keys = level[pending]
         order = np.argsort(keys, kind="stable")
-        *_, found, _ = bfs.settle(
+        *_, found, _ = kernels.bfs.settle(
             out.offsets, out.neighbours, level, pending[order], keys[order], _HIGHEST, -1,
             num_owned, lists, told, far,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 # Edges of a bucket, so that two copies of its keys fit the second-level cache; more where there
@@ -115,8 +116,6 @@ class RowSort:
 
         In the memory of what was dealt, as far as types are the same.
         """
-        from dask_graphgpu.kernels.cpu import row_sort
-
         keys, carried = dealt
         offsets = np.zeros(self.num_vertices + 1, np.int64)
         if dtype is None:
@@ -126,7 +125,7 @@ class RowSort:
         buckets = np.arange(len(self.starts), dtype=np.int64)
         moved = as_bits(carried)
         for_blocks(
-            row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, moved,
+            kernels.row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, moved,
             offsets, neighbours, moved,
         )  # fmt: skip
         offsets[-1] = self.num_edges

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
@@ -18,8 +19,6 @@ def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> A
     the repeats), or "one" (columns are dropped). The same object comes back when nothing repeats
     and nothing is dropped, unless ``always``: then columns are those of a graph with repeats.
     """
-    from dask_graphgpu.kernels.cpu import csr
-
     old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
@@ -30,7 +29,7 @@ def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> A
     merged = np.empty(offsets[-1], neighbours.dtype)
     given, made = _weights(weight, rule, len(merged))
     bad = for_blocks(
-        csr.merge_repeats, rows, old, neighbours, given, _CODES[rule], offsets, merged, made
+        kernels.csr.merge_repeats, rows, old, neighbours, given, _CODES[rule], offsets, merged, made
     )
     _refuse_overflow(bad, "repeated")
     weighted = rule == "sum" or (rule != "one" and weight is not None)
@@ -72,61 +71,51 @@ def least_weights(adjacency: Adjacency, rows: np.ndarray, neighbours: np.ndarray
 
 def union(a: Adjacency, b: Adjacency) -> Adjacency:
     """The edges of either of two adjacencies without repeats, without their columns."""
-    from dask_graphgpu.kernels.cpu import csr
-
     lengths = np.empty(a.num_vertices, np.int64)
     rows = edge_blocks(a.offsets + b.offsets)
     given = (a.offsets, a.neighbours, b.offsets, b.neighbours)
-    for_blocks(csr.union_lengths, rows, *given, lengths)
+    for_blocks(kernels.csr.union_lengths, rows, *given, lengths)
     offsets = offsets_of(lengths)
     neighbours = np.empty(offsets[-1], a.neighbours.dtype)
-    for_blocks(csr.union_rows, rows, *given, offsets, neighbours)
+    for_blocks(kernels.csr.union_rows, rows, *given, offsets, neighbours)
     return Adjacency(offsets, neighbours)
 
 
 def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
-    from dask_graphgpu.kernels.cpu import csr
-
     old, neighbours = adjacency.offsets, adjacency.neighbours
     lengths = np.empty(adjacency.num_vertices, np.int64)
     rows = edge_blocks(old)
-    for_blocks(csr.without_loops_lengths, rows, old, neighbours, lengths)
+    for_blocks(kernels.csr.without_loops_lengths, rows, old, neighbours, lengths)
     offsets = offsets_of(lengths)
     if offsets[-1] == old[-1]:
         return Adjacency(old, neighbours)
     kept = np.empty(offsets[-1], neighbours.dtype)
-    for_blocks(csr.without_loops, rows, old, neighbours, offsets, kept)
+    for_blocks(kernels.csr.without_loops, rows, old, neighbours, offsets, kept)
     return Adjacency(offsets, kept)
 
 
 def count_loops(adjacency: Adjacency) -> np.ndarray:
     """Number of self-loops in each row, int64."""
-    from dask_graphgpu.kernels.cpu import csr
-
     others = np.empty(adjacency.num_vertices, np.int64)
     offsets, neighbours = adjacency.offsets, adjacency.neighbours
-    for_blocks(csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, others)
+    for_blocks(kernels.csr.without_loops_lengths, edge_blocks(offsets), offsets, neighbours, others)
     return adjacency.degrees - others
 
 
 def count_neighbours(adjacency: Adjacency) -> np.ndarray:
     """How often each vertex is a neighbour, int64."""
-    from dask_graphgpu.kernels.cpu import csr
-
     counts = np.zeros(adjacency.num_vertices, np.int64)
-    csr.count(0, adjacency.num_edges, adjacency.neighbours, counts)
+    kernels.csr.count(0, adjacency.num_edges, adjacency.neighbours, counts)
     return counts
 
 
 def sum_rows(adjacency: Adjacency) -> np.ndarray:
     """Weight of each row, int64 or float64."""
-    from dask_graphgpu.kernels.cpu import csr
-
     assert adjacency.weight is not None
     sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
     offsets = adjacency.offsets
-    bad = for_blocks(csr.sum_rows, edge_blocks(offsets), offsets, adjacency.weight, sums)
+    bad = for_blocks(kernels.csr.sum_rows, edge_blocks(offsets), offsets, adjacency.weight, sums)
     _refuse_overflow(bad, "a vertex's")
     return sums
 
@@ -141,10 +130,8 @@ def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
 
 def add_neighbours(adjacency: Adjacency, sums: np.ndarray) -> None:
     """Add to ``sums`` the weight of the edges in which each vertex is the neighbour."""
-    from dask_graphgpu.kernels.cpu import csr
-
     weight = adjacency.weight
-    bad = csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
+    bad = kernels.csr.sum_neighbours(0, adjacency.num_edges, adjacency.neighbours, weight, sums)
     _refuse_overflow([bad], "a vertex's")
 
 
@@ -187,9 +174,7 @@ def _refuse_overflow(bad: list[int], which: str) -> None:
 
 def _distinct_offsets(adjacency: Adjacency) -> np.ndarray:
     """Offsets of the rows with every neighbour once."""
-    from dask_graphgpu.kernels.cpu import csr
-
     lengths = np.empty(adjacency.num_vertices, np.int64)
     old = adjacency.offsets
-    for_blocks(csr.distinct, edge_blocks(old), old, adjacency.neighbours, lengths)
+    for_blocks(kernels.csr.distinct, edge_blocks(old), old, adjacency.neighbours, lengths)
     return offsets_of(lengths)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
 # Strings of a bucket whose table fits the inner caches.
@@ -21,8 +22,6 @@ def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     the cache. Cost: three passes over the strings, of which two read their bytes; 28 bytes a string
     besides.
     """
-    from dask_graphgpu.kernels.cpu import strings as kernels
-
     located = _Located(parts)
     n, hashes = len(located), located.hashes
     bits = max((n // _BUCKET).bit_length(), 1)
@@ -32,10 +31,10 @@ def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     places = {int(lo): i for i, lo in enumerate(blocks[:-1])}
 
     def count(lo: int, hi: int) -> None:
-        kernels.count_buckets(lo, hi, hashes, shift, counts[places[lo]])
+        kernels.strings.count_buckets(lo, hi, hashes, shift, counts[places[lo]])
 
     def deal(lo: int, hi: int) -> None:
-        kernels.deal(lo, hi, hashes, shift, cursors[places[lo]], order)
+        kernels.strings.deal(lo, hi, hashes, shift, cursors[places[lo]], order)
 
     for_blocks(count, blocks)
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
@@ -46,11 +45,11 @@ def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     numbers = np.zeros(1 << bits, np.int64)
     buckets = even_blocks(1 << bits, work=max(n >> bits, 1))
     for_blocks(
-        kernels.number_buckets, buckets, starts, order, located.addresses, located.lengths, hashes,
+        kernels.strings.number_buckets, buckets, starts, order, located.addresses, located.lengths, hashes,
         codes, firsts, numbers,
     )  # fmt: skip
     bases = np.concatenate([[0], np.cumsum(numbers)])
-    for_blocks(kernels.renumber, buckets, starts, order, bases.astype(np.uint32), codes)
+    for_blocks(kernels.strings.renumber, buckets, starts, order, bases.astype(np.uint32), codes)
     inside = np.arange(bases[-1]) - np.repeat(bases[:-1], numbers)
     distinct = firsts[np.repeat(starts[:-1], numbers) + inside]
     table = _copied(located.addresses[distinct], located.lengths[distinct], parts[0].type)
@@ -64,13 +63,11 @@ def ascending(table: pa.Array) -> np.ndarray:
     eight. Cost: a sort of integers for every eight bytes that are needed, of the strings that need
     them.
     """
-    from dask_graphgpu.kernels.cpu import strings as kernels
-
     located = _Located([table])
     n, addresses, lengths = len(located), located.addresses, located.lengths
     if n < 2:
         return np.arange(n)
-    skipped = int(kernels.shared_prefix(0, n, addresses, lengths))
+    skipped = int(kernels.strings.shared_prefix(0, n, addresses, lengths))
     longest = int(lengths.max())
     order = np.arange(n)
     group = np.zeros(n, np.int64)  # of strings at ``open`` whose order is not known yet
@@ -80,7 +77,13 @@ def ascending(table: pa.Array) -> np.ndarray:
         key = np.empty(len(chosen), np.uint64)
         if skipped < longest:
             for_blocks(
-                kernels.keys, even_blocks(len(chosen)), chosen, addresses, lengths, skipped, key
+                kernels.strings.keys,
+                even_blocks(len(chosen)),
+                chosen,
+                addresses,
+                lengths,
+                skipped,
+                key,
             )
         else:  # what is the same up to here ends in a different number of zero bytes
             key[:] = lengths[chosen]
@@ -100,7 +103,6 @@ class _Located:
     """Strings of several arrays, one after the other: addresses, lengths and hashes."""
 
     def __init__(self, parts: Sequence[pa.Array]) -> None:
-        from dask_graphgpu.kernels.cpu import strings as kernels
 
         self.parts = [part.cast(pa.large_string()) for part in parts]  # which keeps the bytes alive
         n = sum(map(len, parts))
@@ -113,7 +115,7 @@ class _Located:
                 _, where, data = part.buffers()
                 offsets = np.frombuffer(where, np.int64, len(part) + 1, 8 * part.offset)
                 for_blocks(
-                    kernels.locate, even_blocks(len(part), work=8), offsets,
+                    kernels.strings.locate, even_blocks(len(part), work=8), offsets,
                     data.address if data is not None else 0, first,
                     self.addresses, self.lengths, self.hashes,
                 )  # fmt: skip
@@ -125,11 +127,9 @@ class _Located:
 
 def _copied(addresses: np.ndarray, lengths: np.ndarray, kind: Any) -> pa.Array:
     """Strings copied into an array of their own."""
-    from dask_graphgpu.kernels.cpu import strings as kernels
-
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     data = np.empty(offsets[-1], np.uint8)
     blocks = even_blocks(len(lengths), work=8)
-    for_blocks(kernels.copy, blocks, addresses, lengths, offsets, data, data.ctypes.data)
+    for_blocks(kernels.strings.copy, blocks, addresses, lengths, offsets, data, data.ctypes.data)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_string(), len(lengths), buffers).cast(kind)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo
 
@@ -65,30 +66,30 @@ def settle(
     first : int
         The vertex of the first row.
     """
-    from dask_graphgpu.kernels.cpu import undirected as kernels
-
     offsets, rows = marked.offsets, edge_blocks(marked.offsets)
     keep = np.empty(marked.num_edges, bool)
     none = np.empty(0, np.uint8)
     weight = none if marked.weight is None else marked.weight
     for_blocks(
-        kernels.keep_once, rows, offsets, marked.neighbours, weight, none if rank is None else rank,
+        kernels.undirected.keep_once, rows, offsets, marked.neighbours, weight, none if rank is None else rank,
         np.uint64(first), tolerance(weight.dtype), keep,
     )  # fmt: skip
     neighbours = marked.neighbours
     if neighbours.dtype != dtype:
         neighbours = np.empty(len(neighbours), dtype)
-    for_blocks(kernels.unmark, even_blocks(len(neighbours)), marked.neighbours, neighbours)
+    for_blocks(
+        kernels.undirected.unmark, even_blocks(len(neighbours)), marked.neighbours, neighbours
+    )
     # Arrays over vertices weigh as much as edges where most neighbours are those of other ranks.
     if keep.all():
         return Adjacency(offsets, neighbours, marked.columns)
     shorter = np.zeros_like(offsets)
-    for_blocks(kernels.count_kept, rows, offsets, keep, shorter[1:])
+    for_blocks(kernels.undirected.count_kept, rows, offsets, keep, shorter[1:])
     np.cumsum(shorter, out=shorter)
 
     def kept(column: np.ndarray) -> np.ndarray:
         made = np.empty(shorter[-1], column.dtype)
-        for_blocks(kernels.compact, rows, offsets, keep, shorter, column, made)
+        for_blocks(kernels.undirected.compact, rows, offsets, keep, shorter, column, made)
         return made
 
     columns = {name: kept(marked.columns.pop(name)) for name in [*marked.columns]}

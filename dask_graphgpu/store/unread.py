@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidSavedGraph
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.paged.files import words_of
 
@@ -74,26 +75,22 @@ def checksum_of(data: np.ndarray, beside: Callable[[int], None] | None = None) -
 
     ``beside(i)`` is called, on the threads, once block i has been read, and while the cache holds it.
     """
-    from dask_graphgpu.kernels.cpu.checksum import checksum
-
     number = -(-len(data) // _BLOCK)
     sums = np.zeros(-(-number // 4) * 4, np.uint64)
 
     def some(lo: int, hi: int) -> None:
         for i in range(lo, hi):
-            sums[i] = checksum(words_of(data[i * _BLOCK : (i + 1) * _BLOCK]))
+            sums[i] = kernels.checksum.checksum(words_of(data[i * _BLOCK : (i + 1) * _BLOCK]))
             if beside is not None:
                 beside(i)
 
     for_blocks(some, even_blocks(number, work=_BLOCK))
-    return f"{int(checksum(sums)):016x}"
+    return f"{int(kernels.checksum.checksum(sums)):016x}"
 
 
 def ascending(offsets: np.ndarray) -> str | None:
     """What is wrong with offsets whose ends are right."""
-    from dask_graphgpu.kernels.cpu.misplaced import falling
-
-    wrong = sum(for_blocks(falling, even_blocks(len(offsets) - 1), offsets))
+    wrong = sum(for_blocks(kernels.misplaced.falling, even_blocks(len(offsets) - 1), offsets))
     return f"{wrong:,} of its offsets fall" if wrong else None
 
 
@@ -104,8 +101,6 @@ def in_rows(
 
     Cost: one pass over memory, as rows are looked at when the checksum has brought them into the cache.
     """
-    from dask_graphgpu.kernels.cpu.misplaced import misplaced
-
     n, size = len(offsets) - 1, neighbours.itemsize
     start = neighbours.ctypes.data - data.ctypes.data
     # The first row that begins in each block, and after the last one all that are left.
@@ -114,7 +109,9 @@ def in_rows(
     found: list[int] = []
 
     def look(i: int) -> None:
-        found.append(misplaced(rows[i], rows[i + 1], offsets, neighbours, np.uint64(n)))
+        found.append(
+            kernels.misplaced.misplaced(rows[i], rows[i + 1], offsets, neighbours, np.uint64(n))
+        )
 
     wrong = checksum_differs(data, checksum, look)
     if wrong is not None:

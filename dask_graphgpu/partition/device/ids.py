@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.partition.device.arrays import module_of
+from dask_graphgpu.partition.device.numbering import composite
 from dask_graphgpu.partition.ids import VertexIds
 
 _MOST = 1024  # ranges of rows that are kept as series
@@ -91,8 +92,6 @@ class DeviceIds(VertexIds):
 
     def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
-        from dask_graphgpu.partition.device.numbering import composite
-
         xp = _module(self.columns)
         sides = [[own, other] for own, other in zip(self.columns, table, strict=True)]
         columns, (own, other) = composite(sides)

@@ -6,12 +6,14 @@ import errno
 import fcntl
 import mmap
 import os
+import tempfile
 import weakref
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable, SpillError
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.paged.folder import PAGES, SpillFolder
 from dask_graphgpu.partition.paged.limits import REQUEST
 
@@ -104,10 +106,8 @@ class PagedArray:
 
     def check(self, page: int, block: int, held: np.ndarray) -> None:
         """Compare a block in a page's memory with what was written. Raises SpillError."""
-        from dask_graphgpu.kernels.cpu.checksum import checksum
-
         words = words_of(held[slice(*self._within(page, block))])
-        if checksum(words) != self.checksums[page * self.blocks + block]:
+        if kernels.checksum.checksum(words) != self.checksums[page * self.blocks + block]:
             raise self._damaged(page, "is not what was written")
 
     def _damaged(self, page: int, what: str) -> SpillError:
@@ -174,7 +174,6 @@ class Writer:
         )
 
     def _flush(self) -> None:
-        from dask_graphgpu.kernels.cpu.checksum import checksum
 
         page, block = len(self._place), self._buffer[: self._filled]
         where = (((page + 1) * _HASH % 2**64) >> 32) % len(self._files)
@@ -182,7 +181,9 @@ class Writer:
         write(path, file, block, self._slots[where] * self._page_bytes)
         self._place.append((where, self._slots[where]))
         for begin in range(0, self._page_bytes, REQUEST):
-            self._checksums.append(int(checksum(words_of(block[begin : begin + REQUEST]))))
+            self._checksums.append(
+                int(kernels.checksum.checksum(words_of(block[begin : begin + REQUEST])))
+            )
         self._slots[where] += 1
         self._filled = 0
 
@@ -199,8 +200,6 @@ def _pass_cache(file: int) -> None:
 
 def create(folder: str, name: str) -> tuple[str, int]:
     """A new file, open for writing and reading: its path and number. Raises SpillError."""
-    import tempfile
-
     try:
         file, path = tempfile.mkstemp(PAGES, f"{name}-", folder)
     except OSError as error:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import SpillError
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
 from dask_graphgpu.partition.paged.files import PagedArray, Writer, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
@@ -66,8 +68,6 @@ class PagedAdjacency(Adjacency):
     @property
     def span_edges(self) -> int:
         """Edges that a thread works on at a time: of a page, or of a part of one where there are several threads."""
-        from dask_graphgpu.kernels.cpu.threads import num_threads
-
         parts = max(min(num_threads(), AT_ONCE) // 2, 1)
         parts = max(min(parts, self.limits.page_bytes // REQUEST), 1)
         return max(self.page_edges // parts, 1)
@@ -106,10 +106,8 @@ class RowWriter:
 
     def append(self, first: int, rows: Adjacency) -> None:
         """Write the rows from ``first`` on."""
-        from dask_graphgpu.kernels.cpu import csr
-
         self._lengths[first : first + rows.num_vertices] = rows.degrees
-        csr.count(0, rows.num_edges, rows.neighbours, self._counts)
+        kernels.csr.count(0, rows.num_edges, rows.neighbours, self._counts)
         self._neighbours.append(rows.neighbours)
         for name, writer in self._columns.items():
             writer.append(rows.columns[name])

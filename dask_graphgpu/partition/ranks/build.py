@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.device.on_ranks import OnDevice
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import VertexColumns
@@ -138,8 +139,6 @@ def _passes(
     Collective.
     """
     if link is not None:
-        from dask_graphgpu.partition.device.on_ranks import OnDevice
-
         passes = OnDevice(link)
         if ranks.min(int(in_range(agreed, ranks.size) and passes.holds(chunks))):
             chunks[:] = [passes.here(chunk) for chunk in chunks if len(chunk)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.build import SAMPLE
 from dask_graphgpu.partition.order import NEAR_WINDOW, has_locality, skewed
@@ -61,8 +62,6 @@ class AtHome:
 
 def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
     """Count the ends of edges, each at its home. Collective. ``chunks``: as `Agreed.chunks`."""
-    from dask_graphgpu.kernels.cpu import shuffle
-
     homes, runs = numbered.homes, numbered.runs
     edges = int(homes.ranks.max(sum(map(len, runs))))
     dtype = np.dtype(np.uint32 if edges < 2**32 else np.int64)
@@ -71,7 +70,9 @@ def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
     excess: np.ndarray = np.zeros(homes.num_here, np.int64)  # of out-edges over in-edges
     for index, (out, into) in homes.tell(numbered.numbers, list(counts)):
         # A rank names a vertex once in a round, so no two threads add to one.
-        for_blocks(shuffle.add_ends, even_blocks(len(index)), index, out, into, degrees, excess)
+        for_blocks(
+            kernels.shuffle.add_ends, even_blocks(len(index)), index, out, into, degrees, excess
+        )
     balanced = not homes.ranks.max(int(excess.any()))
     return AtHome(homes, degrees, bool(balanced), _is_near(numbered, chunks), numbered, passes)
 
@@ -81,8 +82,6 @@ def _is_near(numbered: Numbered, chunks: int) -> bool:
 
     The sample is the one that a single rank would take of the chunks of all.
     """
-    from dask_graphgpu.kernels.cpu import locality
-
     near = sampled = 0
     share = -(-SAMPLE // max(chunks, 1))
     gap = len(numbered.homes) // NEAR_WINDOW
@@ -90,7 +89,7 @@ def _is_near(numbered: Numbered, chunks: int) -> bool:
         step = max(len(run) // share, 1)
         table = run.codes.of(numbered.tables)
         source, destination = (table[codes] for codes in run.ends(slice(None, None, step)))
-        near += locality.near(0, len(source), numbered.numbers, source, destination, gap)
+        near += kernels.locality.near(0, len(source), numbered.numbers, source, destination, gap)
         sampled += len(source)
     found = numbered.homes.ranks.scalars([near, sampled]).sum(axis=0)
     return has_locality(*found.tolist())

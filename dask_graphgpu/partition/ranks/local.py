@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.places import Places
@@ -101,7 +102,6 @@ class Ghosts:
         everything: bool,
         passes: OnHost,
     ) -> Ghosts:
-        from dask_graphgpu.kernels.cpu import shuffle
 
         total = int(bounds[-1])
         first, last = bounds[rank : rank + 2].astype(np.uint64)
@@ -112,7 +112,7 @@ class Ghosts:
         else:
             words = passes.remote([entries.neighbours for entries in ways], first, last, total)
         counts = np.empty(len(words), np.int64)
-        for_blocks(shuffle.count_words, even_blocks(len(words)), words, counts)
+        for_blocks(kernels.shuffle.count_words, even_blocks(len(words)), words, counts)
         before = np.cumsum(counts) - counts
         return cls(first, last, words, before, int(counts.sum()))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.build import dense_dtype
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, to_host
@@ -131,8 +132,6 @@ def _number_range(
     passes: OnHost,
 ) -> Numbered:
     """`number` for the integers of a range: homes by equal cuts of it."""
-    from dask_graphgpu.kernels.cpu import shuffle
-
     first, size = span[0], span[1] - span[0]
 
     def codes(names: Names) -> Codes:
@@ -147,7 +146,7 @@ def _number_range(
             passes.mark(codes_of_end, present[run.codes.window])
     for row in rows:
         window = present[row.codes.window]
-        for_blocks(shuffle.mark, even_blocks(len(row.vertex)), row.vertex, window)
+        for_blocks(kernels.shuffle.mark, even_blocks(len(row.vertex)), row.vertex, window)
     cuts = [size * h // ranks.size for h in range(ranks.size + 1)]
     here, *others = ranks.all_to_all([np.packbits(present[lo:hi]) for lo, hi in pairwise(cuts)])
     here = here.copy()

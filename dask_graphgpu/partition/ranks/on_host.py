@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.ranks.local import Ghosts
@@ -29,16 +30,12 @@ class OnHost:
 
     def mark(self, codes: Any, present: np.ndarray) -> None:
         """Note in ``present`` which codes occur."""
-        from dask_graphgpu.kernels.cpu import shuffle as kernels
-
-        for_blocks(kernels.mark, even_blocks(len(codes)), codes, present)
+        for_blocks(kernels.shuffle.mark, even_blocks(len(codes)), codes, present)
 
     def count(
         self, runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
         """How often each of a rank's vertices is a source and a destination, shape (2, size)."""
-        from dask_graphgpu.kernels.cpu import shuffle as kernels
-
         # Each thread has counters of its own, which are not to outweigh the edges.
         edges = sum(map(len, runs))
         blocks = max(min(num_blocks(edges), edges // (2 * size + 1)), 1)
@@ -48,8 +45,8 @@ class OnHost:
             for run in runs:
                 lo, hi = (len(run) * k // blocks for k in (block, block + 1))
                 table = run.codes.of(tables)
-                kernels.count(lo, hi, run.source, table, counts[block, 0])
-                kernels.count(lo, hi, run.destination, table, counts[block, 1])
+                kernels.shuffle.count(lo, hi, run.source, table, counts[block, 0])
+                kernels.shuffle.count(lo, hi, run.destination, table, counts[block, 1])
 
         each(count, blocks)
         total: np.ndarray = counts[0] if blocks == 1 else counts.sum(axis=0, dtype=dtype)
@@ -79,20 +76,18 @@ class OnHost:
         self, neighbours: Sequence[Any], first: np.uint64, last: np.uint64, total: int
     ) -> np.ndarray:
         """A bitmap over ``total`` places: those that occur but for ``first`` to ``last``."""
-        from dask_graphgpu.kernels.cpu import shuffle as kernels
-
         words = np.zeros(-(-total // 64), np.uint64)
         for places in neighbours:
-            for_blocks(kernels.note_remote, even_blocks(len(places)), places, first, last, words)
+            for_blocks(
+                kernels.shuffle.note_remote, even_blocks(len(places)), places, first, last, words
+            )
         return words
 
     def to_local(self, ghosts: Ghosts, neighbours: Sequence[Any]) -> None:
         """Replace places by local ids."""
-        from dask_graphgpu.kernels.cpu import shuffle as kernels
-
         given = ghosts.first, ghosts.last, ghosts.words, ghosts.before
         for places in neighbours:
-            for_blocks(kernels.to_local, even_blocks(len(places)), places, *given)
+            for_blocks(kernels.shuffle.to_local, even_blocks(len(places)), places, *given)
 
     def rows(self, entries: list[Entries], num_local: int) -> Adjacency:
         """Rows over all local vertices of the last of ``entries``, which goes half-way."""

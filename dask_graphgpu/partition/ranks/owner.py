@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_graphgpu.arguments import check_choice
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.ranks.biased import biased_random
 from dask_graphgpu.partition.ranks.draw import draw
@@ -85,8 +86,6 @@ def _ranges(at: AtHome) -> np.ndarray:
 
 def _dealt(at: AtHome) -> np.ndarray:
     """By falling degree. Cost: each rank's distinct degrees go to all, with how often they stand."""
-    from dask_graphgpu.kernels.cpu import dealing
-
     ranks, degrees = at.homes.ranks, at.passes.at_work(at.degrees)
     order = np.argsort(-degrees, kind="stable")
     falling = -degrees[order]
@@ -99,7 +98,7 @@ def _dealt(at: AtHome) -> np.ndarray:
     totals = np.zeros(len(distinct), np.int64)
     np.add.at(totals, group, np.concatenate(every_count))
     given = np.zeros((len(distinct), ranks.size), np.int64)
-    dealing.level(1 - distinct, totals, np.zeros(ranks.size, np.int64), given)
+    kernels.dealing.level(1 - distinct, totals, np.zeros(ranks.size, np.int64), given)
     # Places by falling degree, equal ones by number: here a degree's vertices stand together, and
     # those of lower ranks are before them.
     first = np.cumsum(totals) - totals

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.numbering import Run
 from dask_graphgpu.partition.row_sort import each, num_blocks, to_move
@@ -134,7 +135,6 @@ class _Dealt:
 
     @classmethod
     def of(cls, piece: Sequence[_Part], way: str, tables: Tables, size: int) -> _Dealt:
-        from dask_graphgpu.kernels.cpu import shuffle
 
         edges = sum(hi - lo for _, lo, hi in piece)
         blocks = list(_cut(piece, max(-(-edges // num_blocks(edges)), 1)))
@@ -143,7 +143,9 @@ class _Dealt:
         def count(block: int) -> None:
             for run, lo, hi in blocks[block]:
                 rows, _ = ends_of(run, way)
-                shuffle.count_entries(lo, hi, rows, run.codes.of(tables.owners), counts[block])
+                kernels.shuffle.count_entries(
+                    lo, hi, rows, run.codes.of(tables.owners), counts[block]
+                )
 
         each(count, len(blocks))
         cuts = np.append(0, np.cumsum(counts.sum(axis=0)))
@@ -151,15 +153,13 @@ class _Dealt:
 
     def ends(self, tables: Tables, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and neighbours of the entries, those for rank 0 first."""
-        from dask_graphgpu.kernels.cpu import shuffle
-
         rows, neighbours = np.empty((2, int(self.cuts[-1])), bounds.dtype)
 
         def deal(block: int) -> None:
             cursor = self.cursors[block].copy()
             for run, lo, hi in self.blocks[block]:
                 owners, places = run.codes.of(self.owners), run.codes.of(tables.places)
-                shuffle.deal_entries(
+                kernels.shuffle.deal_entries(
                     lo, hi, *ends_of(run, self.way), owners, places, bounds, cursor, rows, neighbours
                 )  # fmt: skip
 
@@ -168,8 +168,6 @@ class _Dealt:
 
     def column(self, name: str, kind: np.dtype[Any]) -> np.ndarray:
         """A column of the entries."""
-        from dask_graphgpu.kernels.cpu import shuffle
-
         dealt = np.empty(int(self.cuts[-1]), kind)
 
         def deal(block: int) -> None:
@@ -177,7 +175,7 @@ class _Dealt:
             for run, lo, hi in self.blocks[block]:
                 rows, _ = ends_of(run, self.way)
                 moved = to_move(run.columns[name], dealt)
-                shuffle.deal_column(lo, hi, rows, run.codes.of(self.owners), cursor, *moved)
+                kernels.shuffle.deal_column(lo, hi, rows, run.codes.of(self.owners), cursor, *moved)
 
         each(deal, len(self.blocks))
         return dealt
