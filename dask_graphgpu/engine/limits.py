@@ -5,8 +5,7 @@ Settings and what follows from them: no GPU is needed for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -79,8 +78,7 @@ def bytes_of_vertices(num_vertices: int) -> int:
     return num_vertices * _VERTEX
 
 
-@dataclass(frozen=True)
-class Tiers:
+class Tiers(NamedTuple):
     """Where a graph is to lie, about: bytes.
 
     Attributes
@@ -123,8 +121,7 @@ class Tiers:
         return cls(limit, device, pinned, rest * edge, pages)
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """What of the edges lies where.
 
     Attributes

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cupy
@@ -135,7 +134,7 @@ def _cut(views: list[View], vertices: int, limit: int) -> Cut:
             f"{what}, one of which has {longest:,} edges, need {needed:,} bytes of the GPU's memory, and "
             f"graphgpu.device-memory-limit is {limit:,}: set it to at least as much"
         )
-    cut = replace(cut, resident=resident, segment=segment)
+    cut = cut._replace(resident=resident, segment=segment)
     require_on_host([view.out for view in views], cut, edge, what)
     return cut
 
@@ -154,7 +153,7 @@ class _Side:
     def __init__(self, view: View, cut: Cut) -> None:
         self.rows = view.out
         if cut.segment:
-            cut = replace(cut, segment=max(cut.segment, int(view.out.degrees.max(initial=0))))
+            cut = cut._replace(segment=max(cut.segment, int(view.out.degrees.max(initial=0))))
         kind, _ = kinds_of(view.out)
         self.tier = kind(DeviceView.of(view), view.out, (), cut)
         self.whole = int(np.searchsorted(view.out.offsets, cut.resident, side="right")) - 1
