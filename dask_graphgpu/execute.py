@@ -36,6 +36,7 @@ from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.view import View
@@ -158,9 +159,7 @@ def execute(
     engines.check(engine)  # here too: this may be another process than the caller's
     needs.require_weights(partition.fault)
     if engine == "gpu":
-        from dask_graphgpu.partition.device.memory import require_current
-
-        require_current(partition.given.neighbours, "the graph")
+        memory.require_current(partition.given.neighbours, "the graph")
     report = Report(name, watch=watch.telling())
     compiled = engines.times_compiled() if partition.paged else 0
     given = {argument: list(chunks) for argument, chunks in frames.items()}
@@ -219,8 +218,6 @@ def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
     """What tells that the memory of the GPU has run out."""
     if engine not in ("gpu", "hybrid"):
         return nullcontext()
-    from dask_graphgpu.partition.device import memory
-
     return memory.told(f"{name} on the GPU")
 
 

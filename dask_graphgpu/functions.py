@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import hashlib
 import inspect
@@ -214,7 +215,7 @@ def reads(function: FunctionType, role: str) -> Reads:
         if instruction in ("LOAD_GLOBAL", "LOAD_NAME"):
             if name in function.__globals__:
                 values[name] = function.__globals__[name]
-            elif not hasattr(_builtins(), name):
+            elif not hasattr(builtins, name):
                 raise ProgramError(f"{role} ({where(function)}): name {name!r} is not defined.")
         else:
             raise ProgramError(
@@ -229,12 +230,6 @@ def reads(function: FunctionType, role: str) -> Reads:
             f"({', '.join(function.__code__.co_freevars)})."
         ) from None
     return Reads(dict(sorted(values.items())), cells, function.__defaults__ or ())
-
-
-def _builtins() -> ModuleType:
-    import builtins
-
-    return builtins
 
 
 def is_function(value: Any) -> bool:

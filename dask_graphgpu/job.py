@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from dask.diagnostics.progress import ProgressBar
 from pyarrow.parquet import read_metadata
 
 from dask_graphgpu.algorithms import ALGORITHMS
@@ -88,8 +89,6 @@ class _Graph:
 
 
 def _progress_bar() -> Any:
-    from dask.diagnostics.progress import ProgressBar
-
     return ProgressBar(out=sys.stderr)
 
 

@@ -7,13 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.kernels.compiled import seconds_compiling
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Told of every advance of rank 0 of a run in this process that is not watched from elsewhere.
 watchers: list[Callable[[Report, Advance], None]] = []
@@ -146,8 +144,6 @@ class Report:
 
     def to_frame(self) -> pd.DataFrame:
         """One row an advance; ``superstep`` is the number of the first superstep in it."""
-        import pandas as pd
-
         names = ["direction", "supersteps", "frontier", "edges", "bytes", "seconds"]
         frame = pd.DataFrame([asdict(a) for a in self.advances], columns=names)
         first = frame["supersteps"].cumsum() - frame["supersteps"] + 1

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from dask.dataframe.dask_expr._expr import Projection
 from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec, ReadParquetPyarrowFS
 from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
+from fsspec.implementations.local import LocalFileSystem
 
 from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.frames import on_device
@@ -265,8 +266,6 @@ def _open(piece: Piece) -> pq.ParquetFile:
 
 def _remote(filesystem: Any) -> Any:
     """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
-    from fsspec.implementations.local import LocalFileSystem
-
     if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
         return None
     if isinstance(filesystem, pa.fs.FileSystem):

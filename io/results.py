@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
 from dask_graphgpu.partition.ids import VertexIds
 
 
@@ -146,8 +146,6 @@ def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
 
 
 def _id_type(dtype: Any) -> pa.DataType:
-    from dask_graphgpu.io.schema import arrow_id_type
-
     return arrow_id_type(dtype) or pa.large_string()
 
 

@@ -12,6 +12,7 @@ from dask_graphgpu.io.columns import check_text, id_array
 from dask_graphgpu.io.edges import encode
 from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.ids import Names
 
 
 def read_vertices(
@@ -34,8 +35,6 @@ def read_vertices(
     except InvalidEdges as error:
         raise InvalidVertices(f"{what}: {error}") from error
     if not len(frame):
-        from dask_graphgpu.partition.ids import Names
-
         names = Names(tuple(a.type for a in arrays), 0, table=tuple(arrays))
         return VertexChunk(np.empty(0, np.uint32), names)
     (codes,), table = encode([arrays])

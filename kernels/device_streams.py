@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import cupy
+
 # By device and priority. Lists are appended to and popped from by any thread, also within a collection.
 _idle: dict[tuple[int, int], list[Any]] = defaultdict(list)
 
@@ -36,8 +38,6 @@ def lent_stream() -> Iterator[Any]:
 
 
 def _taken(priority: int) -> tuple[list[Any], Any]:
-    import cupy
-
     idle = _idle[cupy.cuda.Device().id, priority]
     try:
         return idle, idle.pop()

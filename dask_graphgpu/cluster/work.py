@@ -32,6 +32,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import first_of_each, spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.device.memory import told, use_pool
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.report import Advance, Report, Split
@@ -106,7 +107,6 @@ def build_share(
 def linked(ranks: Ranks) -> Iterator[Any]:
     """A link between the ranks' GPUs, to build their shares; collective."""
     from dask_graphgpu.exchange.nccl import DeviceLink
-    from dask_graphgpu.partition.device.memory import told, use_pool
 
     use_pool()
     link = DeviceLink(ranks)

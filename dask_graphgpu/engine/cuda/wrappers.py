@@ -15,6 +15,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.compiler import run_frontend
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+from numba.core.typed_passes import type_inference_stage
 
 from dask_graphgpu.engine import module_cache
 from dask_graphgpu.engine.embed import embed
@@ -318,11 +322,6 @@ def _put(place: int, value: str, dtype: np.dtype[Any]) -> str:
 @cache
 def inferred(function: Any, types: tuple[Any, ...]) -> Any:
     """Numba's type of what a function gives; its typing errors."""
-    from numba.core.compiler import run_frontend
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import cpu_target
-    from numba.core.typed_passes import type_inference_stage
-
     typing, target = cpu_target.typing_context, cpu_target.target_context
     with global_compiler_lock:
         typing.refresh()
