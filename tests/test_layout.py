@@ -102,6 +102,19 @@ ALLOWED["networkx_graph"] = {"graph"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
 ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "partition", "steps"}
 ALLOWED["cli"] |= {"wording"}
+# The rooms of engine/, and what each may import of the others. All are loaded by name when a run starts.
+ROOMS = {
+    "cuda": set(),
+    "cpu": set(),
+    "paged": {"cpu"},
+    "ranks": {"cpu"},
+    "gpu": {"cuda"},
+    "device_ranks": {"cuda", "gpu", "ranks"},
+    "tiered": {"cuda", "gpu", "cpu", "paged"},
+    "hybrid": {"cuda", "gpu", "tiered", "cpu", "paged"},
+}
+# Imports inside functions, at most: of rooms that are still to be gone through, and of all other files together.
+LATE = {"engine.cpu": 59, "engine.paged": 27, "engine.ranks": 46, "": 41}
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
@@ -237,6 +250,41 @@ def test_imports_point_one_way(name):
         assert target == area(name) or target in ALLOWED[area(name)], (
             f"{name} imports {imported}: {area(name)} may import {sorted(ALLOWED[area(name)])}"
         )
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(MODULES) if area(n) == "engine"])
+def test_engines_import_one_another_one_way(name):
+    room = [*name.split("."), ""][2]
+    for imported in imports(MODULES[name], module_level_only=False):
+        target = [*imported.split("."), "", ""][2]
+        if area(imported) != "engine" or target not in ROOMS or target == room:
+            continue
+        assert target in ROOMS.get(room, ()), f"{name} imports {imported}"
+
+
+def late_imports(path):
+    """How many import statements stand inside functions."""
+    functions = (
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    inside = (node for function in functions for node in ast.walk(function))
+    return len({node for node in inside if isinstance(node, ast.Import | ast.ImportFrom)})
+
+
+def test_imports_stand_at_the_top():
+    """Where they show who needs whom, and Python tells of a circle.
+
+    Inside functions stand those of packages that need not be installed, in files that are loaded
+    without them, and of what few calls need and `import dask_graphgpu` does not wait for. Lower the
+    numbers with every one that goes; before one is raised, look for what is shared and where it belongs.
+    """
+    found = dict.fromkeys(LATE, 0)
+    for name, path in MODULES.items():
+        room = ".".join(name.split(".")[1:3])
+        found[room if room in LATE else ""] += late_imports(path)
+    assert {room: min(found[room], most) for room, most in LATE.items()} == found
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
