@@ -140,7 +140,7 @@ def test_nothing_is_gathered_without_room(graph):
     slow = link_rates.Rates(1e6, 1e6, 1e12)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(link, "rates", lambda device: slow)
-        patched.setattr(link, "_SUBGRAPH", 0.0)
+        patched.setattr(link_rates, "_SUBGRAPH", 0.0)
         patched.setattr(limits, "_SHARE", 2)
         patched.setattr(supersteps, "FEW", -1)
         for limit, gathers in ((None, True), (whole, False)):

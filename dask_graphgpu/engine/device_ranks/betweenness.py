@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
 from dask_graphgpu.engine.device_ranks.bfs import forced_direction, searching
 from dask_graphgpu.engine.device_ranks.connected import connected
-from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, SEPARATORS
+from dask_graphgpu.engine.gpu import level_sweeps
 from dask_graphgpu.engine.ranks import betweenness as on_host
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def betweenness(
 
     done, total = 0, len(sources)
     key = "betweenness", view.toward("out").rows, view.toward("in").rows
-    with searching(view, SEPARATORS) as search, connected(view, key) as (border, made):
+    with searching(view, level_sweeps.SEPARATORS) as search, connected(view, key) as (border, made):
         if made is None or made.sources < min(total, made.most):
             del made  # its memory may be needed
             made = Accumulation(view, border, total)
@@ -75,7 +75,7 @@ def betweenness(
             levels: list[int] = []
             for source in sources[done : done + made.sources].tolist():
                 search.run(source, None, forced_direction(), report)
-                deep = search.levels > MOST_LEVELS
+                deep = search.levels > level_sweeps.MOST_LEVELS
                 if deep:
                     break
                 made.take(len(levels), search)

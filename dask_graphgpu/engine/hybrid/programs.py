@@ -26,7 +26,7 @@ from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.state import Binding
-from dask_graphgpu.engine.tiered import disk, link
+from dask_graphgpu.engine.tiered import disk, link, supersteps
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
 from dask_graphgpu.engine.tiered.programs import (
@@ -36,7 +36,6 @@ from dask_graphgpu.engine.tiered.programs import (
     improves,
     run_planned,
 )
-from dask_graphgpu.engine.tiered.supersteps import FEW
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
@@ -177,7 +176,7 @@ def may_pay(binding: Binding, cut: Cut, speeds: Speeds, *, in_rounds: bool) -> b
         return False
     rates, gpu, bound = link.rates(cupy.cuda.Device().id), speeds.gpu, 1 - speeds.least_gain
     edge, arrays = bytes_of_edge(binding), num_arrays(binding)
-    share, least = 1.0, FEW if in_rounds else 1
+    share, least = 1.0, supersteps.FEW if in_rounds else 1
     while share == 1.0 or share * edges > least:  # of the edges, and of the vertices
         active = share * binding.view.num_vertices
         rows = active * rest / edges

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.ring import Ring
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.engine.gpu.shrinking import shrinking
-from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
+from dask_graphgpu.engine.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.disk import (
     DiskTier,
     is_on_disk,
@@ -126,7 +127,7 @@ def _cut(views: list[View], vertices: int, limit: int) -> Cut:
     room = vertices + max(limit - vertices, 0) // len(views)
     cut = Cut.of(number, edge, vertices, room, what, **most_of(views[0].out))
     longest = max(int(view.out.degrees.max(initial=0)) for view in views)
-    segment = cut.segment and max(cut.segment, -(-longest // BLOCK) * BLOCK)
+    segment = cut.segment and max(cut.segment, -(-longest // limits.BLOCK) * limits.BLOCK)
     resident = cut.resident - BUFFERS * (segment - cut.segment)
     if resident < 0:
         needed = vertices + len(views) * BUFFERS * segment * edge
