@@ -12,8 +12,8 @@ from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.engine import cpu, hops, hybrid, limits
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.known import DISTANCES as SSSP
+from dask_graphgpu.engine.limits import DISPATCH
 from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.engine.page_dispatch import WAYS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidArgument
@@ -53,7 +53,7 @@ def like(found, expected, view):
     assert (found["residual"] <= DELTA["constants"]["threshold"]).all()
 
 
-@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("split", DISPATCH)
 @pytest.mark.parametrize("name", MONOTONE)
 def test_monotone_programs(name, split):
     program, given = MONOTONE[name]
@@ -68,7 +68,7 @@ def test_monotone_programs(name, split):
                 assert report.sides["gpu"]["pages"] == 0
 
 
-@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("split", DISPATCH)
 def test_sums_of_what_is_new(split):
     program = delta_program("float64", weighted=False)
     view = columned(graph(directed=False).view())
@@ -78,7 +78,7 @@ def test_sums_of_what_is_new(split):
         like(found, expected, view)
 
 
-@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("split", DISPATCH)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape, split):
     view = SHAPES[shape]().view()
@@ -91,7 +91,7 @@ def test_shapes(shape, split):
     np.testing.assert_array_equal(labels, cpu.components(view, report=Report("test")))
 
 
-@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("split", DISPATCH)
 def test_small_graphs(split, monkeypatch):
     """Pages of 32 edges: rows are cut between both sides."""
     monkeypatch.setattr(limits, "BLOCK", 32)
@@ -113,7 +113,7 @@ def test_small_graphs(split, monkeypatch):
                 equal(found, expected)
 
 
-@pytest.mark.parametrize("split", WAYS)
+@pytest.mark.parametrize("split", DISPATCH)
 def test_messages_of_both_ends(split):
     view = graph().view()
     expected = on(cpu, BOTH_ENDS, view, sources=[0])

@@ -22,7 +22,7 @@ from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
 from dask_graphgpu.engine.known import DISTANCES as SSSP
-from dask_graphgpu.engine.page_dispatch import WAYS
+from dask_graphgpu.engine.limits import DISPATCH
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import supersteps
@@ -203,7 +203,7 @@ def check_middles(name, engine, rounds, tmp_path, monkeypatch):
     assert (within > 0) == (program.accumulative or program.active is not None)
 
 
-@pytest.mark.parametrize("split", [*WAYS, "alternate, asynchronous"])
+@pytest.mark.parametrize("split", [*DISPATCH, "alternate, asynchronous"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_hybrid(name, split, tmp_path, monkeypatch):
     """It goes on from itself, and so does the CPU engine; and it goes on from that."""
