@@ -149,7 +149,7 @@ KILLED = """
 import sys, time, dask, pandas as pd
 from dask_graphgpu import Checkpoint
 from dask_graphgpu.checkpoint import Keeper
-from dask_graphgpu.engine.tiered import limits
+from dask_graphgpu.engine import limits
 
 limits._MOST = 8192
 frame, path, engine, settings = sys.argv[1:]
