@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dask_graphgpu.exchange.alone import ALONE, NoBorder
+from dask_graphgpu.exchange.border import Border
+from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
@@ -37,9 +40,15 @@ class View:
         Vertices that get values here: those with the dense ids before, all but on several ranks.
     graph_vertices, graph_edges : int
         Vertices and edges of the whole graph.
+    ranks : Ranks
+        Who shares the graph; here nobody.
+    paged : bool
+        Whether edges lie in pages on disk.
     """
 
     numbers: np.ndarray | None = None
+    ranks: Ranks = ALONE
+    paged: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -176,6 +185,27 @@ class View:
     def max_weight(self) -> int | float | None:
         """Largest weight, a Python number; None without weights or edges."""
         return self.rows.largest("weight") if self.is_weighted else None
+
+    # -- what is asked of a view on several ranks, too --------------------------------------------
+
+    @property
+    def border(self) -> Border:
+        """What brings values to copies of vertices on other ranks; here there are none."""
+        return NoBorder(self.num_vertices, self.given().neighbours.dtype)
+
+    def at_ghosts(self, values: np.ndarray) -> np.ndarray:
+        """The same array, right for copies of others' vertices, too."""
+        return values
+
+    def places(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Indices, in arrays over vertices, of those of ``ids`` that are here; and which are: all."""
+        return ids, np.ones(len(ids), bool)
+
+    def named(self, places: np.ndarray) -> np.ndarray:
+        """The ids by which answers name the vertices that have these indices."""
+        return places
+
+    # -- sums over the edges of a vertex -----------------------------------------------------------
 
     def degrees(self, direction: str) -> np.ndarray:
         """Number of edges "out" of or "in" to each vertex, or "both" added; int64."""

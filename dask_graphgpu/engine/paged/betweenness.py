@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.paged.multi_bfs import AT_ONCE, multi_bfs
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import EngineUnavailable
 
@@ -51,8 +51,8 @@ def betweenness(
             "betweenness with weighted=True takes one vertex after another, in the order of their distances, and "
             "the edges of this graph lie in pages on disk: raise graphgpu.host-memory-limit, or leave weighted out"
         )
-    rows, n = paged(view.out), view.num_vertices
-    passes = Passes(rows, report)
+    rows, n = rows_on_disk(view.out), view.num_vertices
+    passes = Paged(rows, report)
     held = passes.nbytes + rows.offsets.nbytes + rows.counts.nbytes + rows.degrees.nbytes
     held += n * (8 + 24 + 16 + 2 * rows.neighbours.itemsize)  # sums, and what searches take
     of_source = n * (4 + 8 + 8 + rows.neighbours.itemsize)
@@ -74,7 +74,7 @@ class _Batch:
     """Sources whose levels are known."""
 
     def __init__(
-        self, passes: Passes, sources: np.ndarray, level: np.ndarray, report: Report
+        self, passes: Paged, sources: np.ndarray, level: np.ndarray, report: Report
     ) -> None:
         from dask_graphgpu.kernels.cpu import path_counts as kernels
 

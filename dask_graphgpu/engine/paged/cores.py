@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.paged.passes import Passes
+from dask_graphgpu.engine.cpu.edges import Paged
 from dask_graphgpu.kernels.cpu import peeling as kernels
 from dask_graphgpu.partition.csr import offsets_of
 from dask_graphgpu.partition.paged.sort import give_back
@@ -31,7 +31,7 @@ class TopDown:
 
     Parameters
     ----------
-    passes : Passes
+    passes : Paged
         Over the symmetric rows.
     core, count : int arrays of shape (num_vertices,)
         As of `kernels.cpu.peeling`; what was found is written to the first.
@@ -46,7 +46,7 @@ class TopDown:
         Passes so far, and edges read in them.
     """
 
-    def __init__(self, passes: Passes, core: np.ndarray, count: np.ndarray, room: int) -> None:
+    def __init__(self, passes: Paged, core: np.ndarray, count: np.ndarray, room: int) -> None:
         self._passes, self._rows = passes, passes.rows
         self._room = int(_SHARE * room) if room >= _CHOOSING * len(core) else 0
         self._core, self._count = core, count

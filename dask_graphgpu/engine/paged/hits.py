@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.hits import NeighbourSums
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
@@ -37,8 +37,8 @@ def hits(
     -----
     Of a directed graph both directions lie on disk. Beside the pages that are at hand, 24 bytes a vertex.
     """
-    to_authorities = PagedSums(paged(view.into), report)
-    to_hubs = to_authorities if view.into is view.out else PagedSums(paged(view.out), report)
+    to_authorities = PagedSums(rows_on_disk(view.into), report)
+    to_hubs = to_authorities if view.into is view.out else PagedSums(rows_on_disk(view.out), report)
     sides = {id(each): each for each in (to_authorities, to_hubs)}.values()
     needed = sum(each.nbytes for each in sides) + 3 * 8 * view.num_vertices
     to_hubs.rows.limits.require(needed, f"hits of {view.num_vertices:,} vertices")
@@ -95,7 +95,7 @@ class PagedSums(NeighbourSums):
 
     def __init__(self, rows: PagedAdjacency, report: Report) -> None:
         super().__init__(rows)
-        self._passes = Passes(rows, report)
+        self._passes = Paged(rows, report)
         self.bounds = np.union1d(self.bounds, self._passes.cuts)
         self._groups = np.searchsorted(self.bounds, self._passes.cuts).tolist()
         self.release = self._passes.release

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.induced import chosen_of, in_order
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def edges_among(view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray,
         There are more of them than memory may hold.
     SpillError
     """
-    rows, rank = paged(view.out), view.user_rank
-    passes = Passes(rows, Report("edges_among"))
+    rows, rank = rows_on_disk(view.out), view.user_rank
+    passes = Paged(rows, Report("edges_among"))
     held = passes.nbytes + rows.offsets.nbytes + rows.counts.nbytes + 2 * inside.nbytes
     edge = 2 * rows.neighbours.itemsize + (0 if rows.weight is None else rows.weight.itemsize)
     edge = _COPIES * edge + (0 if rank is None else 16)
@@ -56,7 +56,7 @@ class Chosen:
 
     def __init__(
         self,
-        passes: Passes,
+        passes: Paged,
         inside: np.ndarray,
         rank: np.ndarray | None,
         *,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.label_propagation import Labelling, side_by_side
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 
@@ -36,13 +36,13 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
     is longer than a page is so as a whole, as it was when rows were sorted. Beside pages, 8 bytes a vertex,
     where ids have 4, and 4 a vertex and thread for the counts of labels.
     """
-    out = paged(view.out)
-    sides = [out, paged(view.into)] if view.directed else [out]
+    out = rows_on_disk(view.out)
+    sides = [out, rows_on_disk(view.into)] if view.directed else [out]
     n, ids = view.num_vertices, out.neighbours.dtype
     offsets: np.ndarray = np.sum([rows.offsets for rows in sides], axis=0)
     # A page of both together is at most one of each.
     cuts = cuts_of(offsets, out.page_edges)
-    passes = [Passes(rows, report, cuts) for rows in sides]
+    passes = [Paged(rows, report, cuts) for rows in sides]
     edges = int(offsets[-1])
     labelling = Labelling(n, edges)
     count = 4 if edges < labelling.narrow else 8

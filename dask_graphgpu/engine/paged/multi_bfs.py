@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.paged.passes import Passes, paged
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def multi_bfs(
     In each level the pages are read that have rows of the frontier of any search [1]_. Where there is no memory for
     the levels of all sources, half of them come first.
     """
-    rows, n = paged(view.out), view.num_vertices
-    passes = Passes(rows, report)
+    rows, n = rows_on_disk(view.out), view.num_vertices
+    passes = Paged(rows, report)
     held = passes.nbytes + rows.offsets.nbytes + rows.counts.nbytes
     held += n * (_OF_VERTEX + 2 * rows.neighbours.itemsize)
     needed = held + n * _OF_LEVEL * len(sources)
@@ -65,7 +65,7 @@ def multi_bfs(
 
 
 def _searched(
-    passes: Passes,
+    passes: Paged,
     sources: np.ndarray,
     cutoff: int | None,
     targets: np.ndarray | None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.path_counts import check_signs
-from dask_graphgpu.engine.paged.passes import Passes, paged
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -30,8 +30,8 @@ def path_counts(
     """
     from dask_graphgpu.kernels.cpu import path_counts as kernels
 
-    rows, n = paged(view.into), view.num_vertices
-    passes = Passes(rows, report)
+    rows, n = rows_on_disk(view.into), view.num_vertices
+    passes = Paged(rows, report)
     ids, kind = rows.neighbours.dtype, np.dtype(dtype)
     needed = passes.nbytes + 2 * rows.offsets.nbytes + rows.counts.nbytes
     needed += n * (level.itemsize + ids.itemsize + kind.itemsize + 1)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.paged.cores import VERTEX, TopDown
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _lowered(view: View, most: int, report: Report) -> np.ndarray:
     """Core numbers, ``most`` for all that are higher."""
     from dask_graphgpu.kernels.cpu import peeling as kernels
 
-    start, rows, n = time.perf_counter(), paged(view.symmetric), view.num_vertices
-    passes = Passes(rows, report)
+    start, rows, n = time.perf_counter(), rows_on_disk(view.symmetric), view.num_vertices
+    passes = Paged(rows, report)
     small = np.dtype(np.int32 if n < 2**31 else np.int64)
     needed = passes.nbytes + 2 * rows.offsets.nbytes + rows.counts.nbytes
     rows.limits.require(needed + n * (4 * small.itemsize + 2), f"core numbers of {n:,} vertices")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.spanning_forest import edges_of, forest
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu.threads import edge_blocks
 from dask_graphgpu.partition.paged.sort import PagedAdjacency, give_back
 
@@ -40,8 +40,8 @@ def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     edges are gathered while there is room, and left are those of the forest of these [1]_. One pass over the pages;
     where there is room for k edges a vertex, an edge is looked at k / (k - 1) times as often as in memory.
     """
-    rows, n = paged(view.out), view.num_vertices
-    passes = Passes(rows, report)
+    rows, n = rows_on_disk(view.out), view.num_vertices
+    passes = Paged(rows, report)
     kind = np.dtype(np.uint8) if rows.weight is None else rows.weight.dtype
     batch = _Batch(n, rows, passes, kind, report)
     try:
@@ -60,7 +60,7 @@ class _Batch:
         self,
         n: int,
         rows: PagedAdjacency,
-        passes: Passes,
+        passes: Paged,
         kind: np.dtype[np.generic],
         report: Report,
     ) -> None:

@@ -17,10 +17,10 @@ import numpy as np
 
 from dask_graphgpu.engine.colours import Colours
 from dask_graphgpu.engine.cpu.components import smallest_members
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.strong_components import depth_first
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.induced import Chosen
-from dask_graphgpu.engine.paged.passes import Passes, paged
 from dask_graphgpu.kernels.cpu import strong_components as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
@@ -67,8 +67,8 @@ class _Left:
 
     def __init__(self, view: View, report: Report) -> None:
         self._view, self._report, self.n, self._round = view, report, view.num_vertices, 0
-        rows, into = paged(view.out), paged(view.into)
-        self._into, self._out = Passes(into, report), Passes(rows, report)
+        rows, into = rows_on_disk(view.out), rows_on_disk(view.into)
+        self._into, self._out = Paged(into, report), Paged(rows, report)
         ids = rows.neighbours.dtype
         needed = (
             self._into.nbytes + self._out.nbytes + 2 * (rows.offsets.nbytes + rows.counts.nbytes)
@@ -141,7 +141,7 @@ class _Left:
 
 
 def _spread(
-    passes: Passes, values: np.ndarray, told: np.ndarray, kernel: Callable[..., Any], *given: Any
+    passes: Paged, values: np.ndarray, told: np.ndarray, kernel: Callable[..., Any], *given: Any
 ) -> tuple[int, int]:
     """Have a kernel go along rows whose value is not the one that they told last; passes, and edges read."""
 

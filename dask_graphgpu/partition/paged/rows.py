@@ -80,6 +80,7 @@ class PagedView(View):
     """As `View`; what would make edges in memory makes them on disk, or is an error."""
 
     rows: PagedRows
+    paged: ClassVar[bool] = True
 
     def undirected(self) -> View:
         if not self.directed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class RankView:
     """
 
     stays = False
+    paged: ClassVar[bool] = False
+    has_into: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -104,6 +106,11 @@ class RankView:
     def id_dtype(self) -> np.dtype[Any]:
         """Of numbers: uint32 or uint64."""
         return self.numbers.dtype
+
+    @property
+    def user_rank(self) -> np.ndarray:
+        """Place of each vertex in the order of the user's ids: its number."""
+        return self.numbers
 
     @property
     def is_weighted(self) -> bool:
@@ -282,6 +289,11 @@ class RankView:
         here = self.numbers[places] == numbers
         return places[here], here
 
+    def named(self, places: np.ndarray) -> np.ndarray:
+        """The numbers of the vertices that have these local ids."""
+        numbers: np.ndarray = self.numbers[places]
+        return numbers
+
     def know_order(self, argsort: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The local ids in the order of their numbers, made once by ``argsort``; then `places` is quick."""
         order: np.ndarray = self._once("order", lambda: argsort(self.numbers))
@@ -386,12 +398,26 @@ class TowardView(View):
         self.num_owned = whole.num_owned
         self.graph_vertices = whole.graph_vertices
         self.graph_edges = whole.graph_edges * (2 if direction == "both" else 1)
+        self.ranks = whole.ranks
         self._whole, self._direction = whole, direction
 
     @property
     def by_degree(self) -> bool:
         """Whether own vertices are in that order."""
         return self._whole.by_degree
+
+    @property
+    def border(self) -> Border:
+        return self._whole.border
+
+    def at_ghosts(self, values: np.ndarray) -> np.ndarray:
+        return self._whole.at_ghosts(values)
+
+    def places(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._whole.places(ids)
+
+    def named(self, places: np.ndarray) -> np.ndarray:
+        return self._whole.named(places)
 
     @property
     def max_weight(self) -> int | float | None:

@@ -1,9 +1,13 @@
-"""Passes over rows on disk, in runs of whole rows: kernels of memory work on each."""
+"""Passes over rows wherever they lie: in memory one run of all, on disk runs that come to about a page.
+
+An edge is at its own index in every run, so kernels need not know where it lies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import TracebackType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,14 +20,58 @@ from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.report import Report
 
 
-def paged(rows: Adjacency) -> PagedAdjacency:
+def passes_over(
+    rows: Adjacency, report: Report, cuts: np.ndarray | None = None
+) -> InMemory | Paged:
+    """What goes over rows, by where they lie; parameters are those of `Paged`."""
+    return Paged(rows, report, cuts) if isinstance(rows, PagedAdjacency) else InMemory(rows)
+
+
+def rows_on_disk(rows: Adjacency) -> PagedAdjacency:
     """The same rows: those of a `PagedView` lie on disk."""
     assert isinstance(rows, PagedAdjacency)
     return rows
 
 
-class Passes:
-    """What goes over the rows of a graph on disk, any number of times.
+class InMemory:
+    """Passes over rows in memory: one run, which costs nothing; see `Paged` for what is given."""
+
+    on_disk: ClassVar[bool] = False
+    held: ClassVar[int] = 0
+
+    def __init__(self, rows: Adjacency) -> None:
+        self.rows = rows
+        self.cuts = np.array([0, rows.num_vertices])
+        self.longest = rows.num_edges
+
+    def __len__(self) -> int:
+        return 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def require(self, more: int, what: str) -> None:
+        pass
+
+    def each(self, work: Callable[[int, Adjacency], Any]) -> list[Any]:
+        return [work(0, self.rows)]
+
+    def over(self, wanted: np.ndarray | None = None) -> Iterator[tuple[int, int, Adjacency]]:
+        if wanted is None or wanted[0]:
+            yield 0, self.rows.num_vertices, self.rows
+
+    def holding(self, marked: np.ndarray) -> np.ndarray:
+        return np.array([marked.any()])
+
+    def among(self, some: np.ndarray) -> Iterator[tuple[int, int, Adjacency]]:
+        yield 0, len(some), self.rows
+
+
+class Paged:
+    """What goes over the rows of a graph on disk, any number of times; as a context, memory goes at its end.
 
     Parameters
     ----------
@@ -41,7 +89,11 @@ class Passes:
         Edges of the longest run: one row may be longer than a page.
     nbytes : int
         Memory for pages, which stays until `release`.
+    held : int
+        And for what tells where rows are.
     """
+
+    on_disk: ClassVar[bool] = True
 
     def __init__(
         self, rows: PagedAdjacency, report: Report, cuts: np.ndarray | None = None
@@ -64,9 +116,28 @@ class Passes:
             total += (room + ahead + pages - 1) * limits.page_bytes
         return total
 
+    @property
+    def held(self) -> int:
+        return self.nbytes + self.rows.offsets.nbytes + self.rows.counts.nbytes
+
     def __len__(self) -> int:
         """Runs."""
         return len(self._spans)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def require(self, more: int, what: str) -> None:
+        """Raise LimitTooSmall unless there is room for so many bytes beside what is `held`."""
+        self.rows.limits.require(self.held + more, what)
 
     def each(self, work: Callable[[int, Adjacency], Any]) -> list[Any]:
         """What ``work(i, rows)`` gives for each run ``i``, of which the rows have edges; some side by side.
@@ -102,6 +173,14 @@ class Passes:
         """Which runs have a marked row: bool, shape (runs,). ``marked`` : bool a vertex."""
         found: np.ndarray = np.logical_or.reduceat(marked, self.cuts[:-1])
         return found
+
+    def among(self, some: np.ndarray) -> Iterator[tuple[int, int, Adjacency]]:
+        """The runs that have some rows, ascending: which of them, from one to before another, and the rows."""
+        bounds = np.searchsorted(some, self.cuts.astype(some.dtype))
+        wanted = bounds[1:] > bounds[:-1]
+        ends = zip(bounds[:-1][wanted].tolist(), bounds[1:][wanted].tolist(), strict=True)
+        for (first, last), (_, _, rows) in zip(ends, self.over(wanted), strict=True):
+            yield first, last, rows
 
     def until_quiet(
         self,
