@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.convergence import ended
+from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.cpu.in_step import AS_THEY_LIE, blocked_rows, passes_at_once, threads_for
-from dask_graphgpu.kernels.cpu.threads import for_blocks, step_blocks
-from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, step_blocks
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -30,15 +31,31 @@ def hits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hub and authority score of every vertex, each with sum 1; all 0 without edges.
 
+    Raises
+    ------
+    LimitTooSmall, SpillError
+        Of edges on disk.
+
     Notes
     -----
     Sums are those of blocks that do not depend on the threads: so are the scores. They are scaled to
-    sum 1 by the next sums that are made of them. Threads are woken once for many iterations. Cost: two passes over
-    the edges an iteration, and one over the vertices where there is a tolerance.
+    sum 1 by the next sums that are made of them. In the memory of one rank threads are woken once for many
+    iterations. Elsewhere a call goes over the edges of a direction, the scores of the border travel after it, and of
+    a directed graph on disk both directions lie there. Cost: two passes over the edges an iteration, and one
+    over the vertices where there is a tolerance; 24 bytes a vertex.
     """
+    if view.paged or view.ranks.size > 1:
+        return _pass_by_pass(view, tolerance, max_iterations, report)
+    return _in_step(view, tolerance, max_iterations, report)
+
+
+def _in_step(
+    view: View, tolerance: float, max_iterations: int, report: Report
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `hits`, by threads that wait for each other: a tenth to a half faster than by calls."""
     from dask_graphgpu.kernels.cpu import hits as kernels
 
-    n, edges = view.num_vertices, 2 * view.num_edges
+    n, edges = view.num_vertices, 2 * view.out.num_edges
     into = blocked_rows(view.into)
     out = into if view.into is view.out else blocked_rows(view.out)
     hub, spare, authority = np.full(n, 1 / max(n, 1)), np.empty(n), np.empty(n)
@@ -66,24 +83,76 @@ def hits(
     return hub * of_hubs, authority * of_authorities
 
 
-class NeighbourSums:
-    """Sums over the neighbours in each row, in blocks that do not depend on the threads."""
+def _pass_by_pass(
+    view: View, tolerance: float, max_iterations: int, report: Report
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `hits`, by a call for each pass."""
+    from dask_graphgpu.kernels.cpu import hits as kernels
 
-    def __init__(self, rows: Adjacency) -> None:
-        self.rows = rows
-        self.bounds = step_blocks(rows.offsets, BLOCK)
+    n, own, ranks = view.num_vertices, view.num_owned, view.ranks
+    into = passes_over(view.into, report)
+    out = into if view.into is view.out else passes_over(view.out, report)
+    with into, out:
+        held = 0 if into is out else into.held
+        out.require(held + 3 * 8 * n, f"hits of {n:,} vertices")
+        to_authorities, to_hubs = NeighbourSums(view, into), NeighbourSums(view, out)
+        hub, before, authority = (
+            np.full(n, 1 / max(view.graph_vertices, 1)),
+            np.empty(n),
+            np.empty(n),
+        )
+        of_hubs, change = 1.0, np.inf  # what hub scores are to be multiplied by
+        for _ in range(max_iterations):
+            start = time.perf_counter()
+            hub, before, of_before = before, hub, of_hubs
+            of_authorities = _inverse(to_authorities(before, of_before, authority))
+            total = to_hubs(authority, of_authorities, hub)
+            of_hubs = _inverse(total)
+            if tolerance:
+                parts = for_blocks(
+                    kernels.differences, even_blocks(own), before, of_before, hub, of_hubs
+                )
+                change = ranks.sum(float(sum(parts)))
+            edges = into.rows.num_edges + out.rows.num_edges
+            report.advance(
+                "pull", supersteps=1, frontier=own, edges=edges, bytes=edges * 12 + n * 64,
+                seconds=time.perf_counter() - start,
+            )  # fmt: skip
+            if change < tolerance or not (total or ranks.sum(int(hub[:own].any()))):
+                break
+        else:
+            ended(tolerance, max_iterations, change)
+    return hub * of_hubs, authority * of_authorities
+
+
+def _inverse(total: float) -> float:
+    """What scores of a sum are scaled by: nothing where weights of both signs cancel to 0."""
+    return 1 / total if total else 1.0
+
+
+class NeighbourSums:
+    """Sums over the neighbours in each row, in blocks that do not depend on the threads.
+
+    Blocks end also where a run of rows does that is at hand at a time.
+    """
+
+    def __init__(self, view: View, passes: InMemory | Paged) -> None:
+        self._border, self._passes = view.border, passes
+        self._bounds = np.union1d(step_blocks(passes.rows.offsets, BLOCK), passes.cuts)
+        self._groups = np.searchsorted(self._bounds, passes.cuts).tolist()
 
     def __call__(self, values: np.ndarray, scale: float, sums: np.ndarray) -> float:
-        """Write the sums of ``values * scale``; gives the sum of these."""
-        return float(sum(self.of_blocks(self.bounds, self.rows, values, scale, sums)))
-
-    @staticmethod
-    def of_blocks(
-        bounds: np.ndarray, rows: Adjacency, values: np.ndarray, scale: float, sums: np.ndarray
-    ) -> list[float]:
-        """What is written for each of some blocks, added up."""
+        """Write the sums of ``values * scale``; gives the sum of these, of all ranks."""
         from dask_graphgpu.kernels.cpu import hits as kernels
 
-        weight = np.empty(0) if rows.weight is None else rows.weight
-        arrays = AS_THEY_LIE, rows.offsets.view(np.uint64), rows.neighbours, weight
-        return for_blocks(kernels.sum_neighbours, bounds, *arrays, values, scale, sums)
+        groups, bounds = self._groups, self._bounds
+
+        def add(i: int, rows: Adjacency) -> list[float]:
+            weight = np.empty(0) if rows.weight is None else rows.weight
+            arrays = AS_THEY_LIE, rows.offsets.view(np.uint64), rows.neighbours, weight
+            blocks = bounds[groups[i] : groups[i + 1] + 1]
+            return for_blocks(kernels.sum_neighbours, blocks, *arrays, values, scale, sums)
+
+        total = float(sum(part for parts in self._passes.each(add) for part in parts))
+        _, every = self._border.refresh([sums], scalars=np.array([total]))
+        return float(sum(every[:, 0].tolist()))

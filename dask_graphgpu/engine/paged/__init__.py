@@ -1,10 +1,10 @@
 """The CPU engine on graphs whose edges lie in pages on disk: what can work pass by pass."""
 
+from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.bfs import bfs
 from dask_graphgpu.engine.paged.components import components
-from dask_graphgpu.engine.paged.hits import hits
 from dask_graphgpu.engine.paged.induced import edges_among
 from dask_graphgpu.engine.paged.label_propagation import label_propagation
 from dask_graphgpu.engine.paged.multi_bfs import multi_bfs

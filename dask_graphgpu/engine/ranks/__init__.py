@@ -1,10 +1,10 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
+from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
-from dask_graphgpu.engine.ranks.hits import hits
 from dask_graphgpu.engine.ranks.induced import edges_among
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
