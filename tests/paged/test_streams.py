@@ -144,7 +144,7 @@ def test_colouring_goes_on_while_edges_do_not_fit(limited, seed, monkeypatch):
 
 
 def test_a_forest_of_many_batches(limited, monkeypatch):
-    module = import_module("dask_graphgpu.engine.paged.spanning_forest")
+    module = import_module("dask_graphgpu.engine.cpu.spanning_forest")
     frame, batches, forest = sparse(5), [], module.forest
     frame["weight"] = np.random.default_rng(1).random(len(frame))
 

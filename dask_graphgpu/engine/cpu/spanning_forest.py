@@ -5,6 +5,9 @@ References
 .. [1] Boruvka. O jistem problemu minimalnim. Prace Moravske prirodovedecke spolecnosti 3 (1926).
 .. [2] Nesetril, Milkova, Nesetrilova. Otakar Boruvka on minimum spanning tree problem. Discrete Mathematics 233 (2001).
 .. [3] Chung, Condon. Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
+.. [4] Karger, Klein, Tarjan. A randomized linear-time algorithm to find minimum spanning trees. J. ACM 42 (1995).
+.. [5] Feigenbaum, Kannan, McGregor, Suri, Zhang. On graph problems in a semi-streaming model. Theoretical Computer
+   Science 348 (2005).
 """
 
 from __future__ import annotations
@@ -14,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, passes_over
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.paged.sort import give_back
 
 if TYPE_CHECKING:
+    from dask_graphgpu.exchange.ranks import Ranks
     from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
@@ -26,8 +32,26 @@ if TYPE_CHECKING:
 MANY_THREADS = 4
 
 
-def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+# Bytes a vertex of a round and of what the answer takes, where ids have 8.
+_OF_VERTEX = 48
+
+# The ends of each edge, by places or numbers, the smaller first; and its weight.
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def spanning_forest(view: View, report: Report) -> Edges:
     """The edges of the minimum spanning forest, directions ignored.
+
+    Returns
+    -------
+    tuple of ndarray, shape (edges of the forest,)
+        All of them on the first rank, none on others.
+
+    Raises
+    ------
+    LimitTooSmall
+        Of edges on disk: there is no room for one edge a vertex and a page.
+    SpillError
 
     Notes
     -----
@@ -36,10 +60,107 @@ def spanning_forest(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     vertices in memory or on threads. Edges within a component are dropped after each round, and components numbered
     anew: O(E log V) at most, and about two looks at an edge on most graphs. 12 to 32 bytes an edge more than the
     graph, and as much again for the ends.
+
+    An edge that is not in the forest of some edges is not in that of more of them: it is the heaviest of a circle
+    [4]_. So of edges on disk as many are gathered as there is room for, and left are those of the forest of these
+    [5]_: one pass over the pages, and where there is room for k edges a vertex, an edge is looked at k / (k - 1) times
+    as often as in memory. Each rank makes a forest of its edges, then of every two forests one is made, until one is
+    left: log2(ranks) times one rank sends another at most one edge for each vertex of the whole graph.
     """
-    low, high, weight = edges_of(view.out, view.user_rank, view.directed)
-    taken = np.flatnonzero(forest(view.num_vertices, low, high, weight, report))
-    return low[taken], high[taken], weight[taken]
+    if view.ranks.size == 1:
+        return _own_forest(view, view.user_rank, report)
+    numbers = view.user_rank
+    assert numbers is not None
+    order = np.argsort(numbers)
+    place = np.empty_like(numbers)
+    place[order] = np.arange(len(order), dtype=place.dtype)
+    low, high, weight = _own_forest(view, place, report)
+    table = numbers[order]
+    return _of_all_ranks(view.ranks, (table[low], table[high], weight), report)
+
+
+def _own_forest(view: View, place: np.ndarray | None, report: Report) -> Edges:
+    """The forest of the edges that are here; ``place`` as of `edges_of`."""
+    n = view.num_vertices
+    with passes_over(view.out, report) as passes:
+        if not isinstance(passes, Paged):
+            return reduced(n, edges_of(passes.rows, place, view.directed), report)
+        batch = _Batch(n, passes, report)
+        for lo, hi, rows in passes.over():
+            blocks = edge_blocks(rows.offsets[lo : hi + 1]) + lo
+            batch.add(edges_of(rows, place, view.directed, blocks))
+    return batch.reduced()
+
+
+def _of_all_ranks(ranks: Ranks, edges: Edges, report: Report) -> Edges:
+    """The forest of every rank's forest, on the first one."""
+    step = 1
+    while step < ranks.size:
+        sends = ranks.rank % (2 * step) == step
+        to = ranks.rank - step if sends else -1
+        low, high, weight = (_sent(ranks, each, to) for each in edges)
+        edges = low, high, weight
+        if not sends and ranks.rank % (2 * step) == 0 and ranks.rank + step < ranks.size:
+            table = np.union1d(low, high)
+            first, second = (np.searchsorted(table, each).astype(low.dtype) for each in (low, high))
+            first, second, weight = reduced(len(table), (first, second, weight), report)
+            edges = table[first], table[second], weight
+        step *= 2
+    return edges
+
+
+def _sent(ranks: Ranks, array: np.ndarray, to: int) -> np.ndarray:
+    """What this rank has after it has sent all of an array to another, or to nobody, and has got theirs."""
+    nothing = array[:0]
+    every = ranks.all_to_all([array if peer == to else nothing for peer in range(ranks.size)])
+    kept = nothing if to >= 0 else array
+    return np.concatenate([kept, *(each for peer, each in enumerate(every) if peer != ranks.rank)])
+
+
+class _Batch:
+    """Edges of disk that may be in the forest: their ends and weights, as many as there is room for."""
+
+    def __init__(self, n: int, passes: Paged, report: Report) -> None:
+        self._n, self._report, self._size = n, report, 0
+        rows = passes.rows
+        ids, kind = (
+            rows.neighbours.dtype,
+            np.dtype(np.uint8) if rows.weight is None else rows.weight.dtype,
+        )
+        edge = 2 * ids.itemsize + kind.itemsize
+        # Gathered, and again what joins two components, numbered; and a mark.
+        each = 2 * edge + 2 * ids.itemsize + 1
+        fixed = passes.held + _OF_VERTEX * n + passes.longest * edge
+        rows.limits.require(fixed + each * (n + passes.longest), f"the forest of {n:,} vertices")
+        # The rest is left to the allocator, which keeps some of what a forest had for the next one.
+        most = max((rows.limits.memory - fixed) // each * 5 // 8, n + passes.longest)
+        room = min(most, rows.num_edges)
+        self._arrays = np.empty(room, ids), np.empty(room, ids), np.empty(room, kind)
+
+    def add(self, edges: Edges) -> None:
+        """Gather some edges; the forest of those before stays where there is no more room."""
+        if self._size + len(edges[0]) > len(self._arrays[0]):
+            for array, left in zip(self._arrays, self.reduced(), strict=True):
+                array[: len(left)] = left
+            self._size = len(left)
+            del array, left
+            give_back()  # else the next forest's arrays come on top of what the allocator kept of these
+        end = self._size + len(edges[0])
+        for array, more in zip(self._arrays, edges, strict=True):
+            array[self._size : end] = more
+        self._size = end
+
+    def reduced(self) -> Edges:
+        """The forest of what is gathered."""
+        low, high, weight = (array[: self._size] for array in self._arrays)
+        return reduced(self._n, (low, high, weight), self._report)
+
+
+def reduced(n: int, edges: Edges, report: Report) -> Edges:
+    """Those of some edges between ``n`` vertices that are in their forest."""
+    taken = np.flatnonzero(forest(n, *edges, report))
+    low, high, weight = (each[taken] for each in edges)
+    return low, high, weight
 
 
 def forest(
@@ -97,7 +218,7 @@ def forest(
 
 def edges_of(
     rows: Adjacency, place: np.ndarray | None, directed: bool, blocks: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Edges:
     """Both ends of every edge but self-loops, and its weight; of undirected rows each once.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.path_counts import path_counts
+from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
@@ -13,7 +14,6 @@ from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
-from dask_graphgpu.engine.ranks.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank
