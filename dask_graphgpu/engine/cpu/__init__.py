@@ -11,9 +11,10 @@ from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.pagerank import pagerank
+from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
-from dask_graphgpu.engine.cpu.predecessors import path, predecessors
+from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.side_by_side import run_each
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest

@@ -21,10 +21,19 @@ from dask_graphgpu.report import Report
 
 
 def passes_over(
-    rows: Adjacency, report: Report, cuts: np.ndarray | None = None
+    rows: Adjacency,
+    report: Report,
+    cuts: np.ndarray | None = None,
+    *,
+    columns: tuple[str, ...] | None = None,
 ) -> InMemory | Paged:
-    """What goes over rows, by where they lie; parameters are those of `Paged`."""
-    return Paged(rows, report, cuts) if isinstance(rows, PagedAdjacency) else InMemory(rows)
+    """What goes over rows, by where they lie.
+
+    ``columns`` : those that are read of a disk; default: all. Other parameters are those of `Paged`.
+    """
+    if not isinstance(rows, PagedAdjacency):
+        return InMemory(rows)
+    return Paged(rows if columns is None else rows.with_columns(columns), report, cuts)
 
 
 def rows_on_disk(rows: Adjacency) -> PagedAdjacency:
@@ -68,6 +77,9 @@ class InMemory:
 
     def among(self, some: np.ndarray) -> Iterator[tuple[int, int, Adjacency]]:
         yield 0, len(some), self.rows
+
+    def each_of(self, some: np.ndarray, work: Callable[[int, int, Adjacency], Any]) -> list[Any]:
+        return [work(0, len(some), self.rows)]
 
 
 class Paged:
@@ -181,6 +193,25 @@ class Paged:
         ends = zip(bounds[:-1][wanted].tolist(), bounds[1:][wanted].tolist(), strict=True)
         for (first, last), (_, _, rows) in zip(ends, self.over(wanted), strict=True):
             yield first, last, rows
+
+    def each_of(self, some: np.ndarray, work: Callable[[int, int, Adjacency], Any]) -> list[Any]:
+        """What ``work(first, last, rows)`` gives for parts of some rows, ascending; some parts side by side.
+
+        Of a part are rows that begin in one page, and nothing is read before and behind them: for few rows.
+        """
+        if not len(some):
+            return []
+        page = self.rows.offsets[some] // self.rows.page_edges
+        bounds = np.flatnonzero(np.concatenate([[True], page[1:] != page[:-1], [True]]))
+        spans = np.stack(
+            [self.rows.offsets[some[bounds[:-1]]], self.rows.offsets[some[bounds[1:] - 1] + 1]], 1
+        )
+        ends = bounds.tolist()
+        found = self._window.each(
+            spans, lambda i, held: work(ends[i], ends[i + 1], self.rows.among(held))
+        )
+        self._note()
+        return found
 
     def until_quiet(
         self,

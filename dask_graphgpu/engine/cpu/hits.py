@@ -19,7 +19,7 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, step_bloc
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
     from dask_graphgpu.report import Report
 
 # Edges and rows of a block: several times the work that is worth waking a thread.
@@ -27,7 +27,7 @@ BLOCK = 1 << 16
 
 
 def hits(
-    view: View, tolerance: float, max_iterations: int, report: Report
+    view: AnyView, tolerance: float, max_iterations: int, report: Report
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hub and authority score of every vertex, each with sum 1; all 0 without edges.
 
@@ -50,7 +50,7 @@ def hits(
 
 
 def _in_step(
-    view: View, tolerance: float, max_iterations: int, report: Report
+    view: AnyView, tolerance: float, max_iterations: int, report: Report
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `hits`, by threads that wait for each other: a tenth to a half faster than by calls."""
     from dask_graphgpu.kernels.cpu import hits as kernels
@@ -84,7 +84,7 @@ def _in_step(
 
 
 def _pass_by_pass(
-    view: View, tolerance: float, max_iterations: int, report: Report
+    view: AnyView, tolerance: float, max_iterations: int, report: Report
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `hits`, by a call for each pass."""
     from dask_graphgpu.kernels.cpu import hits as kernels
@@ -136,7 +136,7 @@ class NeighbourSums:
     Blocks end also where a run of rows does that is at hand at a time.
     """
 
-    def __init__(self, view: View, passes: InMemory | Paged) -> None:
+    def __init__(self, view: AnyView, passes: InMemory | Paged) -> None:
         self._border, self._passes = view.border, passes
         self._bounds = np.union1d(step_blocks(passes.rows.offsets, BLOCK), passes.cuts)
         self._groups = np.searchsorted(self._bounds, passes.cuts).tolist()

@@ -15,12 +15,12 @@ from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 
 if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
     from dask_graphgpu.report import Report
 
 
 def path_counts(
-    view: View, source: int, level: np.ndarray, *, dtype: str, report: Report
+    view: AnyView, source: int, level: np.ndarray, *, dtype: str, report: Report
 ) -> np.ndarray:
     """Number of paths of fewest edges from `source` to every vertex.
 
@@ -105,7 +105,7 @@ class _BorderByLevel:
 
     Parameters
     ----------
-    view : View
+    view : AnyView
     level : int32, shape (num_local,)
         Right for ghosts too.
     depth : int
@@ -118,7 +118,7 @@ class _BorderByLevel:
         nobody reads.
     """
 
-    def __init__(self, view: View, level: np.ndarray, depth: int) -> None:
+    def __init__(self, view: AnyView, level: np.ndarray, depth: int) -> None:
         sends = view.border.sends
         ids = sends[0].dtype
         self._ranks = view.ranks

@@ -24,7 +24,7 @@ from dask_graphgpu.partition.paged.sort import give_back
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.ranks import Ranks
     from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
     from dask_graphgpu.report import Report
 
 # Threads from which edges are offered by all of them, with atomics: these take one thread two to three times as long,
@@ -39,7 +39,7 @@ _OF_VERTEX = 48
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def spanning_forest(view: View, report: Report) -> Edges:
+def spanning_forest(view: AnyView, report: Report) -> Edges:
     """The edges of the minimum spanning forest, directions ignored.
 
     Returns
@@ -79,7 +79,7 @@ def spanning_forest(view: View, report: Report) -> Edges:
     return _of_all_ranks(view.ranks, (table[low], table[high], weight), report)
 
 
-def _own_forest(view: View, place: np.ndarray | None, report: Report) -> Edges:
+def _own_forest(view: AnyView, place: np.ndarray | None, report: Report) -> Edges:
     """The forest of the edges that are here; ``place`` as of `edges_of`."""
     n = view.num_vertices
     with passes_over(view.out, report) as passes:

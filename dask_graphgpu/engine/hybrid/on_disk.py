@@ -1,9 +1,9 @@
 """What of the hybrid engine works where edges lie in pages on disk."""
 
+from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
-from dask_graphgpu.engine.paged.predecessors import predecessors
 from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank
 from dask_graphgpu.engine.shortcuts import run_each as run_each

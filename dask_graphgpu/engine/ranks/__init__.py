@@ -1,7 +1,9 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
 from dask_graphgpu.engine.cpu.hits import hits
+from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.cpu.path_counts import path_counts
+from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
@@ -12,7 +14,6 @@ from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.label_propagation import label_propagation
 from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
-from dask_graphgpu.engine.ranks.predecessors import path, predecessors
 from dask_graphgpu.engine.ranks.programs import run
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles

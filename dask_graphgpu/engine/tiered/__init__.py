@@ -1,6 +1,6 @@
 """The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
 
-from dask_graphgpu.engine.cpu.predecessors import path
+from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank
 from dask_graphgpu.engine.shortcuts import run_each as run_each

@@ -435,3 +435,7 @@ class TowardView(View):
     def _one_way(self, direction: str) -> str:
         assert direction == "out", direction
         return self._direction
+
+
+# What drivers see that serve any number of ranks.
+AnyView = View | RankView

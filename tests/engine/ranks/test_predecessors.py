@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.engine.ranks.predecessors import predecessors
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.rowwise import merge_repeats
 from dask_graphgpu.partition.view import View
