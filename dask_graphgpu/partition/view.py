@@ -42,12 +42,15 @@ class View:
         Vertices and edges of the whole graph.
     ranks : Ranks
         Who shares the graph; here nobody.
+    on_ranks : bool
+        Whether there are several ranks, or might be: ids are numbers then, and arrays in another order.
     paged : bool
         Whether edges lie in pages on disk.
     """
 
     numbers: np.ndarray | None = None
     ranks: Ranks = ALONE
+    on_ranks: ClassVar[bool] = False
     paged: ClassVar[bool] = False
 
     def __init__(

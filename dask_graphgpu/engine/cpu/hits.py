@@ -44,7 +44,7 @@ def hits(
     a directed graph on disk both directions lie there. Cost: two passes over the edges an iteration, and one
     over the vertices where there is a tolerance; 24 bytes a vertex.
     """
-    if view.paged or view.ranks.size > 1:
+    if view.paged or view.on_ranks:
         return _pass_by_pass(view, tolerance, max_iterations, report)
     return _in_step(view, tolerance, max_iterations, report)
 

@@ -24,11 +24,9 @@ def path(
     -----
     Collective: an exchange each time that the path comes from another rank.
     """
-    return (
-        _along(source, target, predecessor)
-        if view.ranks.size == 1
-        else _over_ranks(view, source, target, predecessor)
-    )
+    if view.on_ranks:
+        return _over_ranks(view, source, target, predecessor)
+    return _along(source, target, predecessor)
 
 
 def _along(source: int, target: int, predecessor: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

@@ -55,7 +55,7 @@ def path_counts(
         needed = rows.offsets.nbytes + n * (level.itemsize + ids.itemsize + kind.itemsize + 1)
         passes.require(needed, f"the path counts of {n:,} vertices")
         depth, travels, ends = int(level[:owned].max(initial=-1)), None, None
-        if view.ranks.size > 1:
+        if view.on_ranks:
             level = level.copy()
             _, every = view.border.refresh([level], scalars=np.array([depth]))
             depth = int(every.max())

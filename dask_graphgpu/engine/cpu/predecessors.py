@@ -57,7 +57,7 @@ def predecessors(
     from dask_graphgpu.kernels.cpu import predecessors as kernels
 
     start = time.perf_counter()
-    n, own, several = view.num_vertices, view.num_owned, view.ranks.size > 1
+    n, own, several = view.num_vertices, view.num_owned, view.on_ranks
     if several:
         distance, reached = distance.copy(), reached.copy()
         view.border.refresh([distance, reached])

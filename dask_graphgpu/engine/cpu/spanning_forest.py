@@ -67,7 +67,7 @@ def spanning_forest(view: AnyView, report: Report) -> Edges:
     as often as in memory. Each rank makes a forest of its edges, then of every two forests one is made, until one is
     left: log2(ranks) times one rank sends another at most one edge for each vertex of the whole graph.
     """
-    if view.ranks.size == 1:
+    if not view.on_ranks:
         return _own_forest(view, view.user_rank, report)
     numbers = view.user_rank
     assert numbers is not None

@@ -67,6 +67,7 @@ class RankView:
     """
 
     stays = False
+    on_ranks: ClassVar[bool] = True
     paged: ClassVar[bool] = False
     has_into: ClassVar[bool] = True
 
@@ -391,6 +392,8 @@ class TowardView(View):
     graph_edges : int
         Edges of the whole graph over which messages go.
     """
+
+    on_ranks: ClassVar[bool] = True
 
     def __init__(self, whole: RankView, rows: Rows, direction: str) -> None:
         super().__init__(rows, vertex_columns=whole.vertex_columns, levels=whole.levels)
