@@ -62,6 +62,9 @@ class InMemory:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def has_room(self, more: int) -> bool:
+        return True
+
     def require(self, more: int, what: str) -> None:
         pass
 
@@ -146,6 +149,10 @@ class Paged:
         traceback: TracebackType | None,
     ) -> None:
         self.release()
+
+    def has_room(self, more: int) -> bool:
+        """Whether so many bytes may be taken beside what is `held`."""
+        return self.held + more <= self.rows.limits.memory
 
     def require(self, more: int, what: str) -> None:
         """Raise LimitTooSmall unless there is room for so many bytes beside what is `held`."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
+from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import (
@@ -27,7 +28,7 @@ from dask_graphgpu.kernels.cpu.threads import (
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
 
 # Searches of one sweep: the bits of a word.
 AT_ONCE = 64
@@ -38,9 +39,12 @@ LONG_ROWS = 4
 # Part of the edges from which a frontier is pulled: a pull reads about all of them, and in order.
 PULLED_PART = 0.25
 
+# Bytes of a vertex, and of a vertex and source; beside lists of ids and degrees.
+_OF_VERTEX, _OF_LEVEL = 24 + 16, 4
+
 
 def multi_bfs(
-    view: View,
+    view: AnyView,
     sources: np.ndarray,
     *,
     cutoff: int | None,
@@ -49,37 +53,99 @@ def multi_bfs(
 ) -> np.ndarray:
     """Hops from each of several sources along the edges.
 
+    Returns
+    -------
+    ndarray of int32, shape (sources, num_vertices)
+        -1 where not reached; right for own vertices.
+
+    Raises
+    ------
+    LimitTooSmall, SpillError
+        Of edges on disk.
+
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same
     level [1]_: on graphs of small diameter for most of them. Where rows are short graphs are deep and searches rarely
-    meet: then each is one thread's, several side by side. Levels of few edges are pushed on one thread, others on all
-    threads, or pulled while they hold a large part of the edges and the view has its in-edges. 24 bytes a vertex, and
-    4 for each source.
+    meet: then each is one thread's, several side by side, or on ranks one follows the other, by several levels an
+    exchange. Levels of few edges are pushed on one thread, others on all threads, or pulled while they hold a large
+    part of the edges and the view has its in-edges. 24 bytes a vertex, and 4 for each source.
+
+    On ranks a level is an exchange for all sources: after a push new bits are told to owners, after a pull to those
+    that have edges from them. Of edges on disk those pages are read in a level that have rows of the frontier of any
+    search; where there is no memory for the levels of all sources, half of them come first.
     """
-    if view.num_edges < LONG_ROWS * view.num_vertices:
-        return _side_by_side(view, sources, cutoff, targets, report)
-    sweep = _Sweep(view, sources, cutoff, targets, report)
-    direction = configured_direction()
+    several = view.on_ranks
+    if not view.paged and view.graph_edges < LONG_ROWS * view.graph_vertices:
+        one = _one_by_one if several else _side_by_side
+        return one(view, sources, cutoff, targets, report)
+    if several and view.levels is not None:
+        return _one_by_one(view, sources, cutoff, targets, report)
+    rows, n = view.out, view.num_vertices
+    with passes_over(rows, report) as passes:
+        more = n * (_OF_VERTEX + 2 * rows.neighbours.itemsize + _OF_LEVEL * len(sources))
+        if len(sources) < 2 or passes.has_room(more):
+            passes.require(more, f"a search of {n:,} vertices")
+            sweep = _Sweep(view, passes, sources, cutoff, targets, report)
+            (_level_by_level if several or view.paged else _on_all_threads)(sweep)
+            return sweep.level
+    halves = [
+        multi_bfs(view, half, cutoff=cutoff, targets=targets, report=report)
+        for half in np.array_split(sources, 2)
+    ]
+    return np.concatenate(halves)
+
+
+def _on_all_threads(sweep: _Sweep) -> None:
+    """The levels of a sweep in the memory of one rank, those of few edges in one call."""
+    view, direction = sweep.view, configured_direction()
     limit = LARGE_LEVEL * threads.LITTLE_WORK
     pulls = direction == "pull" or (direction != "push" and view.has_into)
     shares = num_threads() > 1
     if direction == "pull":
         limit = -1
     elif not shares and not pulls:
-        limit = view.num_edges
+        limit = view.graph_edges
     while ahead := sweep.push_small_levels(limit):
-        if pulls and (limit < 0 or ahead > PULLED_PART * view.num_edges):
-            sweep.large_level(pull=True)
+        if pulls and (limit < 0 or ahead > PULLED_PART * view.graph_edges):
+            sweep.pull()
         elif shares:
-            sweep.large_level(pull=False)
+            sweep.push()
         else:
             sweep.push_small_levels(ahead)
-    return sweep.level
+
+
+def _level_by_level(sweep: _Sweep) -> None:
+    """The levels of a sweep on several ranks, or on disk, where levels are pushed."""
+    view = sweep.view
+    forced = "push" if view.paged else configured_direction()
+    sweep.count()
+    while sweep.goes_on():
+        large = sweep.ahead > PULLED_PART * view.graph_edges
+        if forced == "pull" or (forced != "push" and large):
+            sweep.pull()
+        else:
+            sweep.push()
+
+
+def _one_by_one(
+    view: Any,
+    sources: np.ndarray,
+    cutoff: int | None,
+    targets: np.ndarray | None,
+    report: Report,
+) -> np.ndarray:
+    """What `multi_bfs` gives on ranks, by one search after the other."""
+    from dask_graphgpu.engine.ranks.bfs import bfs
+
+    return np.stack([
+        bfs(view, source, cutoff=cutoff, targets=targets, report=report)
+        for source in sources.tolist()
+    ])  # fmt: skip
 
 
 def _side_by_side(
-    view: View,
+    view: Any,
     sources: np.ndarray,
     cutoff: int | None,
     targets: np.ndarray | None,
@@ -102,80 +168,175 @@ def _side_by_side(
 
 
 class _Sweep:
-    """Searches under way."""
+    """Searches under way.
+
+    Attributes
+    ----------
+    level : int32, shape (sources, num_vertices)
+        Right for own vertices.
+    size, ahead, missing : int
+        Vertices that some search has just reached; of several ranks over all of them, as are edges out of these, where
+        what two ranks find is counted twice, and targets that a search has not reached.
+    """
 
     def __init__(
         self,
-        view: View,
+        view: AnyView,
+        passes: InMemory | Paged,
         sources: np.ndarray,
         cutoff: int | None,
         targets: np.ndarray | None,
         report: Report,
     ) -> None:
-        n = view.num_vertices
-        self.view, self.report = view, report
-        self.rows = view.out.offsets.view(np.uint64), view.out.neighbours
+        n, self.own = view.num_vertices, view.num_owned
+        self.view, self.report, self.depth = view, report, 0
+        self._passes, self._several = passes, view.on_ranks
         self.last = -1 if cutoff is None else cutoff
-        self.targets = np.empty(0, np.int64) if targets is None else targets
-        self.level = np.full((len(sources), n), -1, np.int32)
-        self.seen, self.visit, self.next_visit = (np.zeros(n, np.uint64) for _ in range(3))
-        for k, source in enumerate(sources):
-            self.level[k, source] = 0
-            self.seen[source] |= np.uint64(1 << k)
         self.full = np.uint64((1 << len(sources)) - 1)
-        self.visit[sources] = self.seen[sources]
-        starts = np.unique(sources)
-        self.lists = [np.empty(n, self.rows[1].dtype) for _ in range(2)]
-        self.size, self.depth = len(starts), 0
-        self.lists[0][: self.size] = starts
+        self.level = np.full((len(sources), n), -1, np.int32)
+        # Bits of the searches that have reached a vertex; in the last level; in the next one.
+        self.seen, self.visit, self.next_visit = (np.zeros(n, np.uint64) for _ in range(3))
+        places, of_bits = sources, list(range(len(sources)))
+        if self._several:
+            places, here = view.places(sources)
+            of_bits = np.flatnonzero(here).tolist()
+        for k, place in zip(of_bits, places.tolist(), strict=True):
+            self.level[k, place] = 0
+            self.seen[place] |= np.uint64(1 << k)
+        self.visit[places] = self.seen[places]
+        self.ghosts_know = True  # what is in `visit` of ghosts is right
+        self.ends_early = targets is not None
+        self.targets = np.empty(0, np.int64)
+        if targets is not None:
+            found = view.places(targets)[0]
+            self.targets = found[found < self.own]
+        starts = np.unique(places[places < self.own] if self._several else places)
+        self._lists = [np.empty(n, passes.rows.neighbours.dtype) for _ in range(2)]
+        self.size = self._here = len(starts)
+        self._lists[0][: self._here] = starts
+        self.ahead = self.missing = 0
+
+    @property
+    def frontier(self) -> np.ndarray:
+        """The own vertices that some search has just reached, ascending, unless small levels were pushed."""
+        return self._lists[0][: self._here]
+
+    def goes_on(self) -> bool:
+        """Whether there is a level to look for; the same on all ranks."""
+        found = self.ends_early and not self.missing
+        return self.size > 0 and self.depth != self.last and not found
 
     def push_small_levels(self, limit: int) -> int:
         """Push until a level has more edges than `limit`. Returns its edges, 0 when the searches are over."""
         from dask_graphgpu.kernels.cpu import multi_bfs as kernels
 
         start, depth, size = time.perf_counter(), self.depth, self.size
+        rows = self._passes.rows
         self.size, side, self.depth, read, ahead = kernels.push(
-            *self.rows, self.seen, self.visit, self.next_visit, self.level, *self.lists, self.size,
-            self.depth, self.last, self.targets, self.full, limit,
+            rows.offsets.view(np.uint64), rows.neighbours, self.seen, self.visit, self.next_visit,
+            self.level, *self._lists, size, depth, self.last, self.targets, self.full, limit,
         )  # fmt: skip
+        self._here = self.size
         if side:
-            self.lists.reverse()
+            self._lists.reverse()
         if self.depth > depth:
             self._note("push", self.depth - depth, size, read, start)
         return int(ahead)
 
-    def large_level(self, *, pull: bool) -> None:
-        """One level on all threads."""
+    def push(self) -> None:
+        """Find the next level along the edges out of the last one."""
         from dask_graphgpu.kernels.cpu import multi_bfs as kernels
 
-        start, size = time.perf_counter(), self.size
-        words = self.seen, self.visit, self.next_visit
-        if pull:
-            into = self.view.into
-            blocks = edge_blocks(into.offsets)
-            read = sum(for_blocks(
-                kernels.pull_block, blocks, into.offsets.view(np.uint64), into.neighbours, *words,
-                self.full,
-            ))  # fmt: skip
-        else:
-            total = np.empty(size + 1, np.int64)
-            kernels.running_degrees(size, self.lists[0], self.rows[0], total)
-            blocks = edge_blocks(total)
-            read = sum(for_blocks(kernels.push_block, blocks, self.lists[0], *self.rows, *words))
+        start, size, read, some = time.perf_counter(), self.size, 0, self.frontier
+        offsets = self._passes.rows.offsets.view(np.uint64)
+        total = np.empty(len(some) + 1, np.int64)
+        kernels.running_degrees(len(some), some, offsets, total)
+        for a, b, rows in self._passes.among(some):
+            blocks = edge_blocks(total[a : b + 1]) + a
+            words = self.seen, self.visit, self.next_visit
+            read += sum(
+                for_blocks(kernels.push_block, blocks, some, offsets, rows.neighbours, *words)
+            )
+        every = self._tell_owners() if self._several else None
+        self._settle(every)
+        self._note("push", 1, size, read, start)
+
+    def pull(self) -> None:
+        """Find the next level: vertices that a search has not reached ask their in-neighbours."""
+        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
+
+        start, size, rows = time.perf_counter(), self.size, self.view.into
+        if not self.ghosts_know:
+            self._tell_ghosts(None)
+        offsets = rows.offsets[: self.own + 1]
+        read = sum(for_blocks(
+            kernels.pull_block, edge_blocks(offsets), offsets.view(np.uint64), rows.neighbours,
+            self.seen, self.visit, self.next_visit, self.full,
+        ))  # fmt: skip
+        self._settle(None)
+        if self._several:
+            self._take_counts(self._tell_ghosts(self._counts()))
+        self._note("pull", 1, size, read, start)
+
+    def count(self) -> None:
+        """Take the counts of all ranks of the last level."""
+        self._take_counts(np.array(self.view.ranks.scalars(self._counts().tolist())))
+
+    def _settle(self, every: np.ndarray | None) -> None:
+        """Note the new level of own vertices, which becomes the last one; ``every``: counts of all ranks of it."""
+        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
+
         self.depth += 1
-        settled = for_blocks(
-            kernels.settle_block, even_blocks(self.view.num_vertices),
-            self.depth, self.seen, self.next_visit, self.level,
-        )  # fmt: skip
-        self.size = sum(settled)
+        self._here = sum(for_blocks(
+            kernels.settle_block, even_blocks(self.own), self.depth, self.seen, self.next_visit,
+            self.level,
+        ))  # fmt: skip
         self.visit, self.next_visit = self.next_visit, self.visit
+        self.visit[self.own :] = 0
         self.next_visit[:] = 0
-        kernels.collect(self.visit, self.lists[0])
-        self._note("pull" if pull else "push", 1, size, read, start)
+        kernels.collect(self.visit[: self.own], self._lists[0])
+        if every is not None:
+            self._take_counts(every)
+        elif not self._several:
+            self.size, self.missing = self._here, self._missing()
+
+    # -- what several ranks tell each other --------------------------------------------------------
+
+    def _tell_owners(self) -> np.ndarray:
+        """Bring what a push has found to owners; every rank's counts."""
+        found = self.next_visit.nonzero()[0]
+        ghosts = found[found >= self.own]
+        bits = self.next_visit[ghosts]
+        self.seen[ghosts] |= bits  # so that they are told once
+        edges = self.view.degrees("out")[found].sum()
+        counts = np.array([len(found), edges, self._missing()], np.int64)
+        told, every = self.view.border.tell_owners(ghosts, bits, counts)
+        for ids, theirs in told:
+            self.next_visit[ids] |= theirs & ~self.seen[ids]
+        self.ghosts_know = False
+        return every
+
+    def _tell_ghosts(self, counts: np.ndarray | None) -> np.ndarray:
+        """Bring the last level to ghosts; every rank's counts."""
+        _, every = self.view.border.refresh([self.visit], self.visit != 0, counts)
+        self.seen[self.own :] |= self.visit[self.own :]
+        self.ghosts_know = True
+        return every
+
+    def _counts(self) -> np.ndarray:
+        edges = 0 if self.view.paged else self.view.degrees("out")[self.frontier].sum()
+        return np.array([self._here, edges, self._missing()], np.int64)
+
+    def _missing(self) -> int:
+        return int(np.count_nonzero(self.seen[self.targets] != self.full))
+
+    def _take_counts(self, every: np.ndarray) -> None:
+        self.size, self.ahead, self.missing = every.sum(axis=0).tolist()
 
     def _note(self, way: str, supersteps: int, frontier: int, read: int, start: float) -> None:
-        moved = int(read) * (self.rows[1].itemsize + 8) + frontier * 24
+        ids = self._lists[0].dtype
+        looked_at = self.own if self._several else frontier
         self.report.advance(
-            way, supersteps=supersteps, frontier=frontier, edges=int(read), bytes=moved,
-            seconds=time.perf_counter() - start,
+            way, supersteps=supersteps, frontier=frontier, edges=int(read),
+            bytes=int(read) * (ids.itemsize + 8) + looked_at * 24, seconds=time.perf_counter() - start,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
-from dask_graphgpu.engine.paged.multi_bfs import AT_ONCE, multi_bfs
+from dask_graphgpu.engine.cpu.multi_bfs import AT_ONCE, multi_bfs
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import EngineUnavailable
 

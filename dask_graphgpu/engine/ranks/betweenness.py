@@ -226,7 +226,7 @@ def _border_of_items(view: RankView, width: int) -> Border:
 
 
 def _hops_from(view: RankView, sources: np.ndarray, report: Report) -> np.ndarray:
-    from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
+    from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 
     level = multi_bfs(view, sources, cutoff=None, targets=None, report=report)
     level[level < 0] = np.iinfo(level.dtype).min

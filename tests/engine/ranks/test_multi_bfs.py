@@ -14,7 +14,7 @@ from small_graphs import on_threads, small_graphs
 from dask_graphgpu.engine import cpu, ranks
 from dask_graphgpu.report import Report
 
-LONG_ROWS = "dask_graphgpu.engine.ranks.multi_bfs.LONG_ROWS"
+LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
 
 
 def found(parts, sources, *, cutoff=None, targets=None, report=None):
@@ -50,7 +50,7 @@ def test_every_way(graph, size, data, direction, pulled, long_rows):
     with (
         on_threads(2, **how),
         mock.patch(LONG_ROWS, long_rows),
-        mock.patch("dask_graphgpu.engine.ranks.multi_bfs.PULLED_PART", pulled),
+        mock.patch("dask_graphgpu.engine.cpu.multi_bfs.PULLED_PART", pulled),
     ):
         parts = Cut(graph.view(), owner, size)
         level = found(parts, sources, cutoff=cutoff, targets=targets, report=report)
