@@ -10,14 +10,24 @@ References
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, for_blocks, num_threads, step_blocks
+from dask_graphgpu.engine.cpu.edges import passes_over
+from dask_graphgpu.kernels.cpu.threads import (
+    LITTLE_WORK,
+    edge_blocks,
+    for_blocks,
+    num_threads,
+    step_blocks,
+)
+from dask_graphgpu.partition.paged.rowwise import cuts_of
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
 
 if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
     from dask_graphgpu.report import Report
 
 
@@ -30,15 +40,47 @@ BLOCKS_PER_THREAD = 8
 _NONE = np.empty(0, np.uint8)
 
 
-def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray:
+def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     """The label of every vertex after some supersteps, in which all change together.
+
+    Returns
+    -------
+    ndarray
+        Right for ghosts too.
+
+    Raises
+    ------
+    LimitTooSmall, SpillError
+        Of edges on disk.
 
     Notes
     -----
-    Cost: O(V + E) a superstep, and the edges of `Stale` alone once half of the labels come and go; 4 or 8 V bytes a
-    thread for the counts of labels. Of a directed view, the first superstep brings out- and in-edges together, each
-    neighbour once: 2 E ids and 24 V bytes more.
+    Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. In the memory of one rank the edges of
+    `Stale` alone once half of the labels come and go, and of a directed view the first superstep brings out- and
+    in-edges together, each neighbour once: 2 E ids and 24 V bytes more. Elsewhere both rows are gone along side by
+    side; on disk both directions lie there, and a vertex's two rows are at hand together. On ranks an exchange a
+    superstep, of the labels that have changed.
     """
+    if view.on_ranks:
+        return _pass_by_pass(view, iterations, report)
+    label = (_pass_by_pass if view.paged else _in_memory)(view, iterations, report)
+    rank = view.user_rank
+    if rank is None:
+        return label
+    holder = np.empty_like(label)
+    holder[rank] = np.arange(len(rank), dtype=label.dtype)
+    found: np.ndarray = holder[label]
+    return found
+
+
+def _first_labels(view: AnyView) -> np.ndarray:
+    """The place of each vertex in the order of the user's ids; may be written to."""
+    ids, rank = view.out.neighbours.dtype, view.user_rank
+    return np.arange(view.num_vertices, dtype=ids) if rank is None else rank.astype(ids)
+
+
+def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
+    """As `label_propagation`, with labels in place of vertices."""
     out = view.out
     n, offsets = view.num_vertices, out.offsets
     merged = None
@@ -51,9 +93,7 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
     steps = (int(offsets[-1]) + n) // (num_threads() * BLOCKS_PER_THREAD)
     blocks = step_blocks(offsets, max(steps, LITTLE_WORK))
     labelling = Labelling(n, int(offsets[-1]))
-    rank = view.user_rank
-    ids = out.neighbours.dtype
-    labels = np.arange(n, dtype=ids) if rank is None else rank.astype(ids)
+    ids, labels = out.neighbours.dtype, _first_labels(view)
     new = np.empty_like(labels)
     stale = Stale(n)
     for k in range(iterations):
@@ -72,11 +112,53 @@ def label_propagation(view: View, iterations: int, report: Report) -> np.ndarray
         )  # fmt: skip
         if not changed:
             break
-    if rank is None:
-        return labels
-    holder = np.empty_like(labels)
-    holder[rank] = np.arange(n, dtype=labels.dtype)
-    return holder[labels]
+    return labels
+
+
+def _pass_by_pass(view: AnyView, iterations: int, report: Report) -> np.ndarray:
+    """As `label_propagation`, with labels in place of vertices, on disk or on ranks."""
+    sides = [view.out, view.into] if view.directed else [view.out]
+    n, own, ids = view.num_vertices, view.num_owned, view.out.neighbours.dtype
+    offsets: np.ndarray = np.sum([rows.offsets for rows in sides], axis=0)
+    # A page of both together is at most one of each.
+    cuts = cuts_of(offsets, sides[0].page_edges) if isinstance(sides[0], PagedAdjacency) else None
+    labelling, edges = Labelling(n, int(offsets[-1])), int(offsets[own])
+    labels = _first_labels(view)
+    new, state = np.empty_like(labels), 4 if view.on_ranks else 2
+    passes = [passes_over(rows, report, cuts) for rows in sides]
+    with ExitStack() as stack:
+        for each in passes:
+            stack.enter_context(each)
+        count = 4 if edges < labelling.narrow else 8
+        needed = sum(each.held for each in passes[1:]) + offsets.nbytes
+        needed += n * (3 * ids.itemsize + count * num_threads())
+        passes[0].require(needed, f"label_propagation of {n:,} vertices")
+        for _ in range(iterations):
+            start, changed, places = time.perf_counter(), 0, labels
+            if view.on_ranks:
+                # Counted under their places among those that are here: no array is as long as the graph has vertices.
+                known, found = np.unique(labels, return_inverse=True)
+                places = found.astype(ids)
+            for runs in zip(*(each.over() for each in passes), strict=True):
+                lo, hi = runs[0][0], min(runs[0][1], own)
+                here = [array for *_, rows in runs for array in (rows.offsets, rows.neighbours)]
+                blocks = edge_blocks(offsets[lo : hi + 1]) + lo
+                changed += sum(for_blocks(labelling, blocks, side_by_side(*here), places, new))
+            if view.on_ranks:
+                others = new[:own] != places[:own]
+                labels[:own] = known[new[:own]]
+                _, every = view.border.refresh([labels], others, np.array([changed]))
+                changed = int(every.sum())
+            else:
+                labels, new = new, labels
+            report.advance(
+                "pull", supersteps=1, frontier=own, edges=edges,
+                bytes=edges * 2 * (labels.itemsize + ids.itemsize)
+                + own * (16 + state * labels.itemsize), seconds=time.perf_counter() - start,
+            )  # fmt: skip
+            if not changed:
+                break
+    return labels
 
 
 # What the kernel takes for rows, see ``kernels/cpu/label_propagation.py``.
