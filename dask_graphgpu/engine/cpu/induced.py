@@ -6,37 +6,72 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView
+
+# How often a chosen edge of disk is there at once: as it was found, joined to others, and being brought into an order.
+_COPIES = 3
+
+# Sources, destinations and weights (None: there are none).
+Edges = tuple[np.ndarray, np.ndarray, Any]
 
 
-def edges_among(view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Edges with both ends in a set of vertices.
+def edges_among(view: AnyView, inside: np.ndarray) -> Edges:
+    """Edges with both ends in a set of vertices; on ranks each rank's own.
+
+    Parameters
+    ----------
+    inside : array of bool
+        Right for ghosts too.
+
+    Raises
+    ------
+    LimitTooSmall
+        Of edges on disk: there are more than memory may hold.
+    SpillError
 
     Notes
     -----
-    Two passes over the edges of the vertices inside; a sort of those found, where the user's order
-    is another than that of the rows.
+    Two passes over the edges of the vertices inside, on disk one over the pages that have some; a sort of those found,
+    where the user's order is another than that of the rows.
     """
-    return chosen_edges(view, inside, view.user_rank)
+    rank, once = view.user_rank, not view.directed
+    if view.paged:
+        chosen = _of_disk(view, inside)
+    else:
+        some = np.flatnonzero(inside[: view.num_vertices])
+        chosen = chosen_of(view.out, some, inside, rank, once=once)
+    source, destination, weight = in_order(chosen, rank)
+    return view.named(source), view.named(destination), weight
 
 
-def chosen_edges(
-    view: Any, inside: np.ndarray, rank: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, Any]:
-    """As `edges_among`; ``rank``: the order of the vertices, None is as they are."""
-    some = np.flatnonzero(inside[: view.out.num_vertices])
-    return in_order(chosen_of(view.out, some, inside, rank, once=not view.directed), rank)
+def _of_disk(view: AnyView, inside: np.ndarray) -> Edges:
+    """As `edges_among`, in the order of the rows."""
+    rows, rank = rows_on_disk(view.out), view.user_rank
+    with Paged(rows, Report("edges_among")) as passes:
+        more = 2 * inside.nbytes
+        edge = 2 * rows.neighbours.itemsize + (0 if rows.weight is None else rows.weight.itemsize)
+        edge = _COPIES * edge + (0 if rank is None else 16)
+        passes.require(more, f"the edges among {view.num_vertices:,} vertices")
+        room = (rows.limits.memory - passes.held - more) // edge
+        chosen = Chosen(passes, inside, rank, once=not view.directed, most=room)
+        if not chosen.fit:
+            passes.require(
+                more + edge * chosen.number, f"a result of {chosen.number:,} edges or more"
+            )
+    return chosen.joined()
 
 
 def chosen_of(
     out: Adjacency, some: np.ndarray, inside: np.ndarray, rank: np.ndarray | None, *, once: bool
-) -> tuple[np.ndarray, np.ndarray, Any]:
-    """As `chosen_edges`, of the rows ``some``, ascending, and in their order.
+) -> Edges:
+    """As `edges_among`, of the rows ``some``, ascending, and in their order.
 
     ``once`` : only edges whose source comes first, or is the destination.
     """
@@ -56,9 +91,7 @@ def chosen_of(
     return source, destination, None if out.weight is None else out.weight[edge]
 
 
-def in_order(
-    chosen: tuple[np.ndarray, np.ndarray, Any], rank: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, Any]:
+def in_order(chosen: Edges, rank: np.ndarray | None) -> Edges:
     """Edges in the order of the ranks of their ends; None: as they are."""
     source, destination, weight = chosen
     if rank is None:
@@ -75,3 +108,48 @@ def _order(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.lexsort((second, first))
     key = (first.astype(np.uint64) << np.uint64(bits)) | second.astype(np.uint64)
     return np.argsort(key, kind="stable")
+
+
+class Chosen:
+    """What `chosen_of` gives of all rows, unless it is more than ``most`` edges.
+
+    Attributes
+    ----------
+    fit : bool
+    number : int
+        Of edges, those that came before there were too many.
+    """
+
+    def __init__(
+        self,
+        passes: Paged,
+        inside: np.ndarray,
+        rank: np.ndarray | None,
+        *,
+        once: bool,
+        most: int,
+    ) -> None:
+        self._parts: list[Edges] = []
+        self._empty = passes.rows
+        self.number = 0
+        for lo, hi, rows in passes.over(passes.holding(inside)):
+            some = np.flatnonzero(inside[lo:hi]) + lo
+            part = chosen_of(rows, some, inside, rank, once=once)
+            self.number += len(part[0])
+            if self.number > most:
+                self._parts.clear()
+                break
+            self._parts.append(part)
+        self.fit = self.number <= most
+
+    def joined(self) -> Edges:
+        """All that was chosen."""
+        ids, weight = self._empty.neighbours.dtype, self._empty.weight
+        sources, destinations, weights = ([part[i] for part in self._parts] for i in range(3))
+        self._parts.clear()
+        none = np.empty(0, ids)
+        return (
+            np.concatenate([none, *sources]),
+            np.concatenate([none, *destinations]),
+            None if weight is None else np.concatenate([np.empty(0, weight.dtype), *weights]),
+        )

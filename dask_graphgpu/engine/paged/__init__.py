@@ -1,6 +1,7 @@
 """The CPU engine on graphs whose edges lie in pages on disk: what can work pass by pass."""
 
 from dask_graphgpu.engine.cpu.hits import hits
+from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.path import path
@@ -10,7 +11,6 @@ from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.bfs import bfs
 from dask_graphgpu.engine.paged.components import components
-from dask_graphgpu.engine.paged.induced import edges_among
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
 from dask_graphgpu.engine.paged.programs import run
 from dask_graphgpu.engine.paged.strong_components import strong_components

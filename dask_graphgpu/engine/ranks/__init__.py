@@ -1,6 +1,7 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
 from dask_graphgpu.engine.cpu.hits import hits
+from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.path import path
@@ -11,7 +12,6 @@ from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
-from dask_graphgpu.engine.ranks.induced import edges_among
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.programs import run
