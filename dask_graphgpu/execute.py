@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu import engine as engines
-from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu import where
+from dask_graphgpu.algorithms import Algorithm
 from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
@@ -25,7 +26,7 @@ from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job
-from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stopping
@@ -63,10 +64,11 @@ def at_once(graph: Input, engine: str, function: Callable[..., T], *arguments: A
 def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None) -> Any:
     schema = graph.schema
     engine = engines.of_frames(engine, on_device=schema.on_device)
-    columns = named(algorithm.result_columns(schema), schema, _name(algorithm), algorithm.columns)
-    engines.check(engine, algorithm.engine_functions())
-    if engine == "gpu":
-        _check_place(algorithm, "gpu")
+    columns = named(
+        algorithm.result_columns(schema), schema, where.name_of(algorithm), algorithm.columns
+    )
+    engines.check(engine)
+    where.check(algorithm, "cpu" if engine == "auto" else engine)
     if keeping is not None and engine == "interpreted":
         raise InvalidArgument(
             f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
@@ -85,11 +87,13 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
     algorithm, given = _take_frames(algorithm, schema)
     held = graph.on_ranks(needs, engine)
     if held is not None:
-        _check_place(algorithm, "ranks")
+        where.check(algorithm, "ranks, gpu" if engine == "gpu" else "ranks")
         job = Job(algorithm, needs, columns, schema, graph.npartitions, engine, keeping)
         return lazy.run(*held, job, given, graph.token, _read(graph, given, keeping))
     if graph.limits(needs) is not None:
-        engines.check_paged(engine, algorithm.engine_functions())
+        engines.check_paged(engine)
+        on_gpu = f", {engine}" if engine in ("gpu", "hybrid") else ""
+        where.check(algorithm, f"disk{on_gpu}", engine)
     partition = graph.partition(needs)
     frames = {
         name: vertex_chunks_of(each, graph.lazy or is_dask_collection(each.frame))
@@ -107,7 +111,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
     token = tokenize(graph.token, *arguments[1:])  # which give the columns
-    key = f"dask-graphgpu-{_name(algorithm)}-{token}"
+    key = f"dask-graphgpu-{where.name_of(algorithm)}-{token}"
     watch.expect(key)
     hurry_client()
     rows = None if graph.num_vertices is None else algorithm.num_rows(graph.num_vertices, schema)
@@ -155,7 +159,7 @@ def execute(
     keeping: Keeping | None = None,
 ) -> tuple[Table, Any]:
     """Run an algorithm on a partition and publish its report."""
-    name = _name(algorithm)
+    name = where.name_of(algorithm)
     engines.check(engine)  # here too: this may be another process than the caller's
     needs.require_weights(partition.fault)
     if engine == "gpu":
@@ -189,29 +193,9 @@ def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str)
     if engine == "hybrid" and engines.on_device_alone(view):
         return engines.load("gpu")
     if engines.beyond_device(engine, view):
-        return engines.load_tiered(algorithm.engine_functions())
+        where.check(algorithm, "host memory")
+        return engines.load_tiered()
     return engines.load(engine)
-
-
-def _check_place(algorithm: Algorithm, place: str) -> None:
-    """Raise EngineUnavailable when a method does not run on the GPU, or on several ranks."""
-    if place in algorithm.runs_on:
-        return
-    here, instead = {
-        "gpu": (
-            "on the GPU engine",
-            "use engine='cpu'; cuDF frames are converted with .to_pandas(), Dask's with "
-            ".to_backend('pandas')",
-        ),
-        "ranks": ("on several ranks", "give ranks=1"),
-    }[place]
-    raise EngineUnavailable(
-        f"{_name(algorithm)} does not run {here}, where this graph is: {instead}"
-    )
-
-
-def _name(algorithm: Algorithm) -> str:
-    return next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
 
 
 def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
@@ -248,7 +232,7 @@ def _of_no_vertex(
     """The result of a graph without a vertex; its run has nothing to report."""
     rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
     check_names_no_vertex(algorithm, rows)
-    report = Report(_name(algorithm))
+    report = Report(where.name_of(algorithm))
     report.publish()
     watch.tell_own_report(report)
     return _results(schema).empty_frame(columns, schema)

@@ -74,6 +74,8 @@ ALLOWED["execute"] = {
     "io",
     "partition",
 }
+ALLOWED["where"] = {"errors", "algorithms", "engine"}
+ALLOWED["execute"] |= {"where"}
 ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["graph"] = set(ALLOWED)

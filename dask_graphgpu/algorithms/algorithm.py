@@ -32,7 +32,6 @@ class Algorithm(ABC):
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
     returns_weight : whether it reads the weights only to give them back, whatever they are
-    runs_on : where it runs: on the "cpu" engine and the "gpu" engine of one rank, on several "ranks"
     """
 
     _: KW_ONLY
@@ -42,7 +41,6 @@ class Algorithm(ABC):
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
-    runs_on: ClassVar[tuple[str, ...]] = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         """What an engine must have to run it."""

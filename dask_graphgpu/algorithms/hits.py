@@ -63,7 +63,6 @@ class HITS(Algorithm):
     weighted: bool | None = None
 
     rule = "sum"
-    runs_on = ("cpu", "gpu", "ranks")
 
     def __post_init__(self) -> None:
         check_iterations(self.tolerance, self.max_iterations)

@@ -53,7 +53,6 @@ class Jaccard(Algorithm):
     pairs: Any = None
 
     rule = "one"
-    runs_on = ("cpu", "gpu", "ranks")
     pair_frames = ("pairs",)
 
     def __post_init__(self) -> None:

@@ -48,7 +48,6 @@ class LabelPropagation(Algorithm):
     max_iterations: int = 10
 
     rule = "one"
-    runs_on = ("cpu", "gpu", "ranks")
 
     def __post_init__(self) -> None:
         check_whole("max_iterations", self.max_iterations, 1)

@@ -51,8 +51,6 @@ class Leiden(Communities):
     and the arguments, not on threads, ranks, partitions or the order in memory.
     """
 
-    runs_on = ("cpu", "gpu", "ranks")
-
     _: KW_ONLY
     max_iterations: int = 2
 

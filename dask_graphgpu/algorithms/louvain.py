@@ -58,8 +58,6 @@ class Louvain(Communities):
     order in memory. A community need not be connected: those of ``leiden`` are.
     """
 
-    runs_on = ("cpu", "gpu", "ranks")
-
     def engine_functions(self) -> tuple[str, ...]:
         return ("louvain",)
 

@@ -38,7 +38,6 @@ class MinimumSpanningForest(Algorithm):
     """
 
     rule = "min"
-    runs_on = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("spanning_forest",)

@@ -37,7 +37,6 @@ class StronglyConnectedComponents(Algorithm):
     """
 
     rule = "one"
-    runs_on = ("cpu", "gpu", "ranks")
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("strong_components",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -22,42 +21,13 @@ _ENGINES = {
     "interpreted": "dask_graphgpu.engine.interpret",
 }
 
-# Methods that run on a GPU over edges in host memory.
-TIERED = (
-    "bfs", "sssp", "sswp", "ssnsp", "shortest_path", "pagerank", "weakly_connected_components",
-    "strongly_connected_components", "core_number", "k_core", "ego", "hits", "label_propagation",
-    "minimum_spanning_forest", "betweenness_centrality", "degree", "belief_propagation",
-    "neural_network", "heat_simulation", "circuit_simulation", "run",
-)  # fmt: skip
-
-# Methods that the GPU and the CPU can share.
-HYBRID = (
-    "bfs", "sssp", "sswp", "shortest_path", "pagerank", "weakly_connected_components", "ego",
-    "degree", "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
-)  # fmt: skip
-
-
 NAMES = ("auto", *_ENGINES)
 
 
-def check(name: str, functions: Sequence[str] = ()) -> None:
-    """Raise unless this machine can run the engine, one of `NAMES`, and that has the functions."""
+def check(name: str) -> None:
+    """Raise EngineUnavailable unless this machine can run the engine, one of `NAMES`."""
     if name in ("gpu", "hybrid") and (lacking := driver.missing()):
         raise EngineUnavailable(f"engine={name!r}: {lacking}; or use engine='cpu'")
-    if name == "hybrid":
-        missing = [function for function in functions if not hasattr(load(name), function)]
-        if missing:
-            raise EngineUnavailable(
-                f"engine='hybrid' runs vertex programs and what is made of them ({', '.join(HYBRID)}), "
-                f"and this method takes {', '.join(missing)}: use engine='gpu' or engine='cpu'"
-            )
-    if name == "interpreted":
-        missing = [function for function in functions if not hasattr(load(name), function)]
-        if missing:
-            raise EngineUnavailable(
-                f"engine='interpreted' runs vertex programs only, and this method needs "
-                f"{', '.join(missing)}; use engine='cpu'"
-            )
 
 
 def of_frames(name: str, *, on_device: bool) -> str:
@@ -111,8 +81,8 @@ def check_layout(name: str, on_device: bool, *, layered: bool, ranks: int = 1) -
         )
 
 
-def check_paged(name: str, functions: Sequence[str]) -> None:
-    """Raise unless an engine runs these functions on a graph whose edges lie on disk.
+def check_paged(name: str) -> None:
+    """Raise unless an engine runs on a graph whose edges lie on disk.
 
     Raises
     ------
@@ -122,13 +92,6 @@ def check_paged(name: str, functions: Sequence[str]) -> None:
         raise EngineUnavailable(
             f"engine={name!r} works in memory, and the graph needs more than graphgpu.host-memory-limit: "
             "use engine='cpu', 'gpu' or 'hybrid', or raise the limit"
-        )
-    missing = [function for function in functions if not hasattr(load_paged(name), function)]
-    if missing:
-        raise EngineUnavailable(
-            f"the graph needs more than graphgpu.host-memory-limit, and this method, which takes "
-            f"{', '.join(missing)}, does not run on edges in pages on disk with engine={name!r}: raise the "
-            "limit, or set it to null"
         )
 
 
@@ -155,23 +118,9 @@ def on_device_alone(view: View) -> bool:
     return limits.configured_dispatch() == "auto" and not beyond_device("gpu", view)
 
 
-def load_tiered(functions: Sequence[str]) -> ModuleType:
-    """The module of the GPU engine for a graph whose edges are not all on the device.
-
-    Raises
-    ------
-    EngineUnavailable
-        It has not all of the functions.
-    """
-    module = importlib.import_module("dask_graphgpu.engine.tiered")
-    missing = [function for function in functions if not hasattr(module, function)]
-    if missing:
-        raise EngineUnavailable(
-            f"the graph needs more than graphgpu.device-memory-limit, and this method, which takes "
-            f"{', '.join(missing)}, does not run on edges in host memory ({', '.join(TIERED)} do): "
-            "raise the limit, or use engine='cpu'"
-        )
-    return module
+def load_tiered() -> ModuleType:
+    """The module of the GPU engine for a graph whose edges are not all on the device."""
+    return importlib.import_module("dask_graphgpu.engine.tiered")
 
 
 def load(name: str) -> ModuleType:

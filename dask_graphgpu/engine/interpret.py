@@ -29,6 +29,8 @@ from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import COUNT, VertexProgram
 from dask_graphgpu.report import Report
 
+__all__ = ["run"]
+
 
 def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     """Run ``program`` on ``view``; parameters and errors as of the compiled engine's `run`.

@@ -1,0 +1,84 @@
+"""What runs where: a method runs where an engine has the functions that it takes."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib.resources import files
+
+from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.errors import EngineUnavailable
+
+# Files below `dask_graphgpu.engine`, by the place that they are for: where edges lie, and on which engine if not the
+# CPU's.
+_MODULES = {
+    "cpu": "cpu/__init__.py",
+    "gpu": "gpu/__init__.py",
+    "hybrid": "hybrid/__init__.py",
+    "interpreted": "interpret.py",
+    "ranks": "ranks/__init__.py",
+    "ranks, gpu": "device_ranks/__init__.py",
+    "host memory": "tiered/__init__.py",
+    "disk": "paged/__init__.py",
+    "disk, gpu": "tiered/__init__.py",
+    "disk, hybrid": "hybrid/on_disk.py",
+}
+
+# By the first word of a place.
+_ERRORS = {
+    "gpu": "{name} does not run on the GPU engine, where this graph is: use engine='cpu'; cuDF frames are converted "
+    "with .to_pandas(), Dask's with .to_backend('pandas')",
+    "hybrid": "engine='hybrid' runs vertex programs and what is made of them ({others}), and this method takes "
+    "{missing}: use engine='gpu' or engine='cpu'",
+    "interpreted": "engine='interpreted' runs vertex programs only, and this method needs {missing}; use engine='cpu'",
+    "ranks": "{name} does not run on several ranks, where this graph is: give ranks=1",
+    "host memory": "the graph needs more than graphgpu.device-memory-limit, and this method, which takes {missing}, "
+    "does not run on edges in host memory ({others} do): raise the limit, or use engine='cpu'",
+    "disk": "the graph needs more than graphgpu.host-memory-limit, and this method, which takes {missing}, does not "
+    "run on edges in pages on disk with engine={engine!r}: raise the limit, or set it to null",
+}
+
+
+@cache
+def functions(place: str) -> frozenset[str]:
+    """Functions of an engine, which is read and not imported: those for GPUs are not imported everywhere."""
+    text = files("dask_graphgpu.engine").joinpath(_MODULES[place]).read_text()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            if node.targets[0].id == "__all__":
+                return frozenset(ast.literal_eval(node.value))
+    raise AssertionError(f"{_MODULES[place]} does not say what it has")
+
+
+def runs(algorithm: Algorithm, place: str) -> bool:
+    """Whether a method with its arguments runs in a place."""
+    return functions(place).issuperset(algorithm.engine_functions())
+
+
+def methods(place: str) -> list[str]:
+    """Methods that run in a place, in any of their forms."""
+    # Without the checks of arguments, of which those that may be left out are.
+    plain = {name: object.__new__(kind) for name, kind in ALGORITHMS.items()}
+    return [name for name, algorithm in plain.items() if runs(algorithm, place)]
+
+
+def check(algorithm: Algorithm, place: str, engine: str = "auto") -> None:
+    """Raise EngineUnavailable, which says what to do, unless a method runs in a place.
+
+    ``engine`` : the one of the graph.
+    """
+    if place == "cpu" or runs(algorithm, place):
+        return
+    missing = [name for name in algorithm.engine_functions() if name not in functions(place)]
+    told = _ERRORS[place.partition(",")[0]].format(
+        name=name_of(algorithm),
+        missing=", ".join(missing),
+        others=", ".join(methods(place)),
+        engine=engine,
+    )
+    raise EngineUnavailable(told)
+
+
+def name_of(algorithm: Algorithm) -> str:
+    """The method of a graph that an algorithm is."""
+    return next(name for name, kind in ALGORITHMS.items() if kind is type(algorithm))
