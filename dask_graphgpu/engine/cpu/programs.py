@@ -5,16 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.cpu.synchronous import Synchronous
+    from dask_graphgpu.engine.keeping import Kept
     from dask_graphgpu.engine.lower import Lowered
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.plan import Plan
     from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView, RankView
     from dask_graphgpu.program import VertexProgram
 
 
-def run(program: VertexProgram, view: View, options: RunOptions) -> State:
+def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
     """Run a vertex program, compiled.
+
+    Returns
+    -------
+    State
+        Right for own vertices. On ranks ``id`` in a program is the number, and aggregates and supersteps are the same
+        on all of them.
+
+    Raises
+    ------
+    EngineUnavailable, LimitTooSmall, SpillError
+        Of edges on disk; see `paged.asked`.
 
     Notes
     -----
@@ -23,39 +39,97 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     notify-pull or push as ``f``, the share of edges that active vertices send over, and the
     adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it. Where
     the view has layers, monotone programs sweep over them instead.
+
+    Of edges on disk all programs run in supersteps, and ``targets`` do not end a run earlier. Ranks exchange once a
+    superstep, and once more for an aggregate that reads another. In place each runs until nothing changes there before
+    they exchange, with ``graphgpu.local-convergence`` set to False one round.
     """
     # No Numba before a run.
     from dask_graphgpu.engine.lower import lower
     from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
+    from dask_graphgpu.partition.view import View
 
+    if not isinstance(view, View):
+        from dask_graphgpu.engine.ranks.toward import know_degrees, toward
+
+        whole, binding = toward(program, view, options.constants)
+        how = plan(binding, options)
+        lowered = lower(binding)
+        know_degrees(binding.view, program)
+        return _on_ranks(program, whole, how, lowered)
+    if view.paged:
+        from dask_graphgpu.engine.paged import asked
+
+        asked.check(options)
     binding = Binding(program, view, options.constants)
-    how = plan(binding, options)
+    how = plan(binding, options, forced=view.paged)
+    if view.paged:
+        asked.check_memory(binding, keeps=options.keeper is not None)
     return run_lowered(how, lower(binding))
 
 
 def run_lowered(how: Plan, lowered: Lowered) -> State:
-    """As `run`, of a program that is compiled for its graph, whatever the constants and options."""
+    """As `run` on one rank, of a program that is compiled for its graph, whatever the constants and options."""
     from dask_graphgpu.engine.cpu.arrays import Arrays
     from dask_graphgpu.engine.cpu.improving import resumed
     from dask_graphgpu.engine.cpu.in_place import InPlace
     from dask_graphgpu.engine.cpu.layered import Sweeps
     from dask_graphgpu.engine.cpu.synchronous import Synchronous
-    from dask_graphgpu.engine.keeping import Keeping, begun
-    from dask_graphgpu.engine.loop import run_supersteps
 
     binding, options, places = how.binding, how.options, how.starts
-    cutoff, report, keeper = options.cutoff, options.report, options.keeper
+    report, keeper = options.report, options.keeper
     arrays = Arrays(binding, lowered, places)
-    kept = None
-    if keeper is not None:
-        kept = begun(keeper, binding.program, binding, arrays.state, how.in_place, cutoff)
-    if how.in_place:
-        if kept is not None:
-            places = resumed(arrays, kept)
-        if binding.view.levels is not None:
-            return Sweeps(arrays, places, cutoff, report).run(keeper)
-        return InPlace(arrays, places, cutoff, how.ends, report).run(keeper)
-    engine = Synchronous(arrays, report)
+    kept = _kept(binding.program, how, arrays)
+    if not how.in_place:
+        if binding.view.paged:
+            from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
+
+            return _in_supersteps(PagedSynchronous(arrays, report, keeper), how, kept)
+        return _in_supersteps(Synchronous(arrays, report), how, kept)
+    if kept is not None:
+        places = resumed(arrays, kept)
+    if binding.view.levels is not None:
+        return Sweeps(arrays, places, options.cutoff, report).run(keeper)
+    return InPlace(arrays, places, options.cutoff, how.ends, report).run(keeper)
+
+
+def _on_ranks(program: VertexProgram, whole: RankView, how: Plan, lowered: Lowered) -> State:
+    """As `run` on one of several ranks; ``program`` as it was given."""
+    from dask_graphgpu.engine.cpu.arrays import Arrays
+    from dask_graphgpu.engine.ranks.in_place import RankInPlace, resumed
+    from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
+
+    def here(numbers: np.ndarray | None) -> np.ndarray | None:
+        return None if numbers is None else whole.places(numbers)[0]
+
+    options, places = how.options, here(how.starts)
+    arrays = Arrays(how.binding, lowered, places)
+    kept = _kept(program, how, arrays)
+    if not how.in_place:
+        return _in_supersteps(RankSynchronous(arrays, whole, options.report), how, kept)
+    if kept is not None:
+        places = resumed(arrays, whole, kept)
+    own = here(how.ends)
+    own = None if own is None else own[own < arrays.owned]
+    given = places, options.cutoff, own, options.report, options.keeper
+    return RankInPlace(arrays, whole, *given).run()
+
+
+def _kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
+    """What was kept of an earlier run that was the same, where there is something."""
+    from dask_graphgpu.engine.keeping import begun
+
+    keeper, cutoff = how.options.keeper, how.options.cutoff
+    if keeper is None:
+        return None
+    return begun(keeper, program, how.binding, arrays.state, how.in_place, cutoff)
+
+
+def _in_supersteps(engine: Synchronous, how: Plan, kept: Kept | None) -> State:
+    from dask_graphgpu.engine.keeping import Keeping
+    from dask_graphgpu.engine.loop import run_supersteps
+
+    keeper = how.options.keeper
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return run_supersteps(binding, engine, arrays.aggregates, options, keeping)
+    return run_supersteps(how.binding, engine, engine.arrays.aggregates, how.options, keeping)

@@ -18,7 +18,7 @@ from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.ranks.in_place import converges_locally
-from dask_graphgpu.engine.ranks.programs import at_ghosts, know_degrees
+from dask_graphgpu.engine.ranks.toward import at_ghosts, know_degrees
 from dask_graphgpu.engine.schedule import is_forced
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidArgument

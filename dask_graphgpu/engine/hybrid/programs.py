@@ -21,7 +21,7 @@ from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
-from dask_graphgpu.engine.paged.programs import bytes_of_vertices as bytes_on_host
+from dask_graphgpu.engine.paged.asked import bytes_of_vertices as bytes_on_host
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk

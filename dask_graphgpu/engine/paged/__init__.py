@@ -7,12 +7,12 @@ from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.predecessors import predecessors
+from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.bfs import bfs
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
-from dask_graphgpu.engine.paged.programs import run
 from dask_graphgpu.engine.paged.strong_components import strong_components
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank
 from dask_graphgpu.engine.shortcuts import run_each as run_each

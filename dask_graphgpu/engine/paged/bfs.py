@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine import hops
-from dask_graphgpu.engine.paged.programs import run
+from dask_graphgpu.engine.cpu.programs import run
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,6 +7,7 @@ from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.predecessors import predecessors
+from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.bfs import bfs
@@ -14,7 +15,6 @@ from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
-from dask_graphgpu.engine.ranks.programs import run
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank

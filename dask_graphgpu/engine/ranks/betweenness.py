@@ -234,7 +234,7 @@ def _hops_from(view: RankView, sources: np.ndarray, report: Report) -> np.ndarra
 
 
 def _lengths_from(view: RankView, source: int, report: Report) -> np.ndarray:
-    from dask_graphgpu.engine.ranks.programs import run
+    from dask_graphgpu.engine.cpu.programs import run
 
     try:
         state = run(DISTANCES, view, RunOptions(report=report, sources=source))

@@ -44,9 +44,9 @@ def bfs(
     Where the view has layers, each rank sweeps over its own between two exchanges instead.
     """
     from dask_graphgpu.engine import hops
+    from dask_graphgpu.engine.cpu.programs import run
     from dask_graphgpu.engine.direction import configured_direction
     from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
-    from dask_graphgpu.engine.ranks.programs import run
     from dask_graphgpu.engine.ranks.search import Search
     from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
 

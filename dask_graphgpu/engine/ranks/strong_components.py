@@ -161,7 +161,7 @@ class _Left:
 
     def _smallest(self, view: RankView) -> np.ndarray:
         """For every vertex the smallest number of those that lead to it; right for ghosts too."""
-        from dask_graphgpu.engine.ranks.programs import run
+        from dask_graphgpu.engine.cpu.programs import run
 
         return view.at_ghosts(run(SMALLEST, view, RunOptions(report=self.report))["smallest"])
 

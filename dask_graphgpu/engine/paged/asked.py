@@ -1,42 +1,19 @@
-"""Vertex programs over pages: in supersteps."""
+"""What a run of a vertex program over pages may be asked, and the memory that it takes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import Binding, State
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
-
-
-def run(program: VertexProgram, view: View, options: RunOptions) -> State:
-    """Run a vertex program, compiled; as `engine.cpu.run`, always in supersteps.
-
-    ``targets`` do not end a run earlier.
-
-    Raises
-    ------
-    EngineUnavailable
-        ``cutoff``, or ``graphgpu.direction`` "push".
-    LimitTooSmall
-        The program's values need more memory than there may be.
-    SpillError
-        Pages cannot be read or written.
-    """
-    # No Numba before a run.
-    from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.direction import configured_direction
-    from dask_graphgpu.engine.keeping import Keeping, begun
-    from dask_graphgpu.engine.loop import run_supersteps
-    from dask_graphgpu.engine.lower import lower
-    from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
-    from dask_graphgpu.engine.plan import plan
     from dask_graphgpu.engine.state import Binding
 
+
+def check(options: RunOptions) -> None:
+    """Raise EngineUnavailable on ``cutoff``, and on ``graphgpu.direction`` "push"."""
     if options.cutoff is not None:
         raise EngineUnavailable(
             "cutoff= is of runs in place, and the edges of this graph lie in pages on disk, where "
@@ -47,19 +24,9 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
             "graphgpu.direction is 'push', and the edges of this graph lie in pages on disk, which "
             "are pulled: use 'auto', 'pull' or 'notify-pull', or raise graphgpu.host-memory-limit"
         )
-    binding, keeper = Binding(program, view, options.constants), options.keeper
-    how = plan(binding, options)
-    _check_memory(binding, keeps=keeper is not None)
-    arrays = Arrays(binding, lower(binding), how.starts)
-    kept = None
-    if keeper is not None:
-        kept = begun(keeper, program, binding, arrays.state, False, None)
-    engine = PagedSynchronous(arrays, options.report, keeper)
-    keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return run_supersteps(binding, engine, arrays.aggregates, options, keeping)
 
 
-def _check_memory(binding: Binding, *, keeps: bool) -> None:
+def check_memory(binding: Binding, *, keeps: bool) -> None:
     """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
     from dask_graphgpu.partition.paged.rows import PagedRows
 
