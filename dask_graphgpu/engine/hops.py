@@ -12,7 +12,6 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.program import Field, VertexProgram
 
 if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
 PROGRAM = VertexProgram(
@@ -34,7 +33,7 @@ LEVELS = VertexProgram(
 def in_supersteps(
     run: Callable[..., State],
     program: VertexProgram,
-    view: View,
+    view: Any,
     source: int,
     cutoff: int | None,
     report: Report,

@@ -17,7 +17,7 @@ from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import num_threads
 
 if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.partition.ranks.view import AnyView, RankView
     from dask_graphgpu.report import Report
 
 # Edges of a level, in units of little work, from which it goes to the threads: an edge takes about a nanosecond on one,
@@ -26,7 +26,7 @@ LARGE_LEVEL = 32
 
 
 def bfs(
-    view: View,
+    view: AnyView,
     source: int,
     *,
     cutoff: int | None,
@@ -34,6 +34,11 @@ def bfs(
     report: Report,
 ) -> np.ndarray:
     """Hops from `source` along the edges.
+
+    Returns
+    -------
+    ndarray of int32, shape (num_vertices,)
+        -1 where not reached; right for own vertices.
 
     Notes
     -----
@@ -43,14 +48,28 @@ def bfs(
     vertex in every pull.
 
     Where the view has layers, it sweeps over them instead: once from their root, from other sources until levels are
-    quiet.
+    quiet; each rank over its own between two exchanges.
+
+    Edges on disk are gone over by a vertex program in supersteps, one a level, of the pages that have edges into
+    vertices of the next one; ``targets`` do not end it earlier.
+
+    On ranks there is one exchange a level, in which new vertices are told to their owners or, by these, to the ranks
+    that have edges from them. All ranks push, or all pull, by what the whole frontier has of edges [2]_. After some
+    levels of few edges, ranks push several levels between two exchanges, as monotone programs do
+    (``graphgpu.local-convergence``): an edge may be read more than once then.
     """
     from dask_graphgpu.engine import hops
     from dask_graphgpu.engine.cpu.programs import run
     from dask_graphgpu.engine.cpu.search import Search
+    from dask_graphgpu.partition.view import View
 
     if view.levels is not None:
         return hops.by_layers(run, view, source, cutoff, report)
+    if view.paged:
+        steps = None if cutoff is None else int(cutoff)
+        return hops.in_supersteps(run, hops.PROGRAM, view, source, steps, report)
+    if not isinstance(view, View):
+        return _over_ranks(view, source, cutoff, targets, report)
     if targets is None:
         targets = np.empty(0, np.int64)
     search = Search(view, source, cutoff, targets, report)
@@ -66,4 +85,27 @@ def bfs(
             search.push_large_level(ahead)
         else:
             limit = max(limit, ahead)  # also large levels are pushed on the one thread
+    return search.level
+
+
+def _over_ranks(
+    view: RankView, source: int, cutoff: int | None, targets: np.ndarray | None, report: Report
+) -> np.ndarray:
+    """As `bfs` on one of several ranks."""
+    from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
+    from dask_graphgpu.engine.ranks.search import Search
+    from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
+
+    search = Search(view, source, cutoff, targets, report)
+    forced, local, small = configured_direction(), converges_locally(), 0
+    while search.goes_on():
+        small = small + 1 if search.ahead < FEW_EDGES * view.ranks.size else 0
+        if local and forced == "auto" and small > SMALL_LEVELS:
+            if Stretches(search).run():
+                break
+            small = 0
+        if forced == "pull" or (forced != "push" and search.prefers_pull()):
+            search.pull()
+        else:
+            search.push()
     return search.level

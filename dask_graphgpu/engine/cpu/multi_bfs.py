@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -129,15 +129,13 @@ def _level_by_level(sweep: _Sweep) -> None:
 
 
 def _one_by_one(
-    view: Any,
+    view: AnyView,
     sources: np.ndarray,
     cutoff: int | None,
     targets: np.ndarray | None,
     report: Report,
 ) -> np.ndarray:
     """What `multi_bfs` gives on ranks, by one search after the other."""
-    from dask_graphgpu.engine.ranks.bfs import bfs
-
     return np.stack([
         bfs(view, source, cutoff=cutoff, targets=targets, report=report)
         for source in sources.tolist()
@@ -145,7 +143,7 @@ def _one_by_one(
 
 
 def _side_by_side(
-    view: Any,
+    view: AnyView,
     sources: np.ndarray,
     cutoff: int | None,
     targets: np.ndarray | None,

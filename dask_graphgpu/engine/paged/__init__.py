@@ -1,5 +1,6 @@
 """The CPU engine on graphs whose edges lie in pages on disk: what can work pass by pass."""
 
+from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
@@ -10,7 +11,6 @@ from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.paged.betweenness import betweenness
-from dask_graphgpu.engine.paged.bfs import bfs
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
 from dask_graphgpu.engine.paged.strong_components import strong_components

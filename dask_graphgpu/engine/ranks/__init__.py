@@ -1,5 +1,6 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
+from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.hits import hits
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation
@@ -10,7 +11,6 @@ from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
-from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop

@@ -120,7 +120,7 @@ class _Left:
 
     def both_ways(self) -> None:
         """Settle the component of the vertex with the most edges."""
-        from dask_graphgpu.engine.ranks.bfs import bfs
+        from dask_graphgpu.engine.cpu.bfs import bfs
 
         start = time.perf_counter()
         own, view = self.own, self.view

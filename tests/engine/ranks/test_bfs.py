@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.ranks import in_place, stretches
-from dask_graphgpu.engine.ranks.bfs import bfs
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
