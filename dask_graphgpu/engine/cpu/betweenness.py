@@ -19,6 +19,7 @@ import numpy as np
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.interrupting import check as check_stopped
 from dask_graphgpu.interrupting import stopping
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 if TYPE_CHECKING:
@@ -98,27 +99,25 @@ def _accumulate(
     stopped: threading.Event | None,
 ) -> tuple[int, int]:
     """All sources, some at a time: a call that is to stop does so between two of these."""
-    from dask_graphgpu.kernels.cpu import betweenness as kernels
-
     n, kind = rows.num_vertices, rows.neighbours.dtype
     number = np.int32 if n < 2**31 else np.int64
     graph = rows.offsets.view(np.uint64), rows.neighbours
     count, share, order = np.empty(n), np.empty(n), np.empty(n, kind)
     sums = count, share, order, float(endpoints), through, along
     if lengths is None:
-        kernel: Any = kernels.by_edges
+        kernel: Any = kernels.betweenness.by_edges
         given: tuple[Any, ...] = *graph, np.full(n, -1, number), *sums
     else:
-        kernel = kernels.by_weight
+        kernel = kernels.betweenness.by_weight
         far, distance = _far(lengths), np.full(n, _far(lengths), lengths.dtype)
         given = *graph, lengths, distance, far, np.empty(n, number), np.empty(n, kind), *sums
-    worst, read = kernels.DONE, 0
+    worst, read = kernels.betweenness.DONE, 0
     some = max(AT_ONCE // (rows.num_edges + n + 1), 1)
     for start in range(0, len(sources), some):
         check_stopped(stopped)
         code, edges = kernel(0, 1, 1, sources[start : start + some], *given)
         worst, read = max(worst, int(code)), read + int(edges)
-        if worst != kernels.DONE:
+        if worst != kernels.betweenness.DONE:
             break
     return worst, read
 

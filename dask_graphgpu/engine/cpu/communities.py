@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.interrupting import check, stopping
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import from_edges, offsets_of
 
@@ -114,8 +115,6 @@ def _leiden_once(
 
 def _first_level(view: View) -> _Level:
     """The graph itself, its vertices in the order of the user's ids."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     rows, rank = view.out, view.user_rank
     if view.directed or rank is not None:
         source, destination = view.sources(), rows.neighbours
@@ -131,7 +130,7 @@ def _first_level(view: View) -> _Level:
     loops, degree = np.empty(rows.num_vertices), np.empty(rows.num_vertices)
     # A loop is once in the rows of an undirected graph, and was put twice into those of a directed one.
     for_blocks(
-        kernels.weigh, edge_blocks(rows.offsets), rows.offsets, rows.neighbours, weight,
+        kernels.communities.weigh, edge_blocks(rows.offsets), rows.offsets, rows.neighbours, weight,
         1.0 if view.directed else 2.0, loops, degree,
     )  # fmt: skip
     return _Level(rows.offsets, rows.neighbours, weight, loops, degree)
@@ -152,8 +151,6 @@ def _moved(
     report: Report,
 ) -> tuple[np.ndarray, int]:
     """Labels after moving vertices from the communities ``start``, and how many there are."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     begun = time.perf_counter()
     n, dtype = len(level), level.neighbours.dtype
     labels = start.astype(dtype)
@@ -168,7 +165,7 @@ def _moved(
     read, stopped = 0, stopping()
     while at[1]:
         check(stopped)
-        read += kernels.move(
+        read += kernels.communities.move(
             level.offsets, level.neighbours, level.weight, level.degree,
             _scale(first, resolution), labels, totals, size, empty, *ring, AT_ONCE,
         )  # fmt: skip
@@ -197,32 +194,30 @@ def _refined(
     count: int,
 ) -> tuple[np.ndarray, int]:
     """Labels of parts of communities, each connected, and how many there are."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     n = len(level)
     parts = np.empty_like(labels)
     totals = np.bincount(labels, level.degree, count)
-    kernels.refine(
+    kernels.communities.refine(
         level.offsets, level.neighbours, level.weight, level.degree, _scale(first, resolution),
         _shuffled(n, rng, labels.dtype), rng.random(n), RANDOMNESS, labels, totals, parts,
     )  # fmt: skip
     parts, number = _renumbered(parts)
     if number == n:
-        kernels.connected_parts(level.offsets, level.neighbours, level.weight, labels, parts)
+        kernels.communities.connected_parts(
+            level.offsets, level.neighbours, level.weight, labels, parts
+        )
         return _renumbered(parts)
     return parts, number
 
 
 def _aggregated(level: _Level, labels: np.ndarray, count: int) -> _Level:
     """A vertex for each of ``count`` labels."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     members = np.argsort(labels, kind="stable").astype(labels.dtype)
     starts = offsets_of(np.bincount(labels, minlength=count))
     offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
     neighbours = np.empty(len(level.neighbours), labels.dtype)
     weight = np.empty(len(level.neighbours))
-    kernels.aggregate(
+    kernels.communities.aggregate(
         level.offsets, level.neighbours, level.weight, level.loops, labels, starts, members,
         offsets, neighbours, weight, loops,
     )  # fmt: skip
@@ -233,23 +228,19 @@ def _aggregated(level: _Level, labels: np.ndarray, count: int) -> _Level:
 
 def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
     """The same labels as 0, 1, 2 ... in the order in which they come, and how many there are."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     numbers = np.empty_like(labels)
-    return numbers, int(kernels.renumber(labels, numbers))
+    return numbers, int(kernels.communities.renumber(labels, numbers))
 
 
 def _modularity(first: _Level, labels: np.ndarray, resolution: float) -> float:
     """Of communities of the graph itself."""
-    from dask_graphgpu.kernels.cpu import communities as kernels
-
     total = float(first.degree.sum())
     if not total:
         return 0.0
     # Blocks of a fixed size, so that the sum does not depend on the threads.
     blocks = np.append(np.arange(0, len(first), 1 << 14), len(first))
     given = first.offsets, first.neighbours, first.weight, first.loops, labels
-    within = sum(for_blocks(kernels.weight_within, blocks, *given))
+    within = sum(for_blocks(kernels.communities.weight_within, blocks, *given))
     part = np.bincount(labels, first.degree) / total
     return float(within / total - resolution * (part @ part))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ def components(view: View, report: Report) -> np.ndarray:
     edge is seen from both ends: its vertices are skipped, and most edges are never read. Of a directed view without
     in-edges all edges are linked; the in-edges are not made for this.
     """
-    from dask_graphgpu.kernels.cpu import components as kernels
-
     rows = view.out
     n = rows.num_vertices
     parent = np.arange(n, dtype=rows.neighbours.dtype)
@@ -49,8 +48,10 @@ def components(view: View, report: Report) -> np.ndarray:
 
     start = time.perf_counter()
     for place in range(ROUNDS):
-        for_blocks(kernels.link_sampled, blocks, rows.offsets, rows.neighbours, parent, place)
-        for_blocks(kernels.compress, blocks, parent)
+        for_blocks(
+            kernels.components.link_sampled, blocks, rows.offsets, rows.neighbours, parent, place
+        )
+        for_blocks(kernels.components.compress, blocks, parent)
     note(min(ROUNDS * n, rows.num_edges), start)
 
     start = time.perf_counter()
@@ -62,10 +63,10 @@ def components(view: View, report: Report) -> np.ndarray:
         skipped, directions = n, [(rows, ROUNDS)]
     for adjacency, first in directions:
         read += sum(for_blocks(
-            kernels.link_rest, edge_blocks(adjacency.offsets),
+            kernels.components.link_rest, edge_blocks(adjacency.offsets),
             adjacency.offsets, adjacency.neighbours, parent, first, skipped,
         ))  # fmt: skip
-    for_blocks(kernels.compress, blocks, parent)
+    for_blocks(kernels.components.compress, blocks, parent)
     note(read, start)
     if view.user_rank is None:
         return parent  # its trees have their smallest vertices as roots
@@ -86,17 +87,15 @@ def smallest_members(parent: np.ndarray, rank: np.ndarray | None, blocks: np.nda
 
     `rank` None: the smallest ones.
     """
-    from dask_graphgpu.kernels.cpu import components as kernels
-
     labels = np.empty_like(parent)
     if rank is None:
         best = np.arange(len(parent), dtype=parent.dtype)
-        for_blocks(kernels.smallest_rank, blocks, parent, best.copy(), best)
-        for_blocks(kernels.relabel, blocks, parent, best, labels)
+        for_blocks(kernels.components.smallest_rank, blocks, parent, best.copy(), best)
+        for_blocks(kernels.components.relabel, blocks, parent, best, labels)
         return labels
     best = rank.copy()
-    for_blocks(kernels.smallest_rank, blocks, parent, rank, best)
+    for_blocks(kernels.components.smallest_rank, blocks, parent, rank, best)
     holder = np.empty_like(parent)
-    for_blocks(kernels.holder_of_rank, blocks, parent, rank, best, holder)
-    for_blocks(kernels.relabel, blocks, parent, holder, labels)
+    for_blocks(kernels.components.holder_of_rank, blocks, parent, rank, best, holder)
+    for_blocks(kernels.components.relabel, blocks, parent, holder, labels)
     return labels

@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.induced import in_order
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 
 if TYPE_CHECKING:
@@ -29,22 +30,20 @@ def small_ego(
     A bit for each vertex, and two reads of each edge of those near: in a graph of roads that is less than filling
     the levels of all vertices.
     """
-    from dask_graphgpu.kernels.cpu import ego as kernels
-
     if view.levels is not None or configured_direction() == "pull":
         return None
     rows, n, began = view.out, view.num_vertices, time.perf_counter()
     found, queue = np.zeros(-(-n // 64), np.uint64), np.empty(n, rows.neighbours.dtype)
     queue[0] = center
     edges = rows.offsets.view(np.uint64), rows.neighbours, found
-    depth, read, size = kernels.search(*edges, queue, radius, _MOST * threads.LITTLE_WORK)
+    depth, read, size = kernels.ego.search(*edges, queue, radius, _MOST * threads.LITTLE_WORK)
     if size < 0:
         return None
     rank = view.user_rank
     order = queue[:0] if rank is None else rank
     source, destination = np.empty((2, size), queue.dtype)
     edge = np.empty(0 if rows.weight is None else size, np.int64)
-    number = kernels.list_edges(*edges, order, not view.directed, source, destination, edge)
+    number = kernels.ego.list_edges(*edges, order, not view.directed, source, destination, edge)
     report.advance(
         "push", supersteps=depth, frontier=1, edges=read, bytes=(read + size) * queue.itemsize + n // 8,
         seconds=time.perf_counter() - began,

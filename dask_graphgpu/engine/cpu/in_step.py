@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads, step_blocks
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -30,16 +31,14 @@ def blocked_rows(rows: Adjacency) -> tuple[np.ndarray, ...]:
     Where more than a quarter of the rows are not as long as the row before, those of a length come one after the
     other in each block: passes over web graphs take a tenth to a third less, over social ones about as long or less.
     """
-    from dask_graphgpu.kernels.cpu import row_order as kernels
-
     weight = np.empty(0) if rows.weight is None else rows.weight
     offsets = rows.offsets.view(np.uint64)
     bounds = step_blocks(rows.offsets, BLOCK)
     n, order = len(offsets) - 1, AS_THEY_LIE
-    if 4 * sum(for_blocks(kernels.length_changes, even_blocks(n), offsets)) > n:
+    if 4 * sum(for_blocks(kernels.row_order.length_changes, even_blocks(n), offsets)) > n:
         order = np.empty(n, rows.neighbours.dtype)
         blocks = even_blocks(len(bounds) - 1, work=BLOCK)
-        for_blocks(kernels.by_length, blocks, bounds, offsets, order)
+        for_blocks(kernels.row_order.by_length, blocks, bounds, offsets, order)
     return bounds, order, offsets, rows.neighbours, weight
 
 

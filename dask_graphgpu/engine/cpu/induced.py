@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
 from dask_graphgpu.report import Report
@@ -75,19 +76,19 @@ def chosen_of(
 
     ``once`` : only edges whose source comes first, or is the destination.
     """
-    from dask_graphgpu.kernels.cpu import induced as kernels
-
     bounds = edge_blocks(offsets_of(out.offsets[some + 1] - out.offsets[some]))
     order = out.neighbours[:0] if rank is None else rank
     rows = out.offsets.view(np.uint64), out.neighbours
     given = bounds, some, *rows, inside, order, once
     counts, first = np.empty(len(bounds) - 1, np.int64), np.empty(len(some), np.uint64)
     blocks = np.arange(len(bounds))
-    for_blocks(kernels.count_chosen, blocks, *given, counts, first)
+    for_blocks(kernels.induced.count_chosen, blocks, *given, counts, first)
     starts = offsets_of(counts)
     source, destination = (np.empty(starts[-1], out.neighbours.dtype) for _ in range(2))
     edge = np.empty(0 if out.weight is None else starts[-1], np.int64)
-    for_blocks(kernels.list_chosen, blocks, *given, starts, first, source, destination, edge)
+    for_blocks(
+        kernels.induced.list_chosen, blocks, *given, starts, first, source, destination, edge
+    )
     return source, destination, None if out.weight is None else out.weight[edge]
 
 

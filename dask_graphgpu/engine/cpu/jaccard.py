@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
 
@@ -60,8 +61,6 @@ def common_neighbours(
     Where rows are long, pairs are taken in the order of the longer row of each: vertices with many neighbours are in
     many pairs, and their rows are read once for all of them.
     """
-    from dask_graphgpu.kernels.cpu import jaccard as kernels
-
     lengths = np.diff(offsets)
     turned = lengths[first] > lengths[second]
     shorter = np.where(turned, second, first).astype(np.uint64)
@@ -72,7 +71,7 @@ def common_neighbours(
         shorter, longer, steps = shorter[order], longer[order], steps[order]
     counts = np.empty(len(shorter), np.int64)
     for_blocks(
-        kernels.common, edge_blocks(offsets_of(steps)),
+        kernels.jaccard.common, edge_blocks(offsets_of(steps)),
         offsets.view(np.uint64), neighbours, vertices, shorter, longer, counts,
     )  # fmt: skip
     if order is None:
@@ -91,8 +90,6 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     then for the pairs. Cost: O(sum of squared degrees) time; memory of the pairs, and 8 V bytes a
     block at work.
     """
-    from dask_graphgpu.kernels.cpu import jaccard as kernels
-
     start = time.perf_counter()
     rows, n, kind = view.symmetric, view.num_vertices, view.symmetric.neighbours.dtype
     rank = np.arange(n, dtype=kind) if view.user_rank is None else view.user_rank.astype(kind)
@@ -100,15 +97,15 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     order[rank] = np.arange(n, dtype=kind)
     given = rows.offsets, rows.neighbours, order
     steps = np.empty(n, np.int64)
-    for_blocks(kernels.two_hop_steps, edge_blocks(rows.offsets), *given, steps)
+    for_blocks(kernels.jaccard.two_hop_steps, edge_blocks(rows.offsets), *given, steps)
     work = offsets_of(steps)
     blocks = edge_blocks(work)
     lengths = np.empty(n, np.int64)
-    for_blocks(kernels.two_hop_lengths, blocks, *given, rank, lengths)
+    for_blocks(kernels.jaccard.two_hop_lengths, blocks, *given, rank, lengths)
     bounds = offsets_of(lengths)
     first, second = np.empty(bounds[-1], kind), np.empty(bounds[-1], kind)
     values = np.empty(bounds[-1])
-    for_blocks(kernels.two_hop_pairs, blocks, *given, rank, bounds, first, second, values)
+    for_blocks(kernels.jaccard.two_hop_pairs, blocks, *given, rank, bounds, first, second, values)
     _note(report, 2 * int(work[-1]), n, 2 * kind.itemsize + 8, start)
     return first, second, values
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import passes_over
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import (
     LITTLE_WORK,
     edge_blocks,
@@ -207,9 +208,9 @@ class Merged:
 
     def first(self, lo: int, hi: int, labels: np.ndarray, new: np.ndarray) -> tuple[int, int, int]:
         """Make the rows of a block, and the first superstep, of distinct labels; gives what `Labelling` does."""
-        from dask_graphgpu.kernels.cpu.label_propagation import merge_rows
-
-        changed = merge_rows(lo, hi, *self._sides, labels, new, *self._places, self._merged)
+        changed = kernels.label_propagation.merge_rows(
+            lo, hi, *self._sides, labels, new, *self._places, self._merged
+        )
         return changed, hi - lo, int(self.offsets[hi] - self.offsets[lo])
 
 
@@ -243,15 +244,13 @@ class Labelling:
         mark: np.ndarray,
     ) -> tuple[int, int, int]:
         """The same by `Stale`; gives how many are others than before, and than two steps ago, and edges that count."""
-        from dask_graphgpu.kernels.cpu.label_propagation import most_frequent
-
         try:
             counts, base = self._free.pop()
         except IndexError:
             counts, base = np.zeros(self._num_labels, self._dtype), 0
         if base >= self.narrow and self._dtype == np.uint32:
             counts[:], base = 0, 0
-        changed, differ, after = most_frequent(
+        changed, differ, after = kernels.label_propagation.most_frequent(
             lo, hi, *rows, labels, new, counts, np.uint64(base), stale, mark
         )
         self._free.append((counts, after))

@@ -17,6 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import (
     at_most,
@@ -226,11 +227,9 @@ class _Sweep:
 
     def push_small_levels(self, limit: int) -> int:
         """Push until a level has more edges than `limit`. Returns its edges, 0 when the searches are over."""
-        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
-
         start, depth, size = time.perf_counter(), self.depth, self.size
         rows = self._passes.rows
-        self.size, side, self.depth, read, ahead = kernels.push(
+        self.size, side, self.depth, read, ahead = kernels.multi_bfs.push(
             rows.offsets.view(np.uint64), rows.neighbours, self.seen, self.visit, self.next_visit,
             self.level, *self._lists, size, depth, self.last, self.targets, self.full, limit,
         )  # fmt: skip
@@ -243,17 +242,17 @@ class _Sweep:
 
     def push(self) -> None:
         """Find the next level along the edges out of the last one."""
-        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
-
         start, size, read, some = time.perf_counter(), self.size, 0, self.frontier
         offsets = self._passes.rows.offsets.view(np.uint64)
         total = np.empty(len(some) + 1, np.int64)
-        kernels.running_degrees(len(some), some, offsets, total)
+        kernels.multi_bfs.running_degrees(len(some), some, offsets, total)
         for a, b, rows in self._passes.among(some):
             blocks = edge_blocks(total[a : b + 1]) + a
             words = self.seen, self.visit, self.next_visit
             read += sum(
-                for_blocks(kernels.push_block, blocks, some, offsets, rows.neighbours, *words)
+                for_blocks(
+                    kernels.multi_bfs.push_block, blocks, some, offsets, rows.neighbours, *words
+                )
             )
         every = self._tell_owners() if self._several else None
         self._settle(every)
@@ -261,14 +260,12 @@ class _Sweep:
 
     def pull(self) -> None:
         """Find the next level: vertices that a search has not reached ask their in-neighbours."""
-        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
-
         start, size, rows = time.perf_counter(), self.size, self.view.into
         if not self.ghosts_know:
             self._tell_ghosts(None)
         offsets = rows.offsets[: self.own + 1]
         read = sum(for_blocks(
-            kernels.pull_block, edge_blocks(offsets), offsets.view(np.uint64), rows.neighbours,
+            kernels.multi_bfs.pull_block, edge_blocks(offsets), offsets.view(np.uint64), rows.neighbours,
             self.seen, self.visit, self.next_visit, self.full,
         ))  # fmt: skip
         self._settle(None)
@@ -282,17 +279,15 @@ class _Sweep:
 
     def _settle(self, every: np.ndarray | None) -> None:
         """Note the new level of own vertices, which becomes the last one; ``every``: counts of all ranks of it."""
-        from dask_graphgpu.kernels.cpu import multi_bfs as kernels
-
         self.depth += 1
         self._here = sum(for_blocks(
-            kernels.settle_block, even_blocks(self.own), self.depth, self.seen, self.next_visit,
+            kernels.multi_bfs.settle_block, even_blocks(self.own), self.depth, self.seen, self.next_visit,
             self.level,
         ))  # fmt: skip
         self.visit, self.next_visit = self.next_visit, self.visit
         self.visit[self.own :] = 0
         self.next_visit[:] = 0
-        kernels.collect(self.visit[: self.own], self._lists[0])
+        kernels.multi_bfs.collect(self.visit[: self.own], self._lists[0])
         if every is not None:
             self._take_counts(every)
         elif not self._several:

@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.in_step import blocked_rows, passes_at_once, threads_for
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.loop import not_converged
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ def pagerank(
     One pass over the edges an iteration, in which a row is added up and made a rank. Sums are those of blocks that do
     not depend on the threads: so are the ranks.
     """
-    from dask_graphgpu.kernels.cpu import pagerank as kernels
-
     n, rows = view.num_vertices, view.into
     longest = int(rows.degrees.max(initial=0))
     if configured_direction() != "auto" or view.levels is not None or not n:
@@ -62,7 +61,7 @@ def pagerank(
         most = min(left, passes_at_once(rows.num_edges + n))
         claimed, done = np.zeros((2, most), np.int64)
         made, lost, change, over = for_blocks(
-            kernels.iterate, threads_for(blocks), most, tolerance, lost, *into, degree, jumps, damping,
+            kernels.pagerank.iterate, threads_for(blocks), most, tolerance, lost, *into, degree, jumps, damping,
             rank, share, spare, claimed, done, np.empty((most, blocks, 2)),
         )[0]  # fmt: skip
         if made % 2:

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL
 from dask_graphgpu.engine.cpu.edges import passes_over
 from dask_graphgpu.engine.path_failures import check_counts
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 
@@ -45,8 +46,6 @@ def path_counts(
     comes after a level that has ghosts on some rank, and none after others: before they start, all ranks know
     which these are. One read of each edge of the reached vertices.
     """
-    from dask_graphgpu.kernels.cpu import path_counts as kernels
-
     start = time.perf_counter()
     pulls = view.paged or view.has_into
     rows, kind = view.into if pulls else view.out, np.dtype(dtype)
@@ -65,7 +64,7 @@ def path_counts(
             ends = np.ones(depth + 1, bool)
         order, starts = _by_level(level[:owned], depth, ids)
         edges = np.empty(len(order) + 1, np.int64)
-        kernels.running_degrees(0, len(order), order, rows.offsets, edges)
+        kernels.path_counts.running_degrees(0, len(order), order, rows.offsets, edges)
         count = np.zeros(n, kind)
         count[view.places(np.array([source]))[0]] = 1  # where it is a ghost as well
         begin, end = (1, depth + 1) if pulls else (0, depth)  # levels that are worked on
@@ -73,7 +72,13 @@ def path_counts(
         overflows = False
         for first, last in _runs(edges[starts[begin : end + 1]], ends, begin):
             lo, hi, alone = int(starts[first]), int(starts[last + 1]), first == last
-            kernel = kernels.pull if pulls else kernels.push_block if alone else kernels.push
+            kernel = (
+                kernels.path_counts.pull
+                if pulls
+                else kernels.path_counts.push_block
+                if alone
+                else kernels.path_counts.push
+            )
             for a, b, run in passes.among(order[lo:hi]) if lo < hi else ():
                 here = lo + a, lo + b
                 bounds = np.array(here)
@@ -148,11 +153,9 @@ class _BorderByLevel:
 
 def _by_level(level: np.ndarray, depth: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the reached in order of their levels, and where each level starts and the last ends."""
-    from dask_graphgpu.kernels.cpu import path_counts as kernels
-
     starts = np.zeros(depth + 2, np.int64)
     order = np.empty(int((level >= 0).sum()), dtype)
-    kernels.by_level(level, starts, order)
+    kernels.path_counts.by_level(level, starts, order)
     return order, starts
 
 

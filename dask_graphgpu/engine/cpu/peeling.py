@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
     from dask_graphgpu.partition.view import View
@@ -30,14 +32,12 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     It runs on one thread. Peeling wide layers on all of them [2]_ takes an atomic subtraction for every edge, which on
     two threads costs more than it gives, and on skewed graphs half the edges fall in cascades within the densest cores.
     """
-    from dask_graphgpu.kernels.cpu import peeling as kernels
-
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()
     degree = _degrees(rows)
     alive = np.arange(n, dtype=rows.neighbours.dtype)
-    rounds, read = kernels.peel(rows.offsets, rows.neighbours, degree, alive)
+    rounds, read = kernels.peeling.peel(rows.offsets, rows.neighbours, degree, alive)
     report.advance(
         "peel", supersteps=rounds, frontier=n, edges=read,
         bytes=read * (alive.itemsize + degree.itemsize) + n * (16 + 2 * alive.itemsize),
@@ -51,14 +51,12 @@ def k_core(view: View, k: int, report: Report) -> np.ndarray:
 
     As `core_numbers`, but vertices of degree below `k` are taken away at once, and only their edges are read.
     """
-    from dask_graphgpu.kernels.cpu import peeling as kernels
-
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()
     degree = _degrees(rows)
     k = min(k, n)  # no vertex has so many neighbours
-    read = kernels.peel_below(k, rows.offsets, rows.neighbours, degree)
+    read = kernels.peeling.peel_below(k, rows.offsets, rows.neighbours, degree)
     inside: np.ndarray = degree >= k
     each = degree.itemsize
     report.advance(

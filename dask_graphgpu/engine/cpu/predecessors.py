@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ def predecessors(
     In memory at most one read of each edge, two with plateaus; early exit when rows are in the order of preference. On
     disk and on ranks a level of a plateau takes an exchange and a read of the in-edges of those who still wait.
     """
-    from dask_graphgpu.kernels.cpu import predecessors as kernels
-
     start = time.perf_counter()
     n, own, several = view.num_vertices, view.num_owned, view.on_ranks
     if several:
@@ -91,7 +90,7 @@ def predecessors(
             start = time.perf_counter()
             out = view.out
             weight = out.weight if weighted else np.empty(0, np.int64)
-            rounds, read = kernels.cross_plateaus(
+            rounds, read = kernels.predecessors.cross_plateaus(
                 source,
                 out.offsets,
                 out.neighbours,
@@ -157,16 +156,14 @@ class _Search:
 
     def pull(self) -> tuple[int, int]:
         """From in-neighbours that are strictly nearer; who found none, the source among them, and edges read."""
-        from dask_graphgpu.kernels.cpu import predecessors as kernels
-
         blocks = even_blocks(len(self.predecessor))
-        first_is_best = all(for_blocks(kernels.in_order, blocks, *self._preference))
+        first_is_best = all(for_blocks(kernels.predecessors.in_order, blocks, *self._preference))
         cuts, own = self._passes.cuts, self._own
 
         def work(i: int, rows: Adjacency) -> list[tuple[int, int]]:
             lo, hi = min(int(cuts[i]), own), min(int(cuts[i + 1]), own)  # ghosts have no rows
             return for_blocks(
-                kernels.pull, edge_blocks(self._offsets[lo : hi + 1]) + lo, *self._edges(rows),
+                kernels.predecessors.pull, edge_blocks(self._offsets[lo : hi + 1]) + lo, *self._edges(rows),
                 *self._found, *self._preference, first_is_best, self.predecessor,
             )  # fmt: skip
 
@@ -175,24 +172,21 @@ class _Search:
 
     def push(self) -> tuple[int, int]:
         """The same over the out-edges, of a view in memory."""
-        from dask_graphgpu.kernels.cpu import predecessors as kernels
-
         read = sum(for_blocks(
-            kernels.push, edge_blocks(self._offsets), *self._edges(self._passes.rows),
+            kernels.predecessors.push, edge_blocks(self._offsets), *self._edges(self._passes.rows),
             *self._found, *self._preference, self.predecessor,
         ))  # fmt: skip
         blocks = even_blocks(len(self.predecessor))
         return sum(
-            for_blocks(kernels.count_without, blocks, self._found[1], self.predecessor)
+            for_blocks(kernels.predecessors.count_without, blocks, self._found[1], self.predecessor)
         ), read
 
     def pull_plateau(self, waiting: np.ndarray, settled: np.ndarray) -> int:
         """From in-neighbours at the same distance that are settled."""
-        from dask_graphgpu.kernels.cpu import predecessors as kernels
 
         def work(lo: int, hi: int, rows: Adjacency) -> int:
             return sum(for_blocks(
-                kernels.pull_plateau, even_blocks(hi - lo) + lo, waiting, *self._edges(rows),
+                kernels.predecessors.pull_plateau, even_blocks(hi - lo) + lo, waiting, *self._edges(rows),
                 *self._found, settled, *self._preference, self.predecessor,
             ))  # fmt: skip
 
@@ -201,8 +195,6 @@ class _Search:
 
 def _degrees(view: AnyView) -> np.ndarray:
     """Edges at each vertex: of a directed view, in both directions."""
-    from dask_graphgpu.kernels.cpu import predecessors as kernels
-
     if not view.directed:
         return view.out.degrees
     degree: np.ndarray = view.out.degrees.copy()
@@ -210,5 +202,7 @@ def _degrees(view: AnyView) -> np.ndarray:
         degree += view.into.degrees
     else:
         neighbours = view.out.neighbours
-        for_blocks(kernels.in_degrees, even_blocks(len(neighbours)), neighbours, degree)
+        for_blocks(
+            kernels.predecessors.in_degrees, even_blocks(len(neighbours)), neighbours, degree
+        )
     return degree

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, passes_over
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.paged.sort import give_back
 
@@ -178,9 +179,6 @@ def forest(
     report : Report
         As of `spanning_forest`.
     """
-    from dask_graphgpu.kernels.cpu import components
-    from dask_graphgpu.kernels.cpu import spanning_forest as kernels
-
     size = len(low)
     chosen = np.zeros(size, np.uint8)
     left: tuple[np.ndarray, ...]
@@ -194,14 +192,18 @@ def forest(
         vertices, blocks = even_blocks(n), even_blocks(size, work=4)
         offered = a, b, w, edge, low, high, least, best
         if num_threads() < MANY_THREADS:
-            kernels.lightest(0, size, *offered)
+            kernels.spanning_forest.lightest(0, size, *offered)
         else:
-            for_blocks(kernels.lightest_of_many, blocks, *offered)
-        hung = sum(for_blocks(kernels.hook, vertices, a, b, edge, best, parent, chosen))
-        for_blocks(components.compress, vertices, parent)
-        roots = np.cumsum([0, *for_blocks(kernels.count_roots, vertices, parent)])
-        for_blocks(kernels.number_roots, vertices, vertices, roots, parent, number)
-        counts = for_blocks(kernels.keep_joining, blocks, left, parent, number, kept)
+            for_blocks(kernels.spanning_forest.lightest_of_many, blocks, *offered)
+        hung = sum(
+            for_blocks(kernels.spanning_forest.hook, vertices, a, b, edge, best, parent, chosen)
+        )
+        for_blocks(kernels.components.compress, vertices, parent)
+        roots = np.cumsum([0, *for_blocks(kernels.spanning_forest.count_roots, vertices, parent)])
+        for_blocks(kernels.spanning_forest.number_roots, vertices, vertices, roots, parent, number)
+        counts = for_blocks(
+            kernels.spanning_forest.keep_joining, blocks, left, parent, number, kept
+        )
         end = 0
         for first, count in zip(blocks.tolist(), counts, strict=False):
             for array in kept:
@@ -235,18 +237,16 @@ def edges_of(
     low, high : arrays of the type of the neighbours
     weight : 0 without weights
     """
-    from dask_graphgpu.kernels.cpu import spanning_forest as kernels
-
     arrays = rows.offsets.view(np.uint64), rows.neighbours
     weights = np.empty(0, np.uint8) if rows.weight is None else rows.weight
     place = np.empty(0, rows.neighbours.dtype) if place is None else place
     blocks = edge_blocks(rows.offsets) if blocks is None else blocks
-    counts = for_blocks(kernels.count_edges, blocks, *arrays, directed)
+    counts = for_blocks(kernels.spanning_forest.count_edges, blocks, *arrays, directed)
     starts = np.cumsum([0, *counts])
     low, high = (np.empty(starts[-1], rows.neighbours.dtype) for _ in range(2))
     weight = np.zeros(starts[-1], weights.dtype)
     for_blocks(
-        kernels.list_edges, blocks,
+        kernels.spanning_forest.list_edges, blocks,
         blocks, starts, *arrays, weights, place, directed, low, high, weight,
     )  # fmt: skip
     return low, high, weight

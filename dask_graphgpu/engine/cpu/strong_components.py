@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.components import components, smallest_members
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 
@@ -87,12 +88,10 @@ def strong_components(view: View, report: Report) -> np.ndarray:
 
 def _mostly_mutual(rows: Adjacency) -> bool:
     """Whether contracting pays: short rows of edges that mostly stand in both directions, by a sample."""
-    from dask_graphgpu.kernels.cpu import mutual_edges as kernels
-
     n = rows.num_vertices
     if n < MUTUAL_VERTICES or rows.num_edges > MUTUAL_DEGREE * n:
         return False
-    mutual, seen = kernels.count_mutual(*_arrays(rows), MUTUAL_SAMPLES)
+    mutual, seen = kernels.mutual_edges.count_mutual(*_arrays(rows), MUTUAL_SAMPLES)
     return bool(mutual > MUTUAL_SHARE * seen)
 
 
@@ -121,15 +120,13 @@ def contracted(view: View, report: Report) -> np.ndarray | None:
     where ids have 4 bytes: 12 a vertex, 20 an edge that is not mutual, which a quarter of all may be, and 36 a vertex
     of the graph that is searched; up to 8 an edge where it is given up.
     """
-    from dask_graphgpu.kernels.cpu import mutual_edges as kernels
-
     rows, start = view.out, time.perf_counter()
     n, edges, ids = rows.num_vertices, rows.num_edges, rows.neighbours.dtype
     parent = np.empty(n, ids)
     place = np.empty(n, np.uint64)
     others = tuple(np.empty(edges, ids) for _ in range(2))  # only what is written to gets memory
     most = int(edges * OTHER_SHARE)
-    count = int(kernels.join_mutual(*_arrays(rows), parent, place, *others, most))
+    count = int(kernels.mutual_edges.join_mutual(*_arrays(rows), parent, place, *others, most))
 
     def note(way: str, frontier: int, edges: int) -> None:
         moved = edges * (2 * ids.itemsize + place.itemsize) + frontier * 2 * ids.itemsize
@@ -142,14 +139,16 @@ def contracted(view: View, report: Report) -> np.ndarray | None:
     start = time.perf_counter()
     if count > most:
         return None
-    kernels.flatten(parent)
+    kernels.mutual_edges.flatten(parent)
     sources, targets = (ends[:count] for ends in others)
     roots = np.empty(2 * count, ids)
-    small: tuple[np.ndarray, np.ndarray] = kernels.contract(parent, place, sources, targets, roots)
+    small: tuple[np.ndarray, np.ndarray] = kernels.mutual_edges.contract(
+        parent, place, sources, targets, roots
+    )
     label = np.arange(len(small[0]) - 1, dtype=ids)
     read = depth_first(*small, roots, np.zeros(len(label), bool), len(label), label)
-    kernels.join_components(roots, label, parent)
-    kernels.flatten(parent)
+    kernels.mutual_edges.join_components(roots, label, parent)
+    kernels.mutual_edges.flatten(parent)
     note("depth-first", len(label), read)
     rank = view.user_rank
     return parent if rank is None else smallest_members(parent, rank, even_blocks(n))
@@ -160,13 +159,11 @@ def depth_first(
     label: np.ndarray,
 ) -> int:  # fmt: skip
     """Give the `left` vertices that are not `done` the first of their component by `rank`; returns the edges read."""
-    from dask_graphgpu.kernels.cpu import strong_components as kernels
-
     number, known = (np.uint32, 2**32 - 1) if len(label) < 2**32 - 1 else (np.uint64, 2**64 - 1)
     index = np.where(done, number(known), number(0))
     path, opened = (np.empty(left, label.dtype) for _ in range(2))
     places, lows = np.empty(left, np.uint64), np.empty(left, number)
-    return int(kernels.depth_first(
+    return int(kernels.strong_components.depth_first(
         offsets, neighbours, rank, index, known, label, path, places, lows, opened
     ))  # fmt: skip
 
@@ -185,15 +182,13 @@ class _Left:
 
     def trim(self) -> None:
         """Take away what nothing leads to, then what leads nowhere; after that nothing more becomes so."""
-        from dask_graphgpu.kernels.cpu import strong_components as kernels
-
         start, settled, read = time.perf_counter(), 0, 0
         queue = np.empty(self.n, self.label.dtype)
         number = np.int32 if self.n < 2**31 else np.int64
         both = self.out, self.view.into
         for rows, towards in (both, both[::-1]):
             degree = towards.degrees.astype(number)
-            some, edges = kernels.trim(*_arrays(rows), degree, self.done, queue)
+            some, edges = kernels.strong_components.trim(*_arrays(rows), degree, self.done, queue)
             settled, read = settled + some, read + edges
         self._note("trim", settled, read, start)
 
@@ -205,24 +200,36 @@ class _Left:
 
     def both_ways(self) -> None:
         """Settle the component of the vertex with the most edges; the two searches run side by side."""
-        from dask_graphgpu.kernels.cpu import strong_components as kernels
-
         start = time.perf_counter()
         degrees = self.out.degrees, self.view.into.degrees
         best: list[tuple[int, int]] = for_blocks(
-            kernels.pivot, even_blocks(self.n), self.done, *degrees
+            kernels.strong_components.pivot, even_blocks(self.n), self.done, *degrees
         )
         source = max(best, key=lambda each: each[1])[0]
         found = tuple(np.zeros(self.n, np.uint8) for _ in range(2))
         queues = tuple(np.empty(self.n, self.label.dtype) for _ in range(2))
         sides = (_arrays(self.out), _arrays(self.view.into))
-        read = sum(for_blocks(kernels.reach, np.arange(3), source, sides, self.done, found, queues))
+        read = sum(
+            for_blocks(
+                kernels.strong_components.reach,
+                np.arange(3),
+                source,
+                sides,
+                self.done,
+                found,
+                queues,
+            )
+        )
         blocks = even_blocks(self.n)
-        parts: list[tuple[int, int]] = for_blocks(kernels.found_both, blocks, found, self._rank)
+        parts: list[tuple[int, int]] = for_blocks(
+            kernels.strong_components.found_both, blocks, found, self._rank
+        )
         members = [first for count, first in parts if count]
         rank = self._rank
         first = min(members, key=lambda v: int(rank[v]) if len(rank) else v)
-        for_blocks(kernels.settle_both, blocks, first, found, self.done, self.label)
+        for_blocks(
+            kernels.strong_components.settle_both, blocks, first, found, self.done, self.label
+        )
         self._note("forward-backward", sum(count for count, _ in parts), read, start)
 
     def is_large(self) -> bool:
@@ -234,8 +241,6 @@ class _Left:
 
     def colour(self) -> bool:
         """Settle a component of every colour. False: it would take too many sweeps, and nothing is settled."""
-        from dask_graphgpu.kernels.cpu import strong_components as kernels
-
         start, read, sweeps, changed = time.perf_counter(), 0, 0, 1
         left = np.flatnonzero(self.done == 0).astype(self.label.dtype)
         colours = np.arange(self.n, dtype=self.label.dtype)
@@ -243,14 +248,19 @@ class _Left:
         blocks = edge_blocks(np.concatenate([np.zeros(1, np.int64), lengths]))
         while changed and sweeps < MOST_SWEEPS:
             parts: list[tuple[int, int]] = for_blocks(
-                kernels.colour, blocks, left, *_arrays(self.out), self.done, colours
+                kernels.strong_components.colour,
+                blocks,
+                left,
+                *_arrays(self.out),
+                self.done,
+                colours,
             )
             changed, edges = np.sum(parts, axis=0).tolist()
             sweeps, read = sweeps + 1, read + edges
         settled = 0
         if not changed:
             parts = for_blocks(
-                kernels.settle_colours, blocks,
+                kernels.strong_components.settle_colours, blocks,
                 left, *_arrays(self.view.into), colours, self.done, self._rank, self.label,
             )  # fmt: skip
             settled, edges = np.sum(parts, axis=0).tolist()

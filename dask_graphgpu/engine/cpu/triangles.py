@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
@@ -36,14 +37,12 @@ def triangles(view: View, report: Report) -> np.ndarray:
     are walked along two by two instead. Cost: O(E^1.5) time in the worst case,
     O(V + E) memory and 4 V bytes a thread.
     """
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     none = np.empty(0, np.int64)
     if _short(view.symmetric):
         return _of_short_rows(view.symmetric, none, none, report)
     up = _all_oriented(view.symmetric)
     counts = np.zeros(up.num_vertices, np.int64)
-    count_into(counts, up, up, kernels.count, (), (), report)
+    count_into(counts, up, up, kernels.triangles.count, (), (), report)
     return counts
 
 
@@ -53,8 +52,6 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
     Neighbours are those of the simple undirected graph. Of a directed view the edges between two of
     them count by direction; of an undirected one in both. Notes: as `triangles`.
     """
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     if not view.directed:
         return 2 * triangles(view, report)
     if _short(view.symmetric):
@@ -62,7 +59,7 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
     up = _all_oriented(view.symmetric)
     ways = ways_of(up, view.out, view.into)
     counts = np.zeros(up.num_vertices, np.int64)
-    count_into(counts, up, up, kernels.count_arcs, (ways,), (ways,), report)
+    count_into(counts, up, up, kernels.triangles.count_arcs, (ways,), (ways,), report)
     return counts
 
 
@@ -76,12 +73,18 @@ def _of_short_rows(
     rows: Adjacency, out_offsets: np.ndarray, out: np.ndarray, report: Report
 ) -> np.ndarray:
     """Triangles of symmetric rows, or with rows of edges these by direction, without rows that go up."""
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     start = time.perf_counter()
     counts = np.zeros(rows.num_vertices, np.int64)
     blocks = edge_blocks(rows.offsets)
-    for_blocks(kernels.count_short, blocks, rows.offsets, rows.neighbours, out_offsets, out, counts)
+    for_blocks(
+        kernels.triangles.count_short,
+        blocks,
+        rows.offsets,
+        rows.neighbours,
+        out_offsets,
+        out,
+        counts,
+    )
     report.advance(
         "intersect", supersteps=1, frontier=rows.num_vertices, edges=rows.num_edges,
         bytes=rows.num_edges * rows.neighbours.itemsize, seconds=time.perf_counter() - start,
@@ -91,11 +94,9 @@ def _of_short_rows(
 
 def ways_of(up: Adjacency, out: Adjacency, into: Adjacency) -> np.ndarray:
     """Directions, 1 or 2, in which the ends of each edge of oriented rows are joined."""
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     ways = np.empty(up.num_edges, np.uint8)
     for_blocks(
-        kernels.up_ways, edge_blocks(up.offsets), up.offsets, up.neighbours,
+        kernels.triangles.up_ways, edge_blocks(up.offsets), up.offsets, up.neighbours,
         out.offsets, out.neighbours, into.offsets, into.neighbours, ways,
     )  # fmt: skip
     return ways
@@ -111,11 +112,16 @@ def count_into(
     report: Report,
 ) -> None:
     """Add what a kernel finds over all vertices, of rows and what it needs to know of their edges."""
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     start = time.perf_counter()
     steps = np.empty(up.num_vertices, np.int64)
-    for_blocks(kernels.work, edge_blocks(up.offsets), up.offsets, up.neighbours, far.offsets, steps)
+    for_blocks(
+        kernels.triangles.work,
+        edge_blocks(up.offsets),
+        up.offsets,
+        up.neighbours,
+        far.offsets,
+        steps,
+    )
     # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
     work = offsets_of(steps)
     for_blocks(
@@ -150,17 +156,17 @@ def oriented(
     lengths : array of int64, shape (vertices,)
         Of those rows.
     """
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     blocks = edge_blocks(rows.offsets)
     lengths = np.zeros(len(degree), np.int64)
     listed = np.empty_like(rows.neighbours)
     number = np.empty(0, degree.dtype) if number is None else number
     begins = rows.offsets.view(np.uint64)
-    for_blocks(kernels.list_up, blocks, begins, rows.neighbours, degree, number, listed, lengths)
+    for_blocks(
+        kernels.triangles.list_up, blocks, begins, rows.neighbours, degree, number, listed, lengths
+    )
     offsets = offsets_of(lengths)
     up = np.empty(offsets[-1], rows.neighbours.dtype)
-    for_blocks(kernels.up_rows, blocks, begins, listed, offsets.view(np.uint64), up)
+    for_blocks(kernels.triangles.up_rows, blocks, begins, listed, offsets.view(np.uint64), up)
     return Adjacency(offsets, up), lengths
 
 

@@ -17,6 +17,7 @@ from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.multi_bfs import AT_ONCE, multi_bfs
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.kernels import cpu as kernels
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -76,8 +77,6 @@ class _Batch:
     def __init__(
         self, passes: Paged, sources: np.ndarray, level: np.ndarray, report: Report
     ) -> None:
-        from dask_graphgpu.kernels.cpu import path_counts as kernels
-
         self._passes, self._sources, self._level = passes, sources, level
         self._report, ids = report, passes.rows.neighbours.dtype
         self._depth = int(level.max(initial=0))
@@ -85,25 +84,24 @@ class _Batch:
         self._order: list[np.ndarray] = []
         for levels, starts in zip(level, self._starts, strict=True):
             order = np.empty(int((levels >= 0).sum()), ids)
-            kernels.by_level(levels, starts, order)
+            kernels.path_counts.by_level(levels, starts, order)
             self._order.append(order)
 
     def accumulate(self, through: np.ndarray, *, endpoints: bool) -> None:
         """Add the dependencies on every vertex."""
-        from dask_graphgpu.kernels.cpu import betweenness as dependencies
-        from dask_graphgpu.kernels.cpu import path_counts as counting
-
         level = self._level
         count, share = (np.zeros(level.shape) for _ in range(2))
         count[np.arange(len(level)), self._sources] = 1
         none = np.empty(0)
         self._along(
-            "count", range(self._depth), lambda s: (counting.push_block, level[s], count[s])
+            "count",
+            range(self._depth),
+            lambda s: (kernels.path_counts.push_block, level[s], count[s]),
         )
         codes = self._along(
             "accumulate", range(self._depth, -1, -1),
             lambda s: (
-                dependencies.hand_back, level[s], count[s], share[s], float(endpoints), through,
+                kernels.betweenness.hand_back, level[s], count[s], share[s], float(endpoints), through,
                 none,
             ),
         )  # fmt: skip

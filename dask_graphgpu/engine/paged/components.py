@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
+
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
@@ -28,7 +30,6 @@ def components(view: View, report: Report) -> np.ndarray:
     as it grows, in a bit each, and most edges are soon between two of those.
     """
     from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
-    from dask_graphgpu.kernels.cpu import components as kernels
     from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
     from dask_graphgpu.partition.paged.rows import PagedView
     from dask_graphgpu.partition.paged.window import Window, even_spans
@@ -45,19 +46,26 @@ def components(view: View, report: Report) -> np.ndarray:
 
     def link(i: int, held: Mapping[str, np.ndarray]) -> None:
         blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
-        for_blocks(kernels.link_edges, blocks, rows.offsets, held["neighbours"], parent, inside[0])
+        for_blocks(
+            kernels.components.link_edges,
+            blocks,
+            rows.offsets,
+            held["neighbours"],
+            parent,
+            inside[0],
+        )
         # After 1, 2, 4, ... pages: trees are few soon, and met at once where they are flat.
         if not i & (i + 1):
-            for_blocks(kernels.compress, even_blocks(n), parent)
+            for_blocks(kernels.components.compress, even_blocks(n), parent)
             found = np.empty_like(inside[0])
             root, blocks = largest_tree(parent), even_blocks(n, multiple=64)
-            for_blocks(kernels.mark_members, blocks, parent, root, found)
+            for_blocks(kernels.components.mark_members, blocks, parent, root, found)
             inside[0] = found
 
     window = Window({"neighbours": rows.arrays["neighbours"]})
     window.each(even_spans(cuts), link)
     blocks = even_blocks(n)
-    for_blocks(kernels.compress, blocks, parent)
+    for_blocks(kernels.components.compress, blocks, parent)
     report.disk_bytes += window.read_bytes
     report.advance(
         "link", supersteps=1, frontier=n, edges=m, bytes=2 * m * parent.itemsize + 3 * parent.nbytes,

@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.paged.cores import VERTEX, TopDown
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def k_core(view: View, k: int, report: Report) -> np.ndarray:
 
 def _lowered(view: View, most: int, report: Report) -> np.ndarray:
     """Core numbers, ``most`` for all that are higher."""
-    from dask_graphgpu.kernels.cpu import peeling as kernels
-
     start, rows, n = time.perf_counter(), rows_on_disk(view.symmetric), view.num_vertices
     passes = Paged(rows, report)
     small = np.dtype(np.int32 if n < 2**31 else np.int64)
@@ -60,12 +59,12 @@ def _lowered(view: View, most: int, report: Report) -> np.ndarray:
     def lower(some: np.ndarray, here: Adjacency) -> int:
         due[some] = 0
         before, found = core[some], np.empty(len(some), small)
-        read = sum(passes.along(kernels.estimate, some, here, core, count, found))
+        read = sum(passes.along(kernels.peeling.estimate, some, here, core, count, found))
         core[some] = found
         fell = found < before
         told = core, count, due
         return int(read + sum(
-            passes.along(kernels.tell_lower, some[fell], here, before[fell], *told)
+            passes.along(kernels.peeling.tell_lower, some[fell], here, before[fell], *told)
         ))  # fmt: skip
 
     room = rows.limits.memory - needed - n * (4 * small.itemsize + 2 + VERTEX)

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.exchange.border import Border
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.betweenness import LONG_PATHS, MANY_PATHS
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 
@@ -141,11 +142,9 @@ class _Items:
 
     def add_along(self, sums: np.ndarray) -> None:
         """Add the dependencies on edges of own vertices."""
-        from dask_graphgpu.kernels.cpu import dependencies as kernels
-
         rows = self.view.out
         for_blocks(
-            kernels.along_edges, edge_blocks(rows.offsets), self.width, not self.view.directed,
+            kernels.dependencies.along_edges, edge_blocks(rows.offsets), self.width, not self.view.directed,
             rows.offsets, rows.neighbours, self._lengths(rows), self.distance, self.paths,
             self.share, sums,
         )  # fmt: skip
@@ -159,14 +158,12 @@ class _Items:
         value: np.ndarray,
     ) -> None:
         """Hand values on from own items that are final, until all are. Collective."""
-        from dask_graphgpu.kernels.cpu import dependencies as kernels
-
         # For every vertex, ghosts too, the own vertices that it leads to, or that lead to it.
         rows = self.view.toward(direction).out
         tail, fallen = len(start), start[:0]
         self.ready[:tail] = start
         while True:
-            tail, read = kernels.hand_on(
+            tail, read = kernels.dependencies.hand_on(
                 self.ready, tail, fallen, self.width, direction == "in", self.view.num_owned,
                 rows.offsets, rows.neighbours, self._lengths(rows), self.distance, paths, pending,
                 self.total, value,
@@ -180,12 +177,10 @@ class _Items:
                 return
 
     def _pending(self, rows: Adjacency, *, back: bool) -> np.ndarray:
-        from dask_graphgpu.kernels.cpu import dependencies as kernels
-
         offsets = rows.offsets[: self.view.num_owned + 1]
         pending = np.zeros(self.owned, np.int32)
         for_blocks(
-            kernels.count_pending, edge_blocks(offsets), self.width, back, offsets,
+            kernels.dependencies.count_pending, edge_blocks(offsets), self.width, back, offsets,
             rows.neighbours, self._lengths(rows), self.distance, pending,
         )  # fmt: skip
         return pending
@@ -195,14 +190,12 @@ class _Items:
 
     def _check_lengths(self) -> None:
         """Raise InvalidEdges or IntegerOverflow, on all ranks, unless distances grow along all edges."""
-        from dask_graphgpu.kernels.cpu import dependencies as kernels
-
         rows, kind = self.view.out, self.distance.dtype
         lengths = lengths_of(rows)
         far = np.iinfo(kind).max if kind.kind == "i" else np.inf
         offsets = rows.offsets[: self.view.num_owned + 1]
         bad = any(for_blocks(
-            kernels.too_long, edge_blocks(offsets), self.width, offsets, rows.neighbours, lengths,
+            kernels.dependencies.too_long, edge_blocks(offsets), self.width, offsets, rows.neighbours, lengths,
             self.distance, far,
         ))  # fmt: skip
         zero = bool((lengths == 0).any())

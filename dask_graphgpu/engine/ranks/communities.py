@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.ranks.levels import Level
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
@@ -126,8 +127,6 @@ def _moved(
     report: Report,
 ) -> tuple[np.ndarray, float]:
     """Labels after moving vertices from the communities ``start``, and their modularity."""
-    from dask_graphgpu.kernels.cpu import classes as kernels
-
     begun, read, rounds = time.perf_counter(), 0, 0
     mine, rows, degree = level.mine, level.rows, level.degree
     labels, salt = start.copy(), int(_salt(salts))
@@ -137,22 +136,22 @@ def _moved(
     best = start
     reached = _modularity(level, labels, totals, total, resolution)
     while True:
-        turns = np.uint64(kernels.mixed(np.uint64((salt + rounds) % 2**64)))
-        for_blocks(kernels.draw, even_blocks(len(mine)), mine, turns, classes)
+        turns = np.uint64(kernels.classes.mixed(np.uint64((salt + rounds) % 2**64)))
+        for_blocks(kernels.classes.draw, even_blocks(len(mine)), mine, turns, classes)
         moved = 0
-        for turn in range(kernels.CLASSES):
+        for turn in range(kernels.classes.CLASSES):
             looking = np.flatnonzero(active & (classes == turn))
             active[looking] = False
             lengths = rows.degrees[looking]
             goes = np.empty(len(looking), np.int64)
             for_blocks(
-                kernels.moves, edge_blocks(offsets_of(lengths)), looking, mine, *level.edges, degree,
+                kernels.classes.moves, edge_blocks(offsets_of(lengths)), looking, mine, *level.edges, degree,
                 labels, totals, resolution / total, turn, turns, goes,
             )  # fmt: skip
             read += int(lengths.sum())
             left = goes != labels[mine[looking]]
             told = level.told(mine[looking[left]], goes[left])
-            kernels.take_moves(
+            kernels.classes.take_moves(
                 told, mine, level.toward.offsets, level.toward.neighbours, degree, labels, totals,
                 active,
             )  # fmt: skip
@@ -176,11 +175,9 @@ def _modularity(
     level: Level, labels: np.ndarray, totals: np.ndarray, total: int, resolution: float
 ) -> float:
     """Of some labels. Collective."""
-    from dask_graphgpu.kernels.cpu import classes as kernels
-
     inside = level.loops.sum() + level.within(labels).sum()
     part = level.ranks.sum(int(inside)) / total
-    squares = int(kernels.squares(totals, float(total)))
+    squares = int(kernels.classes.squares(totals, float(total)))
     return part - resolution * (squares * 2.0**-62)
 
 
@@ -188,8 +185,6 @@ def _refined(
     level: Level, labels: np.ndarray, count: int, scale: float, salts: np.random.Generator
 ) -> np.ndarray:
     """Labels of parts of communities, each connected."""
-    from dask_graphgpu.kernels.cpu import classes as kernels
-
     mine, degree, salt = level.mine, level.degree, _salt(salts)
     totals = level.totals(labels, count)
     parts, part_degree = np.arange(level.n, dtype=labels.dtype), degree.copy()
@@ -197,24 +192,33 @@ def _refined(
     alone, last = np.ones(level.n, np.bool_), np.zeros(level.n, np.uint8)
     classes, well = np.empty(len(mine), np.uint8), np.empty(len(mine), np.bool_)
     even = even_blocks(len(mine))
-    for_blocks(kernels.draw, even, mine, salt, classes)
-    for turn in range(kernels.CLASSES):
+    for_blocks(kernels.classes.draw, even, mine, salt, classes)
+    for turn in range(kernels.classes.CLASSES):
         for_blocks(
-            kernels.well_connected, even, mine, labels, totals, scale, part_degree, cut, alone, well
+            kernels.classes.well_connected,
+            even,
+            mine,
+            labels,
+            totals,
+            scale,
+            part_degree,
+            cut,
+            alone,
+            well,
         )
         looking = np.flatnonzero(well & (classes == turn))
         blocks = edge_blocks(offsets_of(level.rows.degrees[looking]))
         goes = np.empty(len(looking), np.int64)
         for_blocks(
-            kernels.joins, blocks, looking, mine, *level.edges, degree, labels, totals, scale, turn,
+            kernels.classes.joins, blocks, looking, mine, *level.edges, degree, labels, totals, scale, turn,
             salt, parts, part_degree, cut, alone, goes,
         )  # fmt: skip
         joining, goes = looking[goes >= 0], goes[goes >= 0]
         told = level.told(mine[joining], goes)
-        kernels.take_joins(told, turn, degree, parts, part_degree, alone, last)
+        kernels.classes.take_joins(told, turn, degree, parts, part_degree, alone, last)
         changes = np.empty(len(joining), np.int64)
         for_blocks(
-            kernels.cut_changes, edge_blocks(offsets_of(level.rows.degrees[joining])), joining, mine,
+            kernels.classes.cut_changes, edge_blocks(offsets_of(level.rows.degrees[joining])), joining, mine,
             *level.edges, labels, parts, turn, last, changes,
         )  # fmt: skip
         every = np.concatenate(level.ranks.all_gather(changes))
@@ -224,15 +228,13 @@ def _refined(
 
 def _connected(level: Level, labels: np.ndarray) -> np.ndarray:
     """Of every vertex the first that it is joined to within its community. Collective."""
-    from dask_graphgpu.kernels.cpu import classes as kernels
-
     sources = np.repeat(level.mine, level.rows.degrees)
     inside = labels[sources] == labels[level.rows.neighbours]
     root = np.arange(level.n, dtype=labels.dtype)
-    kernels.link(sources[inside], level.rows.neighbours[inside], root)
+    kernels.classes.link(sources[inside], level.rows.neighbours[inside], root)
     joined = np.flatnonzero(root != np.arange(level.n))
     for pairs in level.ranks.all_gather(np.stack([joined, root[joined].astype(np.int64)], axis=1)):
-        kernels.link(pairs[:, 0], pairs[:, 1], root)
+        kernels.classes.link(pairs[:, 0], pairs[:, 1], root)
     return root
 
 

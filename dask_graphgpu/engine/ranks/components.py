@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.components import ROUNDS, SAMPLES
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 
 if TYPE_CHECKING:
@@ -81,15 +82,15 @@ class _Trees:
 
     def link_sampled(self) -> int:
         """Link the first neighbours of own vertices, on all ranks; edges read."""
-        from dask_graphgpu.kernels.cpu import components as kernels
-
         view, rows = self.view, self.view.out
         for place in range(ROUNDS):
             of = self.blocks, rows.offsets, rows.neighbours, self.parent
-            for_blocks(kernels.link_sampled, *of, place)
-            for_blocks(kernels.compress, self.blocks, self.parent)
+            for_blocks(kernels.components.link_sampled, *of, place)
+            for_blocks(kernels.components.compress, self.blocks, self.parent)
         self.label = view.numbers.copy()
-        for_blocks(kernels.smallest_rank, self.blocks, self.parent, view.numbers, self.label)
+        for_blocks(
+            kernels.components.smallest_rank, self.blocks, self.parent, view.numbers, self.label
+        )
         known = view.at_ghosts(self.label[self.parent])
         # A root is the first in its tree: a ghost that is one is alone there.
         ghosts = np.arange(view.num_owned, view.num_vertices)
@@ -101,17 +102,15 @@ class _Trees:
 
     def link_rest(self) -> int:
         """Link all other edges that may be needed, on all ranks; edges read."""
-        from dask_graphgpu.kernels.cpu import components as kernels
-
         view, parent = self.view, self.parent
         skipped = self._largest()
         roots, read = self._roots(), 0
         for rows, first in ((view.out, ROUNDS), (view.into, 0))[: 1 + view.directed]:
             read += sum(for_blocks(
-                kernels.link_rest, edge_blocks(rows.offsets),
+                kernels.components.link_rest, edge_blocks(rows.offsets),
                 rows.offsets, rows.neighbours, parent, first, skipped,
             ))  # fmt: skip
-        for_blocks(kernels.compress, self.blocks, parent)
+        for_blocks(kernels.components.compress, self.blocks, parent)
         self._join(self.label[roots], self.label[parent[roots]])
         return read
 
@@ -120,8 +119,6 @@ class _Trees:
 
     def _largest(self) -> int:
         """Make the trees of what is probably the largest component one; its root, or no vertex."""
-        from dask_graphgpu.kernels.cpu import components as kernels
-
         label, count = 0, 0
         if self.view.num_owned:
             sampled = np.random.default_rng(0).integers(self.view.num_owned, size=SAMPLES)
@@ -136,13 +133,11 @@ class _Trees:
             return len(self.parent)
         if len(roots) > 1:
             self.parent[roots] = roots[0]
-            for_blocks(kernels.compress, self.blocks, self.parent)
+            for_blocks(kernels.components.compress, self.blocks, self.parent)
         return int(roots[0])
 
     def _join(self, a: np.ndarray, b: np.ndarray) -> None:
         """Have labels that are paired on any rank become one, the smallest; collective."""
-        from dask_graphgpu.kernels.cpu import components as kernels
-
         differ = a != b
         pairs = _distinct(np.stack([a[differ], b[differ]], axis=1))
         every = np.concatenate(self.ranks.all_gather(pairs))
@@ -152,8 +147,10 @@ class _Trees:
         ends = places.reshape(every.shape).astype(self.parent.dtype)
         # A root is the least place in its tree: that of the smallest label.
         joined = np.arange(len(table), dtype=self.parent.dtype)
-        for_blocks(kernels.link_pairs, even_blocks(len(ends)), ends[:, 0], ends[:, 1], joined)
-        for_blocks(kernels.compress, even_blocks(len(table)), joined)
+        for_blocks(
+            kernels.components.link_pairs, even_blocks(len(ends)), ends[:, 0], ends[:, 1], joined
+        )
+        for_blocks(kernels.components.compress, even_blocks(len(table)), joined)
         roots = self._roots()
         labels = self.label[roots]
         place = np.minimum(np.searchsorted(table, labels), len(table) - 1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.jaccard import common_neighbours
 from dask_graphgpu.engine.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
@@ -162,8 +163,6 @@ def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndar
     once for each part that needs it. Every rank has the degree of all vertices of the graph, and 8 bytes for
     each of them and block at work.
     """
-    from dask_graphgpu.kernels.cpu import jaccard as kernels
-
     rows, own, numbers = view.symmetric, view.num_owned, view.numbers
     degree = view.at_ghosts(rows.degrees.copy())
     by_number = np.empty(view.graph_vertices, np.int64)
@@ -173,7 +172,7 @@ def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndar
     starts = np.empty(own, np.int64)
     room = max(int(rows.offsets[own]), FEW_EDGES)
     given = rows.offsets, rows.neighbours, own
-    parts = int(kernels.cut_by_ghosts(order, *given, degree, room, starts))
+    parts = int(kernels.jaccard.cut_by_ghosts(order, *given, degree, room, starts))
     cut = np.split(order, starts[1:parts]) if parts else []
     found = [(numbers[:0], numbers[:0], np.empty(0))]
     for i in range(int(view.ranks.max(parts))):
@@ -186,8 +185,6 @@ def _pairs_of(
     view: RankView, vertices: np.ndarray, degree: np.ndarray, by_number: np.ndarray, report: Report
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The pairs of some own vertices with those of larger numbers. Collective."""
-    from dask_graphgpu.kernels.cpu import jaccard as kernels
-
     start = time.perf_counter()
     rows, own, numbers = view.symmetric, view.num_owned, view.numbers
     ghosts = np.unique(rows.neighbours[rowwise.edges_of(rows, vertices)]).astype(np.int64)
@@ -200,16 +197,16 @@ def _pairs_of(
     given = rows.offsets, rows.neighbours, own
     steps, pairs = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
     for_blocks(
-        kernels.rank_steps, edge_blocks(offsets_of(rows.degrees[vertices])), *given, far_offsets,
+        kernels.jaccard.rank_steps, edge_blocks(offsets_of(rows.degrees[vertices])), *given, far_offsets,
         vertices, steps,
     )  # fmt: skip
     work = offsets_of(steps)
     blocks = edge_blocks(work)
     there = *given, numbers, far_offsets, far, vertices
-    for_blocks(kernels.rank_lengths, blocks, *there, len(by_number), pairs)
+    for_blocks(kernels.jaccard.rank_lengths, blocks, *there, len(by_number), pairs)
     bounds = offsets_of(pairs)
     second, values = np.empty(bounds[-1], numbers.dtype), np.empty(bounds[-1])
-    for_blocks(kernels.rank_pairs, blocks, *there, by_number, bounds, second, values)
+    for_blocks(kernels.jaccard.rank_pairs, blocks, *there, by_number, bounds, second, values)
     _note(report, 2 * int(work[-1]), len(vertices), 2 * numbers.itemsize + 8, start)
     return np.repeat(numbers[vertices], pairs), second, values
 

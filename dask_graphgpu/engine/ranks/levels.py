@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
@@ -110,11 +111,9 @@ class Level:
 
     def within(self, labels: np.ndarray) -> np.ndarray:
         """Weight from each of `mine` to others of its label."""
-        from dask_graphgpu.kernels.cpu import classes as kernels
-
         sums = np.empty(len(self.mine), np.int64)
         blocks = edge_blocks(self.rows.offsets)
-        for_blocks(kernels.within, blocks, self.mine, *self.edges, labels, sums)
+        for_blocks(kernels.classes.within, blocks, self.mine, *self.edges, labels, sums)
         return sums
 
     def everywhere(self, values: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.ranks.news import News
+from dask_graphgpu.kernels import cpu as kernels
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -71,9 +72,7 @@ class _Peeling:
     """
 
     def __init__(self, view: RankView, most: int) -> None:
-        from dask_graphgpu.kernels.cpu import rank_peeling as kernels
-
-        self._kernels, self._view, self._most = kernels, view, most
+        self._kernels, self._view, self._most = kernels.rank_peeling, view, most
         self._rows, owned = view.symmetric, view.num_owned
         kind = self._rows.neighbours.dtype
         # The same type on all ranks.
@@ -81,7 +80,7 @@ class _Peeling:
             np.int32 if view.graph_vertices < 2**31 else np.int64
         )
         self._counts = np.bincount(self.degree, minlength=1)
-        self.least = int(kernels.next_level(-1, self._counts, most))
+        self.least = int(kernels.rank_peeling.next_level(-1, self._counts, most))
         self._alive, self._left = np.arange(owned, dtype=kind), owned
         self._stack = np.empty(owned, kind)
         self._news = News(view)

@@ -21,6 +21,7 @@ from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.news import News
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -93,8 +94,6 @@ class _Left:
         self._trim(view.into, view.out, loops, news)
 
     def _trim(self, rows: Adjacency, toward: Adjacency, loops: np.ndarray, news: News) -> None:
-        from dask_graphgpu.kernels.cpu import strong_components as kernels
-
         start = time.perf_counter()
         own = self.own
         far = _of_ghosts(toward, own)
@@ -106,7 +105,7 @@ class _Left:
         self.done[begin] = True
         fallen, settled, read, exchanges, going_on = queue[:0], 0, 0, 0, True
         while going_on:
-            tail, edges = kernels.trim_more(
+            tail, edges = kernels.strong_components.trim_more(
                 queue, tail, fallen, *_arrays(far), *_arrays(rows), own, degree,
                 self.done.view(np.uint8),
             )  # fmt: skip

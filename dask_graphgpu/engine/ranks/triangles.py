@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of
 from dask_graphgpu.engine.ranks.ghost_rows import asked_edges, sent, split_by_room
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 
 if TYPE_CHECKING:
@@ -36,26 +37,20 @@ def triangles(view: RankView, report: Report) -> np.ndarray:
     their owners, no more at once than the rank has of its own; what lies beyond all vertices of the rank is dropped.
     Counts at ghosts go to their owners in the end [2]_.
     """
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
-    return _Counting(view, report, kernels.count).run()
+    return _Counting(view, report, kernels.triangles.count).run()
 
 
 def neighbour_arcs(view: RankView, report: Report) -> np.ndarray:
     """Edges that join two neighbours of each vertex, as the CPU engine's `neighbour_arcs`. Collective."""
-    from dask_graphgpu.kernels.cpu import triangles as kernels
-
     if not view.directed:
         return 2 * triangles(view, report)
-    return _Counting(view, report, kernels.count_arcs).run()
+    return _Counting(view, report, kernels.triangles.count_arcs).run()
 
 
 class _Counting:
     """Rows of higher neighbours of own vertices, and what is counted over them."""
 
     def __init__(self, view: RankView, report: Report, kernel: Any) -> None:
-        from dask_graphgpu.kernels.cpu import triangles as kernels
-
         self.view, self.report, self.kernel = view, report, kernel
         self.own = view.num_owned
         rows = view.symmetric
@@ -65,7 +60,7 @@ class _Counting:
         # How long the rows of ghosts are on their owners.
         view.at_ghosts(self.lengths)
         self.ways: tuple[np.ndarray, ...] = ()
-        if kernel is kernels.count_arcs:
+        if kernel is kernels.triangles.count_arcs:
             self.ways = (ways_of(self.up, view.out, view.into),)
         self.counts = np.zeros(view.num_vertices, np.int64)
 
