@@ -45,16 +45,11 @@ def rows_on_disk(rows: Adjacency) -> PagedAdjacency:
 class InMemory:
     """Passes over rows in memory: one run, which costs nothing; see `Paged` for what is given."""
 
-    on_disk: ClassVar[bool] = False
     held: ClassVar[int] = 0
 
     def __init__(self, rows: Adjacency) -> None:
         self.rows = rows
         self.cuts = np.array([0, rows.num_vertices])
-        self.longest = rows.num_edges
-
-    def __len__(self) -> int:
-        return 1
 
     def __enter__(self) -> Self:
         return self
@@ -71,12 +66,8 @@ class InMemory:
     def each(self, work: Callable[[int, Adjacency], Any]) -> list[Any]:
         return [work(0, self.rows)]
 
-    def over(self, wanted: np.ndarray | None = None) -> Iterator[tuple[int, int, Adjacency]]:
-        if wanted is None or wanted[0]:
-            yield 0, self.rows.num_vertices, self.rows
-
-    def holding(self, marked: np.ndarray) -> np.ndarray:
-        return np.array([marked.any()])
+    def over(self) -> Iterator[tuple[int, int, Adjacency]]:
+        yield 0, self.rows.num_vertices, self.rows
 
     def among(self, some: np.ndarray) -> Iterator[tuple[int, int, Adjacency]]:
         yield 0, len(some), self.rows
@@ -107,8 +98,6 @@ class Paged:
     held : int
         And for what tells where rows are.
     """
-
-    on_disk: ClassVar[bool] = True
 
     def __init__(
         self, rows: PagedAdjacency, report: Report, cuts: np.ndarray | None = None
