@@ -115,8 +115,9 @@ ROOMS = {
     "tiered": {"cuda", "gpu", "cpu", "paged"},
     "hybrid": {"cuda", "gpu", "tiered", "cpu", "paged"},
 }
-# Imports inside functions, at most: of rooms that are still to be gone through, and of all other files together.
-LATE = {"engine.cpu": 59, "engine.paged": 27, "engine.ranks": 46, "": 41}
+# Entries of the host, which choose between its rooms when a run starts, and import what they choose then.
+ENTRIES = {"dask_graphgpu.engine.cpu.programs", "dask_graphgpu.engine.cpu.bfs"}
+LATE = 49  # imports inside functions, at most
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
@@ -261,6 +262,8 @@ def test_engines_import_one_another_one_way(name):
         target = [*imported.split("."), "", ""][2]
         if area(imported) != "engine" or target not in ROOMS or target == room:
             continue
+        if name in ENTRIES and target in ("paged", "ranks"):
+            continue
         assert target in ROOMS.get(room, ()), f"{name} imports {imported}"
 
 
@@ -280,13 +283,10 @@ def test_imports_stand_at_the_top():
 
     Inside functions stand those of packages that need not be installed, in files that are loaded
     without them, and of what few calls need and `import dask_graphgpu` does not wait for. Lower the
-    numbers with every one that goes; before one is raised, look for what is shared and where it belongs.
+    number with every one that goes; before one is raised, look for what is shared and where it belongs.
     """
-    found = dict.fromkeys(LATE, 0)
-    for name, path in MODULES.items():
-        room = ".".join(name.split(".")[1:3])
-        found[room if room in LATE else ""] += late_imports(path)
-    assert {room: min(found[room], most) for room, most in LATE.items()} == found
+    found = {name: late_imports(path) for name, path in MODULES.items()}
+    assert sum(found.values()) <= LATE, {name: number for name, number in found.items() if number}
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))

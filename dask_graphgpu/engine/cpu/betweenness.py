@@ -21,6 +21,7 @@ from dask_graphgpu.interrupting import check as check_stopped
 from dask_graphgpu.interrupting import stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
+from dask_graphgpu.partition.csr import transpose_column
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
@@ -76,8 +77,6 @@ def betweenness(
     )  # fmt: skip
     sums: np.ndarray = np.sum(along if edges else through, axis=0)
     if edges and not view.directed:
-        from dask_graphgpu.partition.csr import transpose_column
-
         sums += transpose_column(rows, sums)
     return sums
 

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine import hops
+from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.search import Search
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.partition.view import View
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import AnyView, RankView
@@ -58,11 +62,6 @@ def bfs(
     levels of few edges, ranks push several levels between two exchanges, as monotone programs do
     (``graphgpu.local-convergence``): an edge may be read more than once then.
     """
-    from dask_graphgpu.engine import hops
-    from dask_graphgpu.engine.cpu.programs import run
-    from dask_graphgpu.engine.cpu.search import Search
-    from dask_graphgpu.partition.view import View
-
     if view.levels is not None:
         return hops.by_layers(run, view, source, cutoff, report)
     if view.paged:

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dask_graphgpu.engine.cpu.arrays import Arrays
+from dask_graphgpu.engine.cpu.improving import resumed
+from dask_graphgpu.engine.cpu.in_place import InPlace
+from dask_graphgpu.engine.cpu.layered import Sweeps
+from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.keeping import Keeping, begun
+from dask_graphgpu.engine.loop import run_supersteps
+from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.partition.view import View
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -44,12 +56,6 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
     superstep, and once more for an aggregate that reads another. In place each runs until nothing changes there before
     they exchange, with ``graphgpu.local-convergence`` set to False one round.
     """
-    # No Numba before a run.
-    from dask_graphgpu.engine.lower import lower
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.partition.view import View
-
     if not isinstance(view, View):
         from dask_graphgpu.engine.ranks.toward import know_degrees, toward
 
@@ -71,12 +77,6 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
 
 def run_lowered(how: Plan, lowered: Lowered) -> State:
     """As `run` on one rank, of a program that is compiled for its graph, whatever the constants and options."""
-    from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.cpu.improving import resumed
-    from dask_graphgpu.engine.cpu.in_place import InPlace
-    from dask_graphgpu.engine.cpu.layered import Sweeps
-    from dask_graphgpu.engine.cpu.synchronous import Synchronous
-
     binding, options, places = how.binding, how.options, how.starts
     report, keeper = options.report, options.keeper
     arrays = Arrays(binding, lowered, places)
@@ -96,7 +96,6 @@ def run_lowered(how: Plan, lowered: Lowered) -> State:
 
 def _on_ranks(program: VertexProgram, whole: RankView, how: Plan, lowered: Lowered) -> State:
     """As `run` on one of several ranks; ``program`` as it was given."""
-    from dask_graphgpu.engine.cpu.arrays import Arrays
     from dask_graphgpu.engine.ranks.in_place import RankInPlace, resumed
     from dask_graphgpu.engine.ranks.synchronous import RankSynchronous
 
@@ -118,8 +117,6 @@ def _on_ranks(program: VertexProgram, whole: RankView, how: Plan, lowered: Lower
 
 def _kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
     """What was kept of an earlier run that was the same, where there is something."""
-    from dask_graphgpu.engine.keeping import begun
-
     keeper, cutoff = how.options.keeper, how.options.cutoff
     if keeper is None:
         return None
@@ -127,9 +124,6 @@ def _kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
 
 
 def _in_supersteps(engine: Synchronous, how: Plan, kept: Kept | None) -> State:
-    from dask_graphgpu.engine.keeping import Keeping
-    from dask_graphgpu.engine.loop import run_supersteps
-
     keeper = how.options.keeper
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
     return run_supersteps(how.binding, engine, engine.arrays.aggregates, how.options, keeping)

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.programs import run, run_lowered
+from dask_graphgpu.engine.lower import lower
+from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -25,11 +29,6 @@ def run_each(
     With at least as many sources as threads each is one thread's, and as many run side by side:
     they wait for nobody. Else they run one after another, each on all threads.
     """
-    from dask_graphgpu.engine.lower import lower
-    from dask_graphgpu.engine.plan import plan
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
-
     if num_threads() == 1 or len(sources) < num_threads():
         return [run(program, view, replace(options, sources=[each])) for each in sources]
     reports = [Report(options.report.algorithm) for _ in sources]

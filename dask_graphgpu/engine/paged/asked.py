@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.partition.paged.rows import PagedRows
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
@@ -28,8 +29,6 @@ def check(options: RunOptions) -> None:
 
 def check_memory(binding: Binding, *, keeps: bool) -> None:
     """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
-    from dask_graphgpu.partition.paged.rows import PagedRows
-
     rows = binding.view.rows
     assert isinstance(rows, PagedRows)
     needed = bytes_of_vertices(binding, keeps=keeps)

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
 from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.paged.rows import PagedView
+from dask_graphgpu.partition.paged.window import Window, even_spans
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -29,11 +33,6 @@ def components(view: View, report: Report) -> np.ndarray:
     the trees are linked along all edges as they come by. Which vertices are in the largest tree is noted
     as it grows, in a bit each, and most edges are soon between two of those.
     """
-    from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
-    from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-    from dask_graphgpu.partition.paged.rows import PagedView
-    from dask_graphgpu.partition.paged.window import Window, even_spans
-
     assert isinstance(view, PagedView)
     start = time.perf_counter()
     rows = view.rows.adjacency(view.rows.by, ())

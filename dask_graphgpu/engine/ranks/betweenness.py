@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.betweenness import lengths_of
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
+from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import check
@@ -219,16 +221,12 @@ def _border_of_items(view: RankView, width: int) -> Border:
 
 
 def _hops_from(view: RankView, sources: np.ndarray, report: Report) -> np.ndarray:
-    from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
-
     level = multi_bfs(view, sources, cutoff=None, targets=None, report=report)
     level[level < 0] = np.iinfo(level.dtype).min
     return level
 
 
 def _lengths_from(view: RankView, source: int, report: Report) -> np.ndarray:
-    from dask_graphgpu.engine.cpu.programs import run
-
     try:
         state = run(DISTANCES, view, RunOptions(report=report, sources=source))
     except IntegerOverflow as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr
 
 if TYPE_CHECKING:
@@ -44,15 +45,15 @@ class News:
         scalars : shape (size, k)
             Every rank's.
         """
-        from dask_graphgpu.kernels.cpu import rank_peeling as kernels
-
         holders = self._holders
         lengths = np.empty(self._ranks.size, np.int64)
         peers = holders.columns["peer"]
-        kernels.count_peers(vertices, holders.offsets, peers, lengths)
+        kernels.rank_peeling.count_peers(vertices, holders.offsets, peers, lengths)
         ends = np.cumsum(lengths)
         out = np.empty(int(ends[-1]), holders.neighbours.dtype)
-        kernels.address(vertices, holders.offsets, holders.neighbours, peers, ends - lengths, out)
+        kernels.rank_peeling.address(
+            vertices, holders.offsets, holders.neighbours, peers, ends - lengths, out
+        )
         send = [out[a:b] if a < b else None for a, b in pairwise([0, *ends.tolist()])]
         received, every = self._ranks.step(send, scalars)
         parts = [

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.cpu.bfs import bfs
+from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
@@ -119,8 +122,6 @@ class _Left:
 
     def both_ways(self) -> None:
         """Settle the component of the vertex with the most edges."""
-        from dask_graphgpu.engine.cpu.bfs import bfs
-
         start = time.perf_counter()
         own, view = self.own, self.view
         edges = view.out.degrees[:own] * view.into.degrees[:own]
@@ -160,8 +161,6 @@ class _Left:
 
     def _smallest(self, view: RankView) -> np.ndarray:
         """For every vertex the smallest number of those that lead to it; right for ghosts too."""
-        from dask_graphgpu.engine.cpu.programs import run
-
         return view.at_ghosts(run(SMALLEST, view, RunOptions(report=self.report))["smallest"])
 
     def on_one_rank(self) -> None:
@@ -201,8 +200,6 @@ class _Left:
 
 def _labels(vertices: np.ndarray, degrees: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Labels of vertices, numbers, that have so many of the ``ends`` each, one after the other."""
-    from dask_graphgpu.engine import cpu
-
     table = np.sort(vertices)
     kind = np.dtype(np.uint32 if len(table) < 2**32 else np.uint64)
     places = np.searchsorted(table, vertices).astype(kind)
