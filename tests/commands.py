@@ -1,9 +1,20 @@
-"""Calls of ``dask graph`` in this process, and what they leave."""
+"""Calls of ``dask graph`` in this process, and what they leave; what other processes are started with."""
+
+import os
+from pathlib import Path
 
 import pandas as pd
 from click.testing import CliRunner
 
 from dask_graphgpu.cli import graph
+
+ROOT = Path(__file__).parents[1]
+
+
+def with_package():
+    """The environment of another interpreter that finds this package, and what this one finds."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def call(*words, code=0):

@@ -15,12 +15,11 @@ import click
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from commands import call, refused, result
+from commands import ROOT, call, refused, result, with_package
 
 import dask_graphgpu.job
 from dask_graphgpu.cli import ALGORITHMS, _algorithm_options, graph
 
-ROOT = Path(__file__).parents[1]
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, -5], "dst": [1, 2, 3, 3, -6], "weight": [4, 1, 1, 7, 2]})
 
 
@@ -204,7 +203,7 @@ def test_a_reader_that_has_gone_away(folder, what):
         + '[[step]]\nalgorithm = "core_number"\ntop = 1\noutput = "out"'
     )
     code = "from dask_graphgpu.cli import graph; graph()"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = with_package()
     for words in (["run", "job.toml"], ["degree", "edges.parquet", *map(str, what)]):
         done = subprocess.run(
             [sys.executable, "-c", code, *words],
@@ -250,7 +249,7 @@ def test_closed_standard_streams(folder, closed, more):
         capture_output=True,
         check=False,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=with_package(),
     )
     assert done.returncode == 0, done
     assert len(result()) == 6

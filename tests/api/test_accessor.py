@@ -3,12 +3,10 @@
 import dataclasses
 import gc
 import inspect
-import os
 import re
 import subprocess
 import sys
 import weakref
-from pathlib import Path
 
 import dask
 import dask.dataframe as dd
@@ -16,6 +14,7 @@ import pandas as pd
 import pytest
 from accessor_calls import CALLS, EDGES, NULL, rows, same
 from cluster_cases import addresses
+from commands import with_package
 from engines import of_one_rank
 from strategies import partitioned
 
@@ -23,7 +22,7 @@ import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms import ALGORITHMS, Resumable
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+ENVIRONMENT = with_package()
 
 
 def test_explain(folder):

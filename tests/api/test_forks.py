@@ -3,11 +3,9 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from commands import with_package
 
 PROGRAM = """
 import multiprocessing, sys
@@ -51,6 +49,6 @@ def test_a_forked_child_answers(tmp_path, beside):
         capture_output=True,
         check=False,
         timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=with_package(),
     )
     assert done.stdout == b"right\n", done.stderr
