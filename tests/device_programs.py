@@ -12,7 +12,8 @@ from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Max, Min, Sum
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 

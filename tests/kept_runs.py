@@ -11,9 +11,10 @@ from dask_graphgpu.algorithms.pagerank import delta_program, power_program
 from dask_graphgpu.checkpoint import Checkpoint, Keeper
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 N = 400

@@ -14,7 +14,8 @@ from dask_graphgpu.algorithms import (
 )
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.engine import known
-from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Max, Min, Sum
+from dask_graphgpu.program import VertexProgram
 
 TOP = 2**63 - 1
 

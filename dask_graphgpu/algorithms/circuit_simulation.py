@@ -28,9 +28,10 @@ from dask_graphgpu.algorithms.vertex_values import (
     vertices_columns,
 )
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.fields import Field
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 
 def program(*, weighted: bool) -> VertexProgram:

@@ -10,8 +10,9 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Resumable, check_iterations, telling_limits
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.fields import Max
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Max, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 # What ends a program whose field is ``x``; a tolerance of 0 never does.
 UNTIL_QUIET: Mapping[str, Any] = {

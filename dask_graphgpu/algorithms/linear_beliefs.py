@@ -15,8 +15,9 @@ import numpy as np
 
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.fields import Field, Sum
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 EXPLICIT, _START = "explicit", "start"
 

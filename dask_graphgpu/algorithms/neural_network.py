@@ -21,9 +21,10 @@ from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, finite_values, vertices_columns
 from dask_graphgpu.arguments import refuse
+from dask_graphgpu.fields import Field
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 # What travels along an edge, by what its strength is.
 _COMPUTE: Mapping[str, Any] = {

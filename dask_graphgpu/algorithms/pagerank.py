@@ -37,10 +37,11 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
 from dask_graphgpu.arguments import check_choice, check_real
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.fields import Field, Sum
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 METHODS = ("power", "delta")
 

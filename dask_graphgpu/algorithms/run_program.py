@@ -12,10 +12,11 @@ from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_mapping, check_whole, said
 from dask_graphgpu.errors import InvalidArgument, ProgramError
+from dask_graphgpu.fields import plain_number
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import VertexProgram, plain_number
+from dask_graphgpu.program import VertexProgram
 
 
 @dataclass(frozen=True)

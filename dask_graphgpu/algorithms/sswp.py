@@ -20,8 +20,9 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal
+from dask_graphgpu.fields import Field
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 _LARGEST = 2**63 - 1
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.report import Report

@@ -1,6 +1,7 @@
 """Vertex programs that methods and engines have in common; those of hops are in `hops`."""
 
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 
 # The length of a shortest path from a source, the sum of its weights.
 DISTANCES = VertexProgram(

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument, ProgramError
+from dask_graphgpu.fields import plain_number
 from dask_graphgpu.functions import INT64_MAX, handed_on, may_overflow, parameters, plain, where
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import VertexProgram, plain_number
+from dask_graphgpu.program import VertexProgram
 
 
 class State(dict[str, np.ndarray]):

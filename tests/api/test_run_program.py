@@ -11,7 +11,8 @@ from engines import RANKS
 
 from dask_graphgpu import Checkpoint
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, NotConverged, ProgramError
-from dask_graphgpu.program import Field, Min, VertexProgram
+from dask_graphgpu.fields import Field, Min
+from dask_graphgpu.program import VertexProgram
 
 EDGES = pd.DataFrame({"src": [10, 20, 30], "dst": [20, 30, 40], "weight": [0.5, 1.5, 2.5]})
 

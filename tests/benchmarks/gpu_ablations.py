@@ -36,8 +36,9 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import ALLOCATIONS, COMBINES, FILTERS, FUSIONS, REPLICATIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.fields import Field
 from dask_graphgpu.kernels import cuda_build
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 LIMIT = 1_000_000  # supersteps: more than any run has

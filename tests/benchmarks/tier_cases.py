@@ -33,9 +33,10 @@ from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
 from dask_graphgpu.engine.tiered.transfer import Transfer
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 COMPONENTS = VertexProgram(

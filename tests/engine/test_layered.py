@@ -16,7 +16,8 @@ from dask_graphgpu.engine.cpu.layered import combined
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 MONOTONE = [name for name in CASES if name not in SUPERSTEPS]

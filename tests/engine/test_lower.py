@@ -18,9 +18,10 @@ from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import ProgramError
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 
@@ -182,7 +183,8 @@ from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 k = 2

@@ -8,9 +8,10 @@ from engines import run
 from dask_graphgpu.engine import interpret
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, ProgramError
+from dask_graphgpu.fields import Field, Max, Min, Sum
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 TOP = 2**63 - 1

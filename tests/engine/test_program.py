@@ -9,7 +9,8 @@ import pytest
 from dask.tokenize import tokenize
 
 from dask_graphgpu.errors import ProgramError
-from dask_graphgpu.program import Field, Max, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Max, Sum
+from dask_graphgpu.program import VertexProgram
 
 
 def sssp(**changes):
@@ -161,7 +162,7 @@ def test_equal_programs_have_equal_tokens_and_different_ones_do_not():
 
 def test_token_is_the_same_in_another_process():
     text = (
-        "from dask_graphgpu.program import Field, VertexProgram\n"
+        "from dask_graphgpu import Field, VertexProgram\n"
         "from dask.tokenize import tokenize\n"
         "k = 5\n"
         "p = VertexProgram(state={'d': Field('weight', at_source=0)}, combine='min',\n"

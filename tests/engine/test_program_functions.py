@@ -5,9 +5,10 @@ import pytest
 from engine_programs import chain, compiled, dijkstra, interpreted, random_view, same, star
 
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices, ProgramError
+from dask_graphgpu.fields import Field, Max, Min, Sum
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 
 def shifted(x, by):

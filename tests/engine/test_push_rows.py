@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 COMBINE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 

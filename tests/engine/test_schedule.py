@@ -5,7 +5,8 @@ import pytest
 
 from dask_graphgpu.engine import schedule
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.program import Field, Max, VertexProgram
+from dask_graphgpu.fields import Field, Max
+from dask_graphgpu.program import VertexProgram
 
 MOST = {
     "state": {"x": Field("int64", initial=0)},

@@ -11,7 +11,8 @@ from dask_graphgpu.engine.gpu import asked, blocked, gathers
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Sum
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

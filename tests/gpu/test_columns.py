@@ -12,7 +12,8 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -14,7 +14,8 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import FILTERS, FUSIONS
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
-from dask_graphgpu.program import Field, Max, Min, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Max, Min, Sum
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

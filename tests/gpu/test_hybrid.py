@@ -26,8 +26,9 @@ from dask_graphgpu.errors import (
     LimitTooSmall,
     NotConverged,
 )
+from dask_graphgpu.fields import Field, Sum
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -17,7 +17,8 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -14,9 +14,10 @@ from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

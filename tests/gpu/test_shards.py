@@ -14,7 +14,8 @@ from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.schedule import REPLICATIONS
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -14,7 +14,8 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import dense, link, packed
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Sum
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

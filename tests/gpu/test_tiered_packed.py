@@ -15,7 +15,8 @@ from dask_graphgpu.engine.limits import BLOCK, BUFFERS
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import packed
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -22,7 +22,8 @@ from dask_graphgpu.engine.tiered import rounds as tiered_rounds
 from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -26,9 +26,10 @@ from dask_graphgpu.errors import (
     LimitTooSmall,
     NotConverged,
 )
+from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu

@@ -63,7 +63,8 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.cpu import bfs, run
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 view = View.of(from_edges(3, np.array([0, 1]), np.array([1, 2]), {}))

@@ -8,8 +8,9 @@ pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are no
 
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine.known import DISTANCES as SSSP
+from dask_graphgpu.fields import Field
 from dask_graphgpu.kernels.compile import cuda_cubin
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 MACROS = {"THREADS": "512", "RESIDENT": "2", "UNROLL": "4", "PIECE": "512", "STAGE": "1024"}
 WIDEST = widest(2**63 - 1)

@@ -15,8 +15,9 @@ from dask_graphgpu.algorithms import circuit_simulation, heat_simulation, neural
 from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine.known import DISTANCES as SSSP
+from dask_graphgpu.fields import Field, Max, Sum
 from dask_graphgpu.kernels.compile import cuda_cubin
-from dask_graphgpu.program import Field, Max, Sum, VertexProgram
+from dask_graphgpu.program import VertexProgram
 
 EVERYTHING = VertexProgram(  # bools, integers that are checked, aggregates of aggregates
     state={

@@ -18,7 +18,8 @@ from dask_graphgpu.engine.device_ranks.search import Search
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.bfs import FORCED
 from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.program import Field, VertexProgram
+from dask_graphgpu.fields import Field
+from dask_graphgpu.program import VertexProgram
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView

@@ -19,7 +19,8 @@ from dask_graphgpu.engine.cpu import in_place
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks import in_place as ranks_in_place
 from dask_graphgpu.errors import IntegerOverflow, InvalidArgument, InvalidVertices, NotConverged
-from dask_graphgpu.program import Field, Sum, VertexProgram
+from dask_graphgpu.fields import Field, Sum
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
 
 
