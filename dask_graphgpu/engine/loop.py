@@ -1,8 +1,9 @@
-"""The superstep loop: the same for every engine that runs programs in supersteps."""
+"""The superstep loop: when a run goes on, ends and fails, the same for every engine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dask_graphgpu.engine.arguments import may_end
@@ -37,6 +38,20 @@ class Stepper(Protocol):
         """The fields."""
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come."""
+
+    superstep: int  # the last one that is complete; 0: none is
+    num_active: int  # vertices that send next
+    stopped: bool = False  # `stop` has ended the run
+
+    def is_over(self, limit: int | None) -> bool:
+        """Whether nothing is left to do; what was kept may be of a later superstep than the limit."""
+        at_limit = limit is not None and self.superstep >= limit
+        return self.stopped or not self.num_active or at_limit
+
+
 def run_supersteps(
     binding: Binding,
     engine: Stepper,
@@ -44,7 +59,7 @@ def run_supersteps(
     options: RunOptions,
     keeping: Keeping | None = None,
 ) -> State:
-    """Run until no vertex is active, ``stop`` says so, or after the most supersteps that there may be.
+    """Run one superstep after another until no vertex is active, ``stop`` says so, or at the limit.
 
     Parameters
     ----------
@@ -64,20 +79,48 @@ def run_supersteps(
     NotConverged
         The limit came first.
     """
-    superstep, stopped, limit = 0, False, options.max_supersteps
-    if keeping is not None:
-        superstep = keeping.resume(aggregates)
-    # What was kept may be of a later superstep than the limit.
-    while engine.num_active and not stopped and (limit is None or superstep < limit):
-        superstep += 1
-        stopped = run_superstep(binding, engine, aggregates, superstep)
-        if keeping is not None and not stopped:
-            keeping.after(superstep, aggregates)
-    may_fail = not options.exact_supersteps
-    if engine.num_active and not stopped and may_fail and may_end(binding.program):
-        raise not_converged(superstep, engine.num_active, aggregates)
-    state = engine.result()
-    state.aggregates, state.supersteps = dict(aggregates), superstep
+
+    def one(at: Progress) -> Progress:
+        stopped = run_superstep(binding, engine, aggregates, at.superstep + 1)
+        return Progress(at.superstep + 1, engine.num_active, stopped)
+
+    superstep = 0 if keeping is None else keeping.resume(aggregates)
+    at = Progress(superstep, engine.num_active)
+    at = advance(at, one, lambda: aggregates, options, keeping)
+    return ended(binding.program, at, aggregates, options, engine.result)
+
+
+def advance(
+    at: Progress,
+    some: Callable[[Progress], Progress],
+    aggregates: Callable[[], Mapping[str, Any]],
+    options: RunOptions,
+    keeping: Keeping | None,
+) -> Progress:
+    """Go on until a run is over; whether the state is due is asked whenever ``some`` supersteps are done.
+
+    ``aggregates`` gives their last values.
+    """
+    while not at.is_over(options.max_supersteps):
+        at = some(at)
+        if keeping is not None and not at.stopped:
+            keeping.after(at.superstep, aggregates())
+    return at
+
+
+def ended(
+    program: VertexProgram,
+    at: Progress,
+    aggregates: Mapping[str, Any],
+    options: RunOptions,
+    result: Callable[[], State],
+) -> State:
+    """The result of a run that is over; NotConverged where the limit came before the end."""
+    converged = at.stopped or not at.num_active or not may_end(program)
+    if not converged and not options.exact_supersteps:
+        raise not_converged(at.superstep, at.num_active, aggregates)
+    state = result()
+    state.aggregates, state.supersteps = dict(aggregates), at.superstep
     return state
 
 
@@ -95,12 +138,16 @@ def run_superstep(
     for name in after:
         aggregates[name] = engine.aggregate(name)
     engine.commit()
-    if program.stop is None:
-        return False
-    values = {**aggregates, "superstep": superstep}
-    arguments = binding.scalars(program.stop, "stop", values)
+    return program.stop is not None and stops(binding, aggregates, superstep)
+
+
+def stops(binding: Binding, aggregates: Mapping[str, Any], superstep: int) -> bool:
+    """Whether ``stop``, which the program has, ends the run after a superstep."""
+    stop = binding.program.stop
+    assert stop is not None
+    arguments = binding.scalars(stop, "stop", {**aggregates, "superstep": superstep})
     assert arguments is not None
-    return bool(program.stop(**arguments))
+    return bool(stop(**arguments))
 
 
 def overflow(program: VertexProgram, role: str) -> IntegerOverflow:
@@ -111,6 +158,15 @@ def overflow(program: VertexProgram, role: str) -> IntegerOverflow:
         f"{role} ({where(plain(function, role))}): an integer result{of} does not fit its type; give "
         "float weights (or declare a float dtype), or wraps=True if wrapping around is meant."
     )
+
+
+def first_overflow(program: VertexProgram, bad: Container[str]) -> IntegerOverflow | None:
+    """Error of the one of several roles that comes first in a superstep, as `run_superstep` has them."""
+    after = program.aggregates_after()
+    before = [name for name in program.aggregates if name not in after]
+    roles = [f"aggregates[{name!r}]" for name in before]
+    roles += ["compute", "apply", *(f"aggregates[{name!r}]" for name in after)]
+    return next((overflow(program, role) for role in roles if role in bad), None)
 
 
 def not_converged(supersteps: int, active: int, aggregates: Mapping[str, Any]) -> NotConverged:
