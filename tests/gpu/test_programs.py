@@ -12,7 +12,7 @@ from made_graphs import path, star
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu, interpret
 from dask_graphgpu.engine.cuda import lower
-from dask_graphgpu.engine.gpu import synchronous
+from dask_graphgpu.engine.gpu import policies
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow, NotConverged, ProgramError
@@ -84,7 +84,7 @@ def test_sums_are_the_same_bits_every_time():
 
 
 def test_the_host_looks_now_and_then_only(monkeypatch):
-    monkeypatch.setattr(synchronous.Synchronous, "most_ahead", 3)
+    monkeypatch.setattr(policies.Blind, "most_ahead", 3)
     power = pagerank.power_program("float64", weighted=False, personal=False)
     view = graph(directed=False).view()
     for tolerance in (1e-2, 1e-6, 1e-10):

@@ -16,6 +16,7 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.checkpoints import Stretches
+from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.state import Binding
@@ -28,6 +29,20 @@ from dask_graphgpu.report import Report
 # Words of Told in program_ranks.cu before the aggregates, and of each of them.
 _COUNTS, _AGGREGATE = 4, 4
 _APPLIED, _NEXT = 1, 2  # WHEN_...
+
+
+class _InStep(Blind):
+    """As `Blind`, together with the peers: supersteps that are queued behind the last one wait for them too."""
+
+    most_ahead = 2  # each of these sends the border in vain
+    engine: RankSynchronous
+
+    def advance(self, done: int, limit: int | None) -> None:
+        super().advance(done, limit)
+        self.engine.link.settle()
+
+    def wait(self, event: Any) -> None:
+        self.engine.link.wait(event)
 
 
 class RankSynchronous(Synchronous):
@@ -50,7 +65,6 @@ class RankSynchronous(Synchronous):
     """
 
     fuses = False
-    most_ahead = 2  # each that is queued behind the last one sends the border in vain
 
     arrays: RankArrays
 
@@ -63,7 +77,7 @@ class RankSynchronous(Synchronous):
         *,
         lasts: bool,
     ) -> None:
-        self._ranks, self._border, self._link = ranks, border, border.link
+        self._ranks, self._border, self.link = ranks, border, border.link
         self._overlaps = overlaps() and arrays.binding.sent_field is not None
         super().__init__(arrays, report)
         # All ranks or none: they have one message more.
@@ -71,7 +85,7 @@ class RankSynchronous(Synchronous):
         if self._overlaps:
             self._make_ahead()
         # One that asks `stop` on the host has the functions of its first run.
-        self.lasts = arrays.lasts = lasts and self._stops_on_device
+        self.lasts = arrays.lasts = lasts and self.stops_on_device
         program = self.program
         compute = parameters(plain(program.compute, "compute"), "compute")
         self._sent = [name for name in program.changing if f"source_{name}" in compute]
@@ -129,7 +143,7 @@ class RankSynchronous(Synchronous):
         return active, edges
 
     def _first(self) -> None:
-        self._steps(self._stops_on_device)
+        self._steps(self.stops_on_device)
         if self._overlaps:
             self._refresh_ahead()
         super()._first()
@@ -137,7 +151,7 @@ class RankSynchronous(Synchronous):
     def _steps(self, stops: bool) -> Callable[[], None]:
         key = self.dense, self.sparse, stops
         if key not in self._recorded:
-            self._recorded[key] = self._link.recorded(super()._steps(stops), lasts=True)
+            self._recorded[key] = self.link.recorded(super()._steps(stops), lasts=True)
             # Arrays that recorded launches have, of which this may let go; no view, which lives as
             # long as this does.
             left_out = ("_used", "binding", "report")
@@ -146,8 +160,8 @@ class RankSynchronous(Synchronous):
             self._ranks.barrier()
         return self._recorded[key]
 
-    def _turn(self, control: dict[str, int]) -> bool:
-        turned = super()._turn(control)
+    def turns(self) -> bool:
+        turned = super().turns()
         if turned:
             if self._turned is None:
                 self._turned = self.marked
@@ -155,32 +169,27 @@ class RankSynchronous(Synchronous):
             self.marked.fill(0)
         return turned
 
-    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
-        control = super()._queue(step, limit)
-        self._link.settle()  # supersteps that are queued behind the last one wait for the peers too
-        return control
+    def _policy(self) -> Policy:
+        return _InStep(self, self._words) if self.stops_on_device else OneByOne(self)
 
-    def _wait(self, event: Any) -> None:
-        self._link.wait(event)
-
-    def _looked(self) -> dict[str, int]:
-        self._link.settle()
-        return super()._looked()
+    def look(self) -> None:
+        self.link.settle()
+        super().look()
 
     # -- checkpoints -----------------------------------------------------------------------------
 
     def _stretches(self, keeper: Keeper) -> Stretches:
         return Stretches(keeper, self._ranks.max)
 
-    def _go_on(self, control: dict[str, int], until: int) -> None:
-        super()._go_on(control, until)
+    def go_on(self, until: int) -> None:
+        super().go_on(until)
         self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
 
     def _tell_ghosts(self) -> None:
         self._border.make_room(self._travelling)
         self._ranks.barrier()  # likewise
         self._refresh()
-        self._link.settle()
+        self.link.settle()
         self._ranks.barrier()
 
     # -- kernels ---------------------------------------------------------------------------------
@@ -225,10 +234,10 @@ class RankSynchronous(Synchronous):
         ahead = self._ahead
         given = run, ahead.values, self._ahead_places, np.uint64(ahead.values.size), ordered
         listed = partial(launch.flat, self._of_ranks("order_ahead"), ahead.values.size, given)
-        between = [self._link.join, order(owned, n)]
+        between = [self.link.join, order(owned, n)]
         split = max(1, self._own_places // self.blocked.block)  # the first block is known
         return [
-            partial(self._link.beside, self._refresh),
+            partial(self.link.beside, self._refresh),
             order(0, owned),
             listed,
             *self._blocked_in_two(run, ordered, into, split, SPARE, between),
@@ -282,7 +291,7 @@ class RankSynchronous(Synchronous):
     # -- the end of a superstep --------------------------------------------------------------------
 
     def _gather(self) -> None:
-        self._link.all_gather(self._told, self._every)
+        self.link.all_gather(self._told, self._every)
 
     @property
     def _heard(self) -> tuple[Any, ...]:

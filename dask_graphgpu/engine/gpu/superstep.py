@@ -52,7 +52,7 @@ class Superstep(Gathers):
         self.stages, self.every = self.glue.stages, arrays.every
         self.dense, self.sparse = self._directions()
         asked = Asked(
-            self.binding, (self.dense, self.sparse), self.every, self._stops_on_device, self.fuses
+            self.binding, (self.dense, self.sparse), self.every, self.stops_on_device, self.fuses
         )
         self.filter, self.fusion = asked.filter_and_fusion()
         self.in_shards, self.tail = asked.in_shards(), asked.tail()
@@ -75,7 +75,8 @@ class Superstep(Gathers):
         return directions(self.binding, self.every)
 
     @property
-    def _stops_on_device(self) -> bool:
+    def stops_on_device(self) -> bool:
+        """Whether no `stop` has to be asked on the host."""
         return self.arrays.lowered.wrappers.stop or self.program.stop is None
 
     @property

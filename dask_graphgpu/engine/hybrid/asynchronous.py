@@ -77,7 +77,7 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
         if not self._is_worth(pages):
             return False
         self._pages, self._measured = pages, self.speeds.measured
-        self._host.begin_superstep(self._completed + 1, self.arrays.last_aggregates)
+        self._host.begin_superstep(self.completed + 1, self.arrays.last_aggregates)
         return True
 
     def _pause(self, kept: Keeping) -> None:

@@ -15,14 +15,10 @@ class HybridRounds(HybridSupersteps, ResidentFirst):
 
     shares = False
 
-    def _is_alone(self) -> bool:
+    def is_alone(self) -> bool:
         creeps = self._has_few and not self._sides.on_host
-        return not creeps and super()._is_alone()
+        return not creeps and super().is_alone()
 
     @property
-    def _is_timed(self) -> bool:
+    def is_timed(self) -> bool:
         return not self._has_few
-
-    def _run_alone(self) -> None:
-        super()._run_alone()
-        self._frontier_edges = self._control["active_edges"]

@@ -90,15 +90,6 @@ class SharingSupersteps(TieredSynchronous):
             if self._making is not None and self._making.exception() is None:
                 self._making.result().arrays.close()
 
-    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
-        self._control, self._before = super()._begin(limit, before), before
-        return self._control
-
-    @property
-    def _completed(self) -> int:
-        """Supersteps that are, also before this run."""
-        return self._control["completed"] or self._before
-
     @property
     def _setting_up(self) -> float:
         """Seconds in which the CPU's arrays are made, about; 0 once they are."""
@@ -116,7 +107,6 @@ class SharingSupersteps(TieredSynchronous):
     def _bring(self, run: Any, push: Go) -> None:
         self._pushed: Pushed | None = None
         self._known.record(cupy.cuda.get_current_stream())
-        self._noted(self._control)  # which the CPU may have gone on from
         super()._bring(run, push)
         working, self._working = self._working, None
         if working is not None:
@@ -154,7 +144,7 @@ class SharingSupersteps(TieredSynchronous):
             emitted = self.emitted if self.binding.source_only else None
             while (page := pages.for_cpu()) is not None:
                 if not number:
-                    superstep = self._completed + 1
+                    superstep = self.completed + 1
                     host.begin_pages(arrays, superstep, arrays.last_aggregates, stream)
                 try:
                     found, wrong = host.push_page(page, arrays, emitted, stream, self.speeds)

@@ -17,11 +17,12 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
+from dask_graphgpu.engine.gpu.policies import OneByOne, Policy
 from dask_graphgpu.engine.gpu.superstep import DIRECTIONS
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hybrid.sharing import SharingSupersteps
 from dask_graphgpu.engine.keeping import PENDING
-from dask_graphgpu.engine.loop import run_superstep
+from dask_graphgpu.engine.loop import Progress, run_superstep
 from dask_graphgpu.engine.page_dispatch import Sides
 from dask_graphgpu.engine.speeds import alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.tiered import link
@@ -31,6 +32,29 @@ _LISTS = (
     "next_active", "next_edges", "read", "log_size", "rows", "chunks", "listed", "overflow",
     "batched", "batch",
 )  # fmt: skip
+
+
+class _Turns(OneByOne):
+    """As `OneByOne` where the GPU is in a superstep; the CPU runs whole ones in between."""
+
+    engine: HybridSupersteps
+
+    def advance(self, done: int, limit: int | None) -> None:
+        engine = self.engine
+        while True:
+            if engine.is_alone():
+                engine.run_alone(limit)
+                if engine.control["done"]:
+                    return
+            self.superstep()
+            if self.is_done():
+                return
+
+    def superstep(self) -> None:
+        engine, before = self.engine, self.engine.control
+        timed, began = engine.is_timed, time.perf_counter()
+        super().superstep()
+        engine.note_together(before, time.perf_counter() - began if timed else None)
 
 
 class HybridSupersteps(SharingSupersteps):
@@ -54,45 +78,18 @@ class HybridSupersteps(SharingSupersteps):
         super()._take_pending(columns)
         self._has_pending = PENDING in columns
 
-    def _go_on(self, control: dict[str, int], until: int) -> None:
-        super()._go_on(control, until)
-        self._control = control | {"limit": until}
-        if control["completed"]:
-            self._control |= {"superstep": control["completed"] + 1, "done": 0}
-            if not self._folds:
-                self._first()
+    def go_on(self, until: int) -> None:
+        super().go_on(until)
+        if self.control["completed"] and not self._folds:
+            self._first()
 
     # -- the loop --------------------------------------------------------------------------------
 
-    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
-        return self._take_turns(step, lambda control: 0)
-
-    def _asked(self, step: Callable[[], None], control: dict[str, int]) -> dict[str, int]:
-        return self._take_turns(step, self._stop_says)
-
-    def _take_turns(
-        self, step: Callable[[], None], stop_says: Callable[[dict[str, int]], int]
-    ) -> dict[str, int]:
-        """Superstep by superstep; ``stop_says``: 1 where the host ends the run after one."""
-        while True:
-            if self._is_alone():
-                self._run_alone()
-            control = self._control
-            if control["done"] or control["stopped"]:
-                return control
-            timed, began = self._is_timed, time.perf_counter()
-            step()
-            self._folds, self._has_pending = True, False
-            self._control = self._looked()
-            self._note_together(control, time.perf_counter() - began if timed else None)
-            if self._control["bad"]:
-                return self._control
-            self._control["stopped"] |= stop_says(self._control)
-            if self._control["stopped"] or self._control["done"]:
-                return self._control
+    def _policy(self) -> Policy:
+        return _Turns(self)
 
     @property
-    def _is_timed(self) -> bool:
+    def is_timed(self) -> bool:
         """Whether the time of the next superstep says something of others."""
         return True
 
@@ -101,8 +98,9 @@ class HybridSupersteps(SharingSupersteps):
         before, self._waited_before = self._waited_before, self.transfer.waited
         return self._waited_before - before
 
-    def _note_together(self, before: dict[str, int], seconds: float | None) -> None:
-        """Count a superstep that the GPU was in; ``seconds`` is None where they say nothing."""
+    def note_together(self, before: dict[str, int], seconds: float | None) -> None:
+        """Note a superstep that the GPU was in, and the control before it; no ``seconds`` where they say nothing."""
+        self._folds, self._has_pending = True, False
         pushed, edges = self._pushed, before["active_edges"]
         waited = self._waited()
         gpu, cpu = self._done["gpu"], self._done["cpu"]
@@ -118,16 +116,14 @@ class HybridSupersteps(SharingSupersteps):
             cpu["edges"] += pushed.edges
             if pushed.measured and seconds is not None:
                 self.speeds.step_of_both(seconds, self._streams(before))
-        elif (
-            before["completed"] and seconds is not None
-        ):  # before the first there was code to be loaded
+        elif before["completed"] and seconds is not None:  # in the first one code is loaded
             self.speeds.step_of_gpu(seconds, self._streams(before), waited)
 
     # -- whole supersteps of the CPU -------------------------------------------------------------
 
-    def _is_alone(self) -> bool:
+    def is_alone(self) -> bool:
         """Whether the CPU is to run the next superstep."""
-        control, speeds = self._control, self.speeds
+        control, speeds = self.control, self.speeds
         if self._has_pending:
             return False  # messages that were kept are on the device
         if self.dispatch != "auto":
@@ -171,13 +167,13 @@ class HybridSupersteps(SharingSupersteps):
         """Seconds in which the state moves to the other side, which may have to be made first."""
         return self._state / link.rates(self._device).copies + self._setting_up
 
-    def _run_alone(self) -> None:
+    def run_alone(self, limit: int | None) -> None:
         """Supersteps of the CPU, until the GPU is to join or the run is over."""
         self._known.record(cupy.cuda.get_current_stream())
-        host, control = self._host, self._control
+        host, control = self._host, self.control
         self.transfer.rest()
         self._flush(control)
-        superstep, limit = self._completed, control["limit"]
+        superstep = self.completed
         known = self.arrays.last_aggregates() if superstep else {}
         host.take_over(self.arrays, control, known, self._after())
         stopped = over = False
@@ -197,8 +193,8 @@ class HybridSupersteps(SharingSupersteps):
                 "completed": superstep, "num_active": host.num_active,
                 "active_edges": host.active_edges,
             }  # fmt: skip
-            over = stopped or not host.num_active or superstep == limit
-            if over or not self._is_alone():
+            over = Progress(superstep, host.num_active, stopped).is_over(limit)
+            if over or not self.is_alone():
                 break
         control |= dict.fromkeys(_LISTS, 0) | {
             "superstep": superstep + (not over), "done": int(over), "stopped": int(stopped),
@@ -209,7 +205,7 @@ class HybridSupersteps(SharingSupersteps):
         host.end_stretch()
         arrays.control[:] = cupy.asarray(np.array([control[name] for name in CONTROL], np.int64))
         arrays.set_aggregates(host.arrays.aggregates)
-        self._control, self._folds = control, False
+        self.control, self._folds = control, False
         if not over:
             self._first()
 

@@ -7,7 +7,6 @@ list, and what of the next superstep can be on its way is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import cupy
@@ -15,15 +14,14 @@ import numpy as np
 
 from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
-from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.packed import bits_in_order
 from dask_graphgpu.engine.tiered.supersteps import PIECE, TieredSynchronous
-from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved, Transfer
-from dask_graphgpu.report import Report
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.options import RunOptions
@@ -79,30 +77,38 @@ def _faster(cut: Cut, edge: float, rates: link_rates.Rates) -> str:
     return "zero-copy" if link_rates.reads_in_order(beyond, edge, rates) < streamed else "stream"
 
 
-class Dense(TieredSynchronous):
-    """A run in supersteps in each of which all vertices send along all edges."""
+class _UpToTheLast(OneByOne):
+    """As `OneByOne`, of supersteps that send ahead what the next one goes along, if there may be one."""
 
-    def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
-        super().__init__(arrays, report, transfer)
-        self._before, self._follows = 0, True
+    engine: Dense
+
+    def advance(self, done: int, limit: int | None) -> None:
+        while True:
+            done += 1
+            self.engine.follows = done != limit
+            self.superstep()
+            if self.is_done():
+                return
+
+
+class Dense(TieredSynchronous):
+    """A run in supersteps in each of which all vertices send along all edges.
+
+    Attributes
+    ----------
+    follows : bool
+        Whether another superstep may come after this one.
+    """
+
+    follows = True
 
     def _lists(self) -> tuple[Any, ...]:
         return ()
 
-    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
-        self._before = before
-        return super()._begin(limit, before)
-
-    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
-        if not self._copies:  # kernels that are queued beyond the end return at once
-            return Synchronous._queue(self, step, limit)
-        for number in count(1):
-            self._follows = number != limit
-            step()
-            control = self._looked()
-            if control["done"]:
-                break
-        return control
+    def _policy(self) -> Policy:
+        if not self.stops_on_device:
+            return OneByOne(self)
+        return _UpToTheLast(self) if self._copies else Blind(self, self._words)
 
     @property
     def _copies(self) -> bool:
@@ -111,7 +117,7 @@ class Dense(TieredSynchronous):
         return self.transfer.way == "stream" and tier.cut.resident < tier.num_edges
 
     def _bring(self, run: Any, push: Go) -> None:
-        self.transfer.whole(push, ahead=self._follows)
+        self.transfer.whole(push, ahead=self.follows)
 
     def _launches(self, run: Any, edges: AtHand) -> list[Callable[[], None]]:
         """Along what was brought, and as large a share of the resident edges."""
@@ -129,7 +135,7 @@ class Dense(TieredSynchronous):
         return [self._along("push_all", run, share(edges.lo), until, edges)]
 
     def _report(self, control: dict[str, int]) -> None:
-        tier, done = self.arrays.tier, control["completed"] - self._before
+        tier, done = self.arrays.tier, control["completed"] - self.before
         beyond = tier.bytes_of(tier.num_edges - tier.cut.resident)
         if self.transfer.way == "zero-copy" and beyond and done > 0:
             self.transfer.moved["zero-copy"] = Moved(done, done, done * beyond)

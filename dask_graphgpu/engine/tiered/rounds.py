@@ -42,7 +42,7 @@ class _Rounds(TieredSynchronous):
 
     def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
         super().__init__(arrays, report, transfer)
-        self._within, self._before = False, 0
+        self._within = False
         self._local = cupy.zeros(len(LOCAL), np.int64)
         self._buffer = arrays.tier.kept.take(len(LOCAL), np.int64)
         self._seen = self._buffer[: len(LOCAL)]
@@ -50,7 +50,6 @@ class _Rounds(TieredSynchronous):
     def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`; the state may be kept between two parts of a round as well."""
         if kept is not None:
-            self._before = 0 if kept.found is None else kept.found.superstep
             self.transfer.is_due = kept.keeper.late
             self.transfer.pause = partial(self._pause, kept)
         try:
@@ -62,12 +61,11 @@ class _Rounds(TieredSynchronous):
         """Have the state kept in the middle of a round, where all or none of each row's edges are behind."""
         if kept.engine is self and not bool((self.arrays.active == _WAITS).any()):
             return  # nobody has anything left to send: the round is about to end
-        control = self._looked()
-        self._raise_overflow(control)
-        completed = control["completed"] or self._before
+        self.look()
+        self.check_overflow()
         self._within = True
         try:
-            kept.now(completed, self.arrays.last_aggregates() if completed else {})
+            kept.now(self.completed, self.arrays.last_aggregates() if self.completed else {})
         finally:
             self._within = False
 
@@ -217,7 +215,7 @@ class ResidentFirst(_Rounds):
         self._launch("apply_whole", self._listing, here, lists, tier.offsets, *into)()
         self._launch("settle_part", 1, here, local)()
         self._small_rounds(here, lists, local, supersteps.FEW)
-        self._few_sent += self._frontier_edges
+        self._few_sent += self.control["active_edges"]
 
     def _report(self, control: dict[str, int]) -> None:
         words = dict(zip(LOCAL, cupy.asnumpy(self._everywhere).tolist(), strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
+from dask_graphgpu.engine.gpu.policies import OneByOne, Policy
 from dask_graphgpu.engine.gpu.sizes import num_chunks
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
@@ -51,7 +52,6 @@ class TieredSynchronous(Synchronous):
         self.transfer = transfer
         self.lists = self._lists()
         self._prepared: dict[tuple[int, int, int, str], list[Callable[[], None]]] = {}
-        self._frontier_edges = self._frontier = 0  # as of the last look at the device
 
     def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
         """As of `Synchronous`."""
@@ -59,17 +59,6 @@ class TieredSynchronous(Synchronous):
             return super().run(options, kept)
         finally:
             self.transfer.close()
-
-    def _begin(self, limit: int | None, before: int = 0) -> dict[str, int]:
-        return self._noted(super()._begin(limit, before))
-
-    def _looked(self) -> dict[str, int]:
-        return self._noted(super()._looked())
-
-    def _noted(self, control: dict[str, int]) -> dict[str, int]:
-        """Note what the next superstep will go along."""
-        self._frontier_edges, self._frontier = control["active_edges"], control["num_active"]
-        return control
 
     def _lists(self) -> tuple[Any, ...]:
         """Room for the active vertices of a part, by how many edges they have there."""
@@ -93,12 +82,8 @@ class TieredSynchronous(Synchronous):
     def _directions(self) -> tuple[str, str]:
         return "push", "push"
 
-    def _queue(self, step: Callable[[], None], limit: int | None) -> dict[str, int]:
-        while True:
-            step()
-            control = self._looked()
-            if control["done"]:
-                return control
+    def _policy(self) -> Policy:
+        return OneByOne(self)
 
     def _steps(self, stops: bool) -> Callable[[], None]:
         arrays, run = self.arrays, self.arrays.run("send")
@@ -136,11 +121,11 @@ class TieredSynchronous(Synchronous):
 
     def _bring(self, run: Any, push: Go) -> None:
         """Have the edges of active vertices pushed along."""
-        transfer, edges = self.transfer, self._frontier_edges
+        transfer, edges = self.transfer, self.control["active_edges"]
         if self._has_few:
             if edges:
                 transfer.from_host(push, edges)
-        elif self._may_read and transfer.pays_in_order(edges, self._frontier):
+        elif self._may_read and transfer.pays_in_order(edges, self.control["num_active"]):
             transfer.in_order(push)
         else:
             transfer.superstep(self.arrays.active, push)
@@ -154,7 +139,7 @@ class TieredSynchronous(Synchronous):
     @property
     def _has_few(self) -> bool:
         """Whether the frontier is left to kernels that read edges where they lie."""
-        return self._may_read and self._frontier_edges <= FEW
+        return self._may_read and self.control["active_edges"] <= FEW
 
     def _push(self, run: Any, edges: AtHand) -> None:
         """Push along some edges of active vertices, as `transfer.Go`."""
