@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -140,13 +141,11 @@ def weight_array(
         return weight, None
     except InvalidEdges as error:
         message = str(error)
-    try:
+    with suppress(InvalidEdges):  # of which the message speaks
         check_kind(series, name, declared, where)
         weight = number_array(series, name, where, declared, gaps=True)
         if weight.dtype != np.uint64 or weight.max() <= _MOST:
             return weight, WeightFault(message, lost=False)
-    except InvalidEdges:
-        pass  # of which the message speaks
     zeros = np.zeros(len(series), np.uint32 if is_integer(declared) else np.float32)
     return zeros, WeightFault(message, lost=True)
 

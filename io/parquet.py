@@ -139,12 +139,23 @@ def takes_all_columns(frame: Any) -> bool:
 def check_without(frame: Any, name: str) -> None:
     """Raise InvalidEdges where a file has a column that the frame would have if it had been in the first file.
 
-    Of frames that are nothing but `pieces` this is looked at when they are read. Cost: the footers of all files.
+    Of frames that are nothing but `pieces` this is looked at when they are read. Cost: the footers of all files, once
+    for each ``read_parquet``.
     """
     for reading in _with_all_columns(frame.expr):
+        looked_at = reading._name, name  # in which is the checksum of the files
+        if looked_at in _without:
+            continue
         for path, filesystem in _files(reading):
             piece = Piece(path, None, filesystem, without=name)
             _refuse_column(piece, _open(piece).schema_arrow.names)
+        _without[looked_at] = None
+        while len(_without) > _MOST:
+            _without.pop(next(iter(_without)), None)
+
+
+_without: dict[tuple[str, str], None] = {}  # readings no file of which has a column
+_MOST = 256
 
 
 def _files(reading: Any) -> list[tuple[str, Any]]:

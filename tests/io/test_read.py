@@ -9,6 +9,7 @@ import pytest
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
+from dask_graphgpu.io import parquet
 from dask_graphgpu.io.read import read_parquet
 
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
@@ -240,3 +241,22 @@ def test_columns_that_somebody_has_chosen_are_all_there_is(tmp_path):
         frame.map_partitions(lambda each: each[["src", "dst"]], meta=EDGES),
     ):
         assert len(chosen.graph().pagerank().compute()) == 3
+
+
+def test_footers_are_read_once_and_again_when_the_files_change(tmp_path, monkeypatch):
+    path = written(tmp_path, EDGES, EDGES)
+    opened, open_file = [], parquet.open_file
+
+    def counted(file, *given):
+        opened.append(file)
+        return open_file(file, *given)
+
+    monkeypatch.setattr(parquet, "open_file", counted)
+    for _ in range(3):
+        frame = dd.read_parquet(path)
+        frame[frame.src >= 0].graph.pagerank()
+    assert len(opened) == 2
+    written(tmp_path, EDGES, EDGES.assign(weight=[1.0, 9.0]))
+    frame = dd.read_parquet(path)
+    with pytest.raises(errors.InvalidEdges, match=r"1\.parquet has a column 'weight'"):
+        frame[frame.src >= 0].graph.pagerank()
