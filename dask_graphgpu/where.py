@@ -24,6 +24,9 @@ _MODULES = {
     "disk, hybrid": "hybrid/on_disk.py",
 }
 
+# Lists that others take over.
+_LISTS = {"anywhere.__all__": "cpu/anywhere.py", "ranks.__all__": "ranks/__init__.py"}
+
 # By the first word of a place.
 _ERRORS = {
     "gpu": "{name} does not run on the GPU engine, where this graph is: use engine='cpu'; cuDF frames are converted "
@@ -42,12 +45,21 @@ _ERRORS = {
 @cache
 def functions(place: str) -> frozenset[str]:
     """Functions of an engine, which is read and not imported: those for GPUs are not imported everywhere."""
-    text = files("dask_graphgpu.engine").joinpath(_MODULES[place]).read_text()
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id == "__all__":
-                return frozenset(ast.literal_eval(node.value))
-    raise AssertionError(f"{_MODULES[place]} does not say what it has")
+    return frozenset(_listed(_MODULES[place]))
+
+
+def _listed(file: str) -> list[str]:
+    """What `__all__` of a file below `dask_graphgpu.engine` names, with the lists that it takes over."""
+    names = list[str]()
+    for node in ast.parse(files("dask_graphgpu.engine").joinpath(file).read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            assert isinstance(node.value, ast.List)
+            for each in node.value.elts:
+                if isinstance(each, ast.Starred):
+                    names += _listed(_LISTS[ast.unparse(each.value)])
+                else:
+                    names.append(ast.literal_eval(each))
+    return names
 
 
 def runs(algorithm: Algorithm, place: str) -> bool:

@@ -1,15 +1,7 @@
 """The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
 
-from dask_graphgpu.engine.cpu.bfs import bfs
-from dask_graphgpu.engine.cpu.hits import hits
-from dask_graphgpu.engine.cpu.induced import edges_among
-from dask_graphgpu.engine.cpu.label_propagation import label_propagation
-from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
-from dask_graphgpu.engine.cpu.path import path
-from dask_graphgpu.engine.cpu.path_counts import path_counts
-from dask_graphgpu.engine.cpu.predecessors import predecessors
-from dask_graphgpu.engine.cpu.programs import run
-from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
+from dask_graphgpu.engine.cpu import anywhere
+from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.communities import leiden, louvain
 from dask_graphgpu.engine.ranks.components import components
@@ -23,26 +15,17 @@ from dask_graphgpu.engine.shortcuts import small_ego as small_ego
 from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
 
 __all__ = [
+    *anywhere.__all__,
     "betweenness",
-    "bfs",
     "components",
     "core_numbers",
     "edge_betweenness",
-    "edges_among",
-    "hits",
     "jaccard_of_pairs",
     "jaccard_two_hop",
     "k_core",
-    "label_propagation",
     "leiden",
     "louvain",
-    "multi_bfs",
     "neighbour_arcs",
-    "path",
-    "path_counts",
-    "predecessors",
-    "run",
-    "spanning_forest",
     "strong_components",
     "triangles",
 ]
