@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dask_graphgpu.engine.cpu.jaccard import common_neighbours
-from dask_graphgpu.engine.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView

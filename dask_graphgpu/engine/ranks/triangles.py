@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of
-from dask_graphgpu.engine.ranks.ghost_rows import asked_edges, sent, split_by_room
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -70,7 +70,8 @@ class _Counting:
         parts = self._parts()
         nobody = np.empty(0, np.int64)
         for i in range(int(self.view.ranks.max(len(parts)))):
-            far, ways = self._rows_of(parts[i] if i < len(parts) else nobody)
+            some = parts[i] if i < len(parts) else nobody
+            far, ways = rows_of(self.view, self.up, self.lengths, some, self.ways)
             if far.num_edges:
                 self._count(far, ways)
         found = self.own + np.flatnonzero(self.counts[self.own :])
@@ -90,18 +91,3 @@ class _Counting:
         wanted &= self.lengths > 0
         wanted[: self.own] = False
         return split_by_room(np.flatnonzero(wanted), self.lengths, self.up.num_edges)
-
-    def _rows_of(self, ghosts: np.ndarray) -> tuple[Adjacency, tuple[np.ndarray, ...]]:
-        """The rows of some ghosts as far as they lead to vertices that are here, and their ways. Collective."""
-        view = self.view
-        edges = asked_edges(view, self.up, ghosts)
-        numbers = [view.numbers[self.up.neighbours[each]] for each in edges]
-        places, here = view.places(sent(view, numbers))
-        ways = tuple(sent(view, [column[each] for each in edges])[here] for column in self.ways)
-        lengths = np.zeros(view.num_vertices, np.int64)
-        lengths[ghosts] = self.lengths[ghosts]
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(here)])
-        far = Adjacency(
-            before[offsets_of(lengths)], places.astype(self.up.neighbours.dtype, copy=False)
-        )
-        return far, ways

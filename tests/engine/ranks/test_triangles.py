@@ -14,7 +14,7 @@ from dask_graphgpu.partition.rowwise import merge_repeats
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-FEW_EDGES = "dask_graphgpu.engine.ranks.ghost_rows.FEW_EDGES"
+FEW_EDGES = "dask_graphgpu.partition.ranks.ghost_rows.FEW_EDGES"
 
 
 def check(parts):
