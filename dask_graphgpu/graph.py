@@ -31,6 +31,7 @@ from dask_graphgpu.algorithms import (
     HeatSimulation,
     Jaccard,
     KCore,
+    KTruss,
     LabelPropagation,
     Leiden,
     Louvain,
@@ -239,6 +240,7 @@ class Graph:
     strongly_connected_components = _method(StronglyConnectedComponents)
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
+    k_truss = _method(KTruss)
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)

@@ -16,6 +16,7 @@ from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
+from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.louvain import Louvain
@@ -42,6 +43,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "strongly_connected_components": StronglyConnectedComponents,
     "core_number": CoreNumber,
     "k_core": KCore,
+    "k_truss": KTruss,
     "triangle_count": TriangleCount,
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
@@ -80,6 +82,7 @@ __all__ = [
     "HeatSimulation",
     "Jaccard",
     "KCore",
+    "KTruss",
     "LabelPropagation",
     "Leiden",
     "Louvain",

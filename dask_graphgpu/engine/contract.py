@@ -346,6 +346,22 @@ class Engine(Protocol):
         As `core_numbers`, but vertices of degree below `k` are taken away at once, and only their edges are read.
         """
 
+    def trussness(self, view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every edge of the simple undirected graph, and the largest k of the k-trusses that it is in.
+
+        Parameters
+        ----------
+        view : View
+            Only `symmetric` is used: direction, repeats and self-loops do not count.
+
+        Returns
+        -------
+        first, second : arrays of the type of the neighbours
+            The ends of each edge, by dense ids, first before second in the order of the user's ids; ordered by both.
+        trussness : int64
+            At least 2.
+        """
+
     def triangles(self, view: View, report: Report) -> np.ndarray:
         """Triangles that each vertex of the simple undirected graph is in: int64, shape (num_vertices,).
 

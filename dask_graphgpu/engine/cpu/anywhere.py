@@ -10,6 +10,7 @@ from dask_graphgpu.engine.cpu.path_counts import path_counts
 from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest
+from dask_graphgpu.engine.cpu.trusses import trussness
 
 __all__ = [
     "bfs",
@@ -22,4 +23,5 @@ __all__ = [
     "predecessors",
     "run",
     "spanning_forest",
+    "trussness",
 ]

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
+from dask_graphgpu.engine.gpu.trusses import trussness
 from dask_graphgpu.engine.shortcuts import pagerank as pagerank
 from dask_graphgpu.engine.shortcuts import small_ego as small_ego
 from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
@@ -47,4 +48,5 @@ __all__ = [
     "spanning_forest",
     "strong_components",
     "triangles",
+    "trussness",
 ]
