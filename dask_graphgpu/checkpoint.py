@@ -340,7 +340,7 @@ class Keeper:
         numbers = read.pop(_NUMBER)
         if ranks is None:
             position = _on_host(self.ids.position)
-            rows, given = numbers if position is None else position[numbers], [*read.values()]
+            rows, given = numbers if position is None else position.take(numbers), [*read.values()]
         else:
             rows, given = self.ids.to_owners(numbers, [*read.values()])
         if len(np.unique(rows)) != self.num_owned:
@@ -352,7 +352,7 @@ class Keeper:
             {name: np.zeros(num_vertices, values.dtype) for name, values in read.items()},
         )
         for column, values in zip(columns.values(), given, strict=True):
-            column[rows] = values
+            column[rows.astype(np.intp)] = values
         return columns
 
     def _agreed(self, path: Path) -> folder.Written | None:

@@ -173,7 +173,7 @@ class BeliefPropagation(Iterated):
         named = zip(self._names(run.schema), beliefs.T, strict=True)
         return {
             "vertex": Values(run.vertices),
-            **{name: Values(column[rows]) for name, column in named},
+            **{name: Values(column.take(rows)) for name, column in named},
         }
 
     def _names(self, schema: EdgeSchema) -> list[str]:

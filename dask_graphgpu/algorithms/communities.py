@@ -56,6 +56,6 @@ class Communities(Algorithm):
         community, modularity = self.found(run)
         return {
             "vertex": Values(run.vertices),
-            "community": Values(community[run.rows]),
+            "community": Values(community.take(run.rows)),
             "modularity": Values(np.full(len(run.rows), modularity)),
         }

@@ -45,4 +45,4 @@ class CoreNumber(Algorithm):
     def run(self, run: Run) -> Table:
         core = run.engine.core_numbers(run.view, report=run.report)
         rows = run.rows
-        return {"vertex": Values(run.vertices), "core_number": Values(core[rows])}
+        return {"vertex": Values(run.vertices), "core_number": Values(core.take(rows))}

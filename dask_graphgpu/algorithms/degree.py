@@ -39,8 +39,8 @@ class Degree(Algorithm):
         view, rows = run.view, run.rows
         table = {"vertex": Values(run.vertices)}
         if view.directed:
-            table["in_degree"] = Values(view.degrees("in")[rows])
-            table["out_degree"] = Values(view.degrees("out")[rows])
+            table["in_degree"] = Values(view.degrees("in").take(rows))
+            table["out_degree"] = Values(view.degrees("out").take(rows))
             table["degree"] = Values(table["in_degree"].data + table["out_degree"].data)
         else:
             table["degree"] = Values((view.degrees("out") + view.loops())[rows])

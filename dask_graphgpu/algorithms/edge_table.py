@@ -22,7 +22,9 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
     Of an undirected graph both directions may be given; those from the smaller id are kept.
     """
     rank = run.ids.rank if run.ranks is None else None
-    first, second = (source, destination) if rank is None else (rank[source], rank[destination])
+    first, second = (
+        (source, destination) if rank is None else (rank.take(source), rank.take(destination))
+    )
     if run.view.directed:
         order = order_of_ends(first, second, run.num_vertices)
     else:

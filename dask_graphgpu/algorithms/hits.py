@@ -87,6 +87,6 @@ class HITS(Algorithm):
         )
         return {
             "vertex": Values(run.vertices),
-            "hub": Values(hub[run.rows]),
-            "authority": Values(authority[run.rows]),
+            "hub": Values(hub.take(run.rows)),
+            "authority": Values(authority.take(run.rows)),
         }

@@ -60,4 +60,4 @@ class LabelPropagation(Algorithm):
 
     def run(self, run: Run) -> Table:
         label = run.engine.label_propagation(run.view, int(self.max_iterations), report=run.report)
-        return {"vertex": Values(run.vertices), "label": Values(label[run.rows])}
+        return {"vertex": Values(run.vertices), "label": Values(label.take(run.rows))}

@@ -51,6 +51,6 @@ class MinimumSpanningForest(Algorithm):
     def run(self, run: Run) -> Table:
         low, high, weight = run.engine.spanning_forest(run.view, report=run.report)
         dense = run.ids.position if run.ranks is None else None  # on ranks they are numbers
-        source, destination = (low, high) if dense is None else (dense[low], dense[high])
+        source, destination = (low, high) if dense is None else (dense.take(low), dense.take(high))
         columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
         return edge_table(run, source, destination, columns)

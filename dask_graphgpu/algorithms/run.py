@@ -75,7 +75,7 @@ class Run:
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
         if not self.stays or isinstance(values, np.ndarray):
-            return values[self.rows]
+            return values.take(self.rows)
         return values[self.ids.in_user_order_beside(values)]
 
     def options(self, **asked: Any) -> RunOptions:
@@ -95,7 +95,7 @@ class Run:
 
     def dense(self, rows: Any) -> Any:
         """Dense ids of the vertices at some places of the arrays."""
-        return rows if self.ranks is None else self.view.numbers[rows]
+        return rows if self.ranks is None else self.view.numbers.take(rows)
 
     @property
     def vertices(self) -> Any:

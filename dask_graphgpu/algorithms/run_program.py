@@ -117,13 +117,13 @@ class RunProgram(Resumable):
         )
         state = run.engine.run(program, view, options)
         rows = run.rows
-        reached: np.ndarray | None = None if state.reached is None else state.reached[rows]
-        fields = {_key(name): Values(state[name][rows], reached) for name in self._shown()}
+        reached: np.ndarray | None = None if state.reached is None else state.reached.take(rows)
+        fields = {_key(name): Values(state[name].take(rows), reached) for name in self._shown()}
         self._check_ids(run, fields)
         if numbered:
             for name, field in self._shown().items():
                 if field.dtype == "id":
-                    fields[_key(name)] = Values(rows[fields[_key(name)].data], reached)
+                    fields[_key(name)] = Values(rows.take(fields[_key(name)].data), reached)
         return {"vertex": Values(run.vertices), **fields}
 
     def _sees_ids(self) -> bool:

@@ -124,10 +124,10 @@ class ShortestPath(Resumable):
             run.view, source, distance, reached, hops=not weighted, report=run.report
         )
         ends, left, length = run.engine.path(run.view, source, target, before)
-        came = before[ends]
+        came = before.take(ends)
         run.order(length - 1 - left, length)
         weight = _weights(run, came, ends) if weighted else None
-        return came, run.dense(ends), distance[ends], weight
+        return came, run.dense(ends), distance.take(ends), weight
 
     def _no_path(self) -> NoPath:
         return NoPath(f"no path leads from {self.source!r} to {self.target!r}")

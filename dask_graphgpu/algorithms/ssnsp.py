@@ -93,4 +93,4 @@ class SSNSP(Traversal):
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
         count = run.engine.path_counts(run.view, source, value, dtype=self.dtype, report=run.report)
-        return {"paths": Values(count[rows])}
+        return {"paths": Values(count.take(rows))}

@@ -46,4 +46,4 @@ class StronglyConnectedComponents(Algorithm):
 
     def run(self, run: Run) -> Table:
         label = run.engine.strong_components(run.view, report=run.report)
-        return {"vertex": Values(run.vertices), "component": Values(label[run.rows])}
+        return {"vertex": Values(run.vertices), "component": Values(label.take(run.rows))}

@@ -45,4 +45,4 @@ class TriangleCount(Algorithm):
 
     def run(self, run: Run) -> Table:
         triangles = run.engine.triangles(run.view, report=run.report)
-        return {"vertex": Values(run.vertices), "triangles": Values(triangles[run.rows])}
+        return {"vertex": Values(run.vertices), "triangles": Values(triangles.take(run.rows))}

@@ -62,7 +62,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     ):
         position = falling_degree(numbering.degrees(), tables[0].dtype.type)
         for base in numbering.bases:
-            base[:] = position[base]
+            base[:] = position.take(base)
     balanced = bool(np.array_equal(*numbering.ends))
     del numbering
     by = layout.by if layout.directed else "source"
@@ -190,7 +190,7 @@ def _number_range(
     ends = _ends(edges, first, size)
     present: np.ndarray = ends.sum(axis=0) > 0
     for rows in vertices:
-        present[_window(rows.names, first)][rows.vertex] = True
+        present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
     base: np.ndarray = (np.cumsum(present) - 1).astype(dense_dtype(len(ids)))
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
@@ -249,13 +249,13 @@ def vertex_columns(
         columns[name] = np.zeros(num_vertices, np.result_type(*kinds))
         known = np.zeros(num_vertices, bool)
         for chunk, table in zip(chunks, tables, strict=True):
-            rows = table[chunk.vertex]
-            columns[name][rows] = chunk.columns[name]
-            known[rows] = ~chunk.nulls[name] if name in chunk.nulls else True
+            places = table.take(chunk.vertex).astype(np.intp)
+            columns[name][places] = chunk.columns[name]
+            known[places] = ~chunk.nulls[name] if name in chunk.nulls else True
         missing[name] = int(num_vertices - known.sum())
         if missing[name]:
             gaps[name] = known
-    rows = [table[chunk.vertex] for chunk, table in zip(chunks, tables, strict=True)]
+    rows = [table.take(chunk.vertex) for chunk, table in zip(chunks, tables, strict=True)]
     repeated = sum(map(len, rows)) - len(np.unique(np.concatenate(rows))) if rows else 0
     return VertexColumns(columns, missing, repeated, gaps)
 

@@ -89,6 +89,11 @@ def united(chunks: Sequence[EdgeChunk]) -> list[EdgeChunk]:
     names = Names(chunks[0].names.types, len(table[0]), table=tuple(table))
     rows = [row.astype(np.uint32) for row in rows]
     return [
-        replace(chunk, names=names, source=row[chunk.source], destination=row[chunk.destination])
+        replace(
+            chunk,
+            names=names,
+            source=row.take(chunk.source),
+            destination=row.take(chunk.destination),
+        )
         for chunk, row in zip(chunks, rows, strict=True)
     ]

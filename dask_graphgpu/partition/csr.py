@@ -13,6 +13,8 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
+_BLOCK = 1 << 16  # entries of `at_ends`
+
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
@@ -236,6 +238,14 @@ def _sorted(
     """Rows with their columns; the one that is carried is ``last``, None if there is none."""
     offsets, neighbours, column = sort.sort(dealt, dtype)
     return Adjacency(offsets, neighbours, columns | ({} if last is None else {last: column}))
+
+
+def at_ends(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Values of the vertices at ends of edges; in blocks, as `take` makes 8 bytes of each narrower place."""
+    found = np.empty(len(ends), values.dtype)
+    for lo in range(0, len(ends), _BLOCK):
+        found[lo : lo + _BLOCK] = values.take(ends[lo : lo + _BLOCK])
+    return found
 
 
 def offsets_of(lengths: np.ndarray) -> np.ndarray:

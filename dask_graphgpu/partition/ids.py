@@ -68,7 +68,9 @@ class VertexIds:
         self._order: weakref.ref[Any] | None = None  # to what `in_user_order` gave last
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
-            self.rank[position] = np.arange(len(position), dtype=position.dtype, like=position)
+            self.rank[position.astype(np.intp)] = np.arange(
+                len(position), dtype=position.dtype, like=position
+            )
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -109,7 +111,7 @@ class VertexIds:
         ):
             return [column[rows] for column in self.columns]
         dense, valid = dense[rows], None if valid is None else valid[rows]
-        places = dense if self.rank is None else self.rank[dense]
+        places = dense if self.rank is None else self.rank.take(dense)
         index = pa.array(places.astype(np.int64), mask=None if valid is None else ~valid)
         return [column.take(index) for column in self.columns]
 
@@ -278,7 +280,7 @@ def _encoded(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
         dictionaries = [p.dictionary if pa.types.is_dictionary(p.type) else p for p in parts]
         codes, table = _encoded(dictionaries)
         codes = [
-            code[np.asarray(part.indices)] if pa.types.is_dictionary(part.type) else code
+            code.take(np.asarray(part.indices)) if pa.types.is_dictionary(part.type) else code
             for part, code in zip(parts, codes, strict=True)
         ]
         return _without_unused(codes, table)
@@ -291,11 +293,11 @@ def _without_unused(codes: list[np.ndarray], table: pa.Array) -> tuple[list[np.n
     """Leave out values that no code names: a category may stand in no row."""
     used = np.zeros(len(table), bool)
     for code in codes:
-        used[code] = True
+        used[code.astype(np.intp)] = True
     if used.all():
         return codes, table
     place = (np.cumsum(used) - 1).astype(np.uint32)
-    return [place[code] for code in codes], table.filter(pa.array(used))
+    return [place.take(code) for code in codes], table.filter(pa.array(used))
 
 
 def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
@@ -356,7 +358,7 @@ def _ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
         order = strings.ascending(table)
     rank = np.empty(len(order), np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
-    return [rank[code] for code in codes], table.take(pa.array(order))
+    return [rank.take(code) for code in codes], table.take(pa.array(order))
 
 
 def _shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:

@@ -147,7 +147,7 @@ def find_levels(
         ghosts = num_owned + np.flatnonzero(beaten[num_owned:])
         told, _ = border.tell_owners(ghosts, np.empty((len(ghosts), 0), np.uint8))
         for ids, _ in told:
-            beaten[ids] = 1
+            beaten[ids.astype(np.intp)] = 1
     roots = np.flatnonzero((level[:num_owned] < 0) & (beaten[:num_owned] == 0))
     _grow(out, num_owned, level, roots, _most(level, border) + 1, border)
     if border is not None:
@@ -159,8 +159,8 @@ def order_edges(rows: Adjacency, levels: Levels) -> Layered:
     """Edges of rows by their sender, in the order of layers. Cost: each edge is moved once."""
     began = time.perf_counter()
     order = np.argsort(levels.level, kind="stable").astype(rows.neighbours.dtype)
-    places = offsets_of(rows.degrees[order])
-    ends = np.searchsorted(levels.level[order], np.arange(levels.num_layers + 1))
+    places = offsets_of(rows.degrees.take(order))
+    ends = np.searchsorted(levels.level.take(order), np.arange(levels.num_layers + 1))
     blocks = edge_blocks(places)
 
     def place(kernel: Callable[..., None], *arrays: np.ndarray) -> None:
@@ -205,9 +205,9 @@ def _grow(
     told = np.zeros(len(level), np.uint8)
     far = np.empty(len(level) - num_owned, dtype)
     pending = roots.astype(dtype)
-    level[pending] = depth
+    level[pending.astype(np.intp)] = depth
     while True:
-        keys = level[pending]
+        keys = level.take(pending)
         order = np.argsort(keys, kind="stable")
         *_, found, _ = kernels.bfs.settle(
             out.offsets, out.neighbours, level, pending[order], keys[order], _HIGHEST, -1,
@@ -216,13 +216,13 @@ def _grow(
         if border is None:
             return
         ghosts = np.sort(far[:found])
-        told[ghosts] = 0
-        came, every = border.tell_owners(ghosts, level[ghosts], np.array([found], np.int64))
+        told[ghosts.astype(np.intp)] = 0
+        came, every = border.tell_owners(ghosts, level.take(ghosts), np.array([found], np.int64))
         if not every.any():
             return
         lowered = [pending[:0]]
         for ids, values in came:
-            lower = (level[ids] < 0) | (values < level[ids])
-            level[ids[lower]] = values[lower]
+            lower = (level.take(ids) < 0) | (values < level.take(ids))
+            level[ids[lower].astype(np.intp)] = values[lower]
             lowered.append(ids[lower].astype(dtype))
         pending = np.unique(np.concatenate(lowered))

@@ -49,9 +49,9 @@ def row_ids(adjacency: Adjacency) -> np.ndarray:
 
 def edges_of(adjacency: Adjacency, vertices: np.ndarray) -> np.ndarray:
     """The places of the edges of some vertices, row after row; int64."""
-    lengths = adjacency.degrees[vertices]
+    lengths = adjacency.degrees.take(vertices)
     ends = np.cumsum(lengths)
-    found: np.ndarray = np.repeat(adjacency.offsets[vertices] - ends + lengths, lengths)
+    found: np.ndarray = np.repeat(adjacency.offsets.take(vertices) - ends + lengths, lengths)
     found += np.arange(len(found))
     return found
 
@@ -59,8 +59,8 @@ def edges_of(adjacency: Adjacency, vertices: np.ndarray) -> np.ndarray:
 def least_weights(adjacency: Adjacency, rows: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
     """The weight of an edge in each of some rows, to one of its neighbours: of several the least."""
     assert adjacency.weight is not None
-    firsts = adjacency.offsets[:-1][rows]
-    lengths = adjacency.offsets[1:][rows] - firsts
+    firsts = adjacency.offsets[:-1].take(rows)
+    lengths = adjacency.offsets[1:].take(rows) - firsts
     edges = np.repeat(firsts - offsets_of(lengths)[:-1], lengths)
     edges += np.arange(len(edges))
     among = adjacency.neighbours[edges] == np.repeat(neighbours, lengths)

@@ -52,7 +52,7 @@ def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     for_blocks(kernels.strings.renumber, buckets, starts, order, bases.astype(np.uint32), codes)
     inside = np.arange(bases[-1]) - np.repeat(bases[:-1], numbers)
     distinct = firsts[np.repeat(starts[:-1], numbers) + inside]
-    table = _copied(located.addresses[distinct], located.lengths[distinct], parts[0].type)
+    table = _copied(located.addresses.take(distinct), located.lengths.take(distinct), parts[0].type)
     return np.split(codes, np.cumsum([len(part) for part in parts])[:-1]), table
 
 

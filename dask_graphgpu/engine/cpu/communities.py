@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import from_edges, offsets_of
+from dask_graphgpu.partition.csr import at_ends, from_edges, offsets_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -65,7 +65,7 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[n
         labels, count = _moved(level, first, resolution, rng, np.arange(len(level)), report)
         if count == len(level):
             break
-        place = labels[place]
+        place = labels.take(place)
         level = _aggregated(level, labels, count)
     return _in_dense_ids(view, place), _modularity(first, place, resolution)
 
@@ -107,10 +107,10 @@ def _leiden_once(
             labels = parts
             break
         of_parts = np.empty(number, labels.dtype)
-        of_parts[parts] = labels
-        place, labels = parts[place], of_parts
+        of_parts[parts.astype(np.intp)] = labels
+        place, labels = parts.take(place), of_parts
         level = _aggregated(level, parts, number)
-    return _renumbered(labels[place])[0]
+    return _renumbered(labels.take(place))[0]
 
 
 def _first_level(view: View) -> _Level:
@@ -120,7 +120,7 @@ def _first_level(view: View) -> _Level:
         source, destination = view.sources(), rows.neighbours
         columns = {} if rows.weight is None else {"weight": rows.weight}
         if rank is not None:
-            source, destination = rank[source], rank[destination]
+            source, destination = at_ends(rank, source), at_ends(rank, destination)
         if view.directed:
             both = np.concatenate([source, destination])
             source, destination = both, np.concatenate([destination, source])
@@ -250,10 +250,10 @@ def _in_dense_ids(view: View, labels: np.ndarray) -> np.ndarray:
     n, rank = len(labels), view.user_rank
     places = np.arange(n, dtype=labels.dtype)
     smallest = np.empty_like(labels)
-    smallest[labels[::-1]] = places[::-1]
-    found: np.ndarray = smallest[labels]
+    smallest[labels[::-1].astype(np.intp)] = places[::-1]
+    found: np.ndarray = smallest.take(labels)
     if rank is not None:
         position = np.empty_like(labels)
-        position[rank] = places
-        found = position[found][rank]
+        position[rank.astype(np.intp)] = places
+        found = position.take(found).take(rank)
     return found

@@ -245,7 +245,7 @@ class Paged:
         self, kernel: Callable[..., Any], some: np.ndarray, rows: Adjacency, *given: Any
     ) -> list[Any]:
         """What ``kernel(lo, hi, some, offsets, neighbours, *given)`` gives for blocks of rows that are at hand."""
-        blocks = edge_blocks(offsets_of(self.rows.degrees[some]))
+        blocks = edge_blocks(offsets_of(self.rows.degrees.take(some)))
         arrays = rows.offsets.view(np.uint64), rows.neighbours
         return for_blocks(kernel, blocks, some, *arrays, *given)
 

@@ -149,8 +149,8 @@ class InPlace(Improving):
         near = priorities <= limit
         self.join(vertices[near])
         far = vertices[~near]
-        far = far[self.in_far[far] == 0]
-        self.in_far[far] = 1
+        far = far[self.in_far.take(far) == 0]
+        self.in_far[far.astype(np.intp)] = 1
         self.far[self.num_far : self.num_far + len(far)] = far
         self.num_far += len(far)
 
@@ -220,13 +220,13 @@ class InPlace(Improving):
             self.frontier, self.queue = self.queue, self.frontier
 
     def _edges_of_frontier(self) -> int:
-        return int(self.edges.degrees[self.frontier[: self.num_active]].sum())
+        return int(self.edges.degrees.take(self.frontier[: self.num_active]).sum())
 
     def _block(self, name: str, marks: tuple[Any, ...], limit: tuple[Any, ...]) -> int:
         """One round over the list on threads; return how many edges were read."""
         arrays, size = self.arrays, self.num_active
         active = self.frontier[:size]
-        ends = np.cumsum(self.edges.degrees[active]).view(np.uint64)
+        ends = np.cumsum(self.edges.degrees.take(active)).view(np.uint64)
         total = int(ends[-1])
         self.now += 1
         results = arrays.run(

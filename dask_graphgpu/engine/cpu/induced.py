@@ -9,7 +9,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.csr import at_ends, offsets_of
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def in_order(chosen: Edges, rank: np.ndarray | None) -> Edges:
     source, destination, weight = chosen
     if rank is None:
         return chosen
-    order = _order(rank[source], rank[destination])
+    order = _order(at_ends(rank, source), at_ends(rank, destination))
     return source[order], destination[order], None if weight is None else weight[order]
 
 

@@ -65,7 +65,7 @@ def common_neighbours(
     turned = lengths[first] > lengths[second]
     shorter = np.where(turned, second, first).astype(np.uint64)
     longer = np.where(turned, first, second).astype(np.uint64)
-    steps = lengths[shorter] + lengths[longer]
+    steps = lengths.take(shorter) + lengths.take(longer)
     order = np.argsort(longer) if steps.sum() > LONG_ROWS * len(steps) else None
     if order is not None:
         shorter, longer, steps = shorter[order], longer[order], steps[order]
@@ -94,7 +94,7 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     rows, n, kind = view.symmetric, view.num_vertices, view.symmetric.neighbours.dtype
     rank = np.arange(n, dtype=kind) if view.user_rank is None else view.user_rank.astype(kind)
     order = np.empty(n, kind)
-    order[rank] = np.arange(n, dtype=kind)
+    order[rank.astype(np.intp)] = np.arange(n, dtype=kind)
     given = rows.offsets, rows.neighbours, order
     steps = np.empty(n, np.int64)
     for_blocks(kernels.jaccard.two_hop_steps, edge_blocks(rows.offsets), *given, steps)

@@ -69,8 +69,8 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
     if rank is None:
         return label
     holder = np.empty_like(label)
-    holder[rank] = np.arange(len(rank), dtype=label.dtype)
-    found: np.ndarray = holder[label]
+    holder[rank.astype(np.intp)] = np.arange(len(rank), dtype=label.dtype)
+    found: np.ndarray = holder.take(label)
     return found
 
 
@@ -147,7 +147,7 @@ def _pass_by_pass(view: AnyView, iterations: int, report: Report) -> np.ndarray:
                 changed += sum(for_blocks(labelling, blocks, side_by_side(*here), places, new))
             if view.on_ranks:
                 others = new[:own] != places[:own]
-                labels[:own] = known[new[:own]]
+                labels[:own] = known.take(new[:own])
                 _, every = view.border.refresh([labels], others, np.array([changed]))
                 changed = int(every.sum())
             else:

@@ -91,8 +91,8 @@ class Sweeps(Improving):
 
     def join(self, vertices: np.ndarray) -> None:
         """Have these send next as well."""
-        self.stamp[vertices] = self.now
-        self.dirty[self.level[vertices]] = 1
+        self.stamp[vertices.astype(np.intp)] = self.now
+        self.dirty[self.level.take(vertices).astype(np.intp)] = 1
 
     def run(self, keeper: Keeper | None = None) -> State:
         """Sweep until no value improves; ``keeper`` gets the state whenever it is due."""
@@ -108,7 +108,7 @@ class Sweeps(Improving):
     def relax_once(self) -> None:
         """Sweep over all layers once."""
         began, counts = time.perf_counter(), np.array([self.now, 0, 0], np.int64)
-        size = int(np.count_nonzero(self.stamp >= self.passed[self.level]))
+        size = int(np.count_nonzero(self.stamp >= self.passed.take(self.level)))
         for first, last in self.runs or [(0, self.edges.num_layers)]:
             for _ in range(1 + self.repeats):
                 if not self.dirty[first:last].any():

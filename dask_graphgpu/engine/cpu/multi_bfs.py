@@ -305,7 +305,8 @@ class _Sweep:
         counts = np.array([len(found), edges, self._missing()], np.int64)
         told, every = self.view.border.tell_owners(ghosts, bits, counts)
         for ids, theirs in told:
-            self.next_visit[ids] |= theirs & ~self.seen[ids]
+            places = ids.astype(np.intp)
+            self.next_visit[places] |= theirs & ~self.seen[places]
         self.ghosts_know = False
         return every
 
@@ -317,7 +318,7 @@ class _Sweep:
         return every
 
     def _counts(self) -> np.ndarray:
-        edges = 0 if self.view.paged else self.view.degrees("out")[self.frontier].sum()
+        edges = 0 if self.view.paged else self.view.degrees("out").take(self.frontier).sum()
         return np.array([self._here, edges, self._missing()], np.int64)
 
     def _missing(self) -> int:

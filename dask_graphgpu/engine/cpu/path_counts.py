@@ -129,8 +129,8 @@ class _BorderByLevel:
         self._ranks = view.ranks
         vertices = np.concatenate(sends)
         # Of a level they come by rank, as they do of all levels.
-        self._places, self._sends = _by_level(level[vertices], depth, ids)
-        self._vertices = vertices[self._places]
+        self._places, self._sends = _by_level(level.take(vertices), depth, ids)
+        self._vertices = vertices.take(self._places)
         self._bounds = np.cumsum([0, *map(len, sends)]).astype(ids)
         places, self._takes = _by_level(level[view.num_owned :], depth, ids)
         self._ghosts = places + ids.type(view.num_owned)
@@ -142,12 +142,12 @@ class _BorderByLevel:
     def tell(self, depth: int, count: np.ndarray, overflows: bool) -> bool:
         """Bring the counts of a level to ghosts; whether any rank ``overflows``. One exchange."""
         lo, hi = self._sends[depth : depth + 2]
-        values = count[self._vertices[lo:hi]]
+        values = count.take(self._vertices[lo:hi])
         cuts = np.searchsorted(self._places[lo:hi], self._bounds).tolist()
         send = [values[a:b] if a < b else None for a, b in itertools.pairwise(cuts)]
         received, every = self._ranks.step(send, np.array([overflows], np.int64))
         lo, hi = self._takes[depth : depth + 2]
-        count[self._ghosts[lo:hi]] = np.concatenate(received).view(count.dtype)
+        count[self._ghosts[lo:hi].astype(np.intp)] = np.concatenate(received).view(count.dtype)
         return bool(every.any())
 
 

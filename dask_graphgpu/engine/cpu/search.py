@@ -140,7 +140,7 @@ class Search:
         self.head, self.tail = 0, kernels.collect(0, len(frontier), frontier, self.queue, 0)
 
     def _have_targets(self) -> bool:
-        return len(self.targets) > 0 and bool((self.level[self.targets] >= 0).all())
+        return len(self.targets) > 0 and bool((self.level.take(self.targets) >= 0).all())
 
     def _note(
         self, direction: str, supersteps: int, frontier: int, edges: int, start: float

@@ -77,7 +77,7 @@ def spanning_forest(view: AnyView, report: Report) -> Edges:
     place[order] = np.arange(len(order), dtype=place.dtype)
     low, high, weight = _own_forest(view, place, report)
     table = numbers[order]
-    return _of_all_ranks(view.ranks, (table[low], table[high], weight), report)
+    return _of_all_ranks(view.ranks, (table.take(low), table.take(high), weight), report)
 
 
 def _own_forest(view: AnyView, place: np.ndarray | None, report: Report) -> Edges:
@@ -105,7 +105,7 @@ def _of_all_ranks(ranks: Ranks, edges: Edges, report: Report) -> Edges:
             table = np.union1d(low, high)
             first, second = (np.searchsorted(table, each).astype(low.dtype) for each in (low, high))
             first, second, weight = reduced(len(table), (first, second, weight), report)
-            edges = table[first], table[second], weight
+            edges = table.take(first), table.take(second), weight
         step *= 2
     return edges
 

@@ -244,7 +244,7 @@ class _Left:
         start, read, sweeps, changed = time.perf_counter(), 0, 0, 1
         left = np.flatnonzero(self.done == 0).astype(self.label.dtype)
         colours = np.arange(self.n, dtype=self.label.dtype)
-        lengths = self.out.degrees[left].cumsum()
+        lengths = self.out.degrees.take(left).cumsum()
         blocks = edge_blocks(np.concatenate([np.zeros(1, np.int64), lengths]))
         while changed and sweeps < MOST_SWEEPS:
             parts: list[tuple[int, int]] = for_blocks(

@@ -210,7 +210,7 @@ class Synchronous:
         """List of the active vertices, how many edges they have up to each of them, and in all."""
         send = self.binding.send
         active = np.flatnonzero(self.arrays.active.view(bool)).astype(send.neighbours.dtype)
-        ends = np.cumsum(send.degrees[active])
+        ends = np.cumsum(send.degrees.take(active))
         return active, ends.view(np.uint64), int(ends[-1]) if len(ends) else 0
 
     @cached_property

@@ -120,8 +120,8 @@ class _Batch:
             ]
             marked = np.zeros(len(degrees), bool)
             for some in there:
-                marked[some] = True
-                read += int(degrees[some].sum())
+                marked[some.astype(np.intp)] = True
+                read += int(degrees.take(some).sum())
             for lo, hi, rows in passes.over(passes.holding(marked)):
                 for s, some in enumerate(there):
                     here = some[slice(*np.searchsorted(some, [lo, hi]))]

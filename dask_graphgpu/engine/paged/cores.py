@@ -86,7 +86,7 @@ class TopDown:
         number = len(some)
         place = np.full(len(core), kernels.BELOW, core.dtype)
         place[~self.unknown & (core >= least)] = kernels.ABOVE
-        place[some] = np.arange(number, dtype=core.dtype)
+        place[chosen] = np.arange(number, dtype=core.dtype)
         degree, begins = np.empty(number, core.dtype), np.zeros(number + 1, np.int64)
         found, done = np.empty(edges, ids), 0
         for _, hi, here in self._passes.over(self._passes.holding(chosen)):
@@ -100,8 +100,8 @@ class TopDown:
             done = end
         kernels.peel(begins, found[: begins[-1]], degree, np.arange(number, dtype=ids))
         within = degree >= least
-        core[some] = np.minimum(core[some], np.where(within, degree, least - 1))
-        self._lowered[some] = True
-        self.unknown[some[within]] = False
+        core[chosen] = np.minimum(core[chosen], np.where(within, degree, least - 1))
+        self._lowered |= chosen
+        self.unknown[chosen] = ~within
         self.unknown &= core > 0
         self.layers += 1

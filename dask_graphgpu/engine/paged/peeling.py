@@ -57,10 +57,10 @@ def _lowered(view: View, most: int, report: Report) -> np.ndarray:
     due = (core > 0).view(np.uint8)
 
     def lower(some: np.ndarray, here: Adjacency) -> int:
-        due[some] = 0
-        before, found = core[some], np.empty(len(some), small)
+        due[some.astype(np.intp)] = 0
+        before, found = core.take(some), np.empty(len(some), small)
         read = sum(passes.along(kernels.peeling.estimate, some, here, core, count, found))
-        core[some] = found
+        core[some.astype(np.intp)] = found
         fell = found < before
         told = core, count, due
         return int(read + sum(

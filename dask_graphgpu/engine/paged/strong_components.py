@@ -117,13 +117,13 @@ class _Left:
         source, target, _ = chosen.joined()
         left = np.flatnonzero(some).astype(self.label.dtype)
         number = np.zeros_like(self.label)
-        number[left] = np.arange(len(left), dtype=number.dtype)
+        number[some] = np.arange(len(left), dtype=number.dtype)
         label = np.arange(len(left), dtype=number.dtype)
-        offsets = offsets_of(np.bincount(number[source], minlength=len(left))).view(np.uint64)
+        offsets = offsets_of(np.bincount(number.take(source), minlength=len(left))).view(np.uint64)
         read = depth_first(
-            offsets, number[target], label[:0], np.zeros(len(left), bool), len(left), label
+            offsets, number.take(target), label[:0], np.zeros(len(left), bool), len(left), label
         )
-        self.label[left] = left[label]
+        self.label[some] = left.take(label)
         self._note("depth-first", 1, read, start)
         return True
 
@@ -150,7 +150,7 @@ def _spread(
         return found
 
     def work(some: np.ndarray, rows: Adjacency) -> int:
-        told[some] = values[some]
+        told[some.astype(np.intp)] = values.take(some)
         return sum(int(read) for _, read in passes.along(kernel, some, rows, *given))
 
     return passes.until_quiet(due, work)

@@ -121,7 +121,7 @@ class PagedSynchronous(Synchronous):
         if not total:
             return marked
         # Neighbouring rows that begin in one page are read together.
-        first, last = edges.offsets[active], edges.offsets[active + active.dtype.type(1)]
+        first, last = edges.offsets.take(active), edges.offsets.take(active + active.dtype.type(1))
         page = first // edges.page_edges
         starts = np.flatnonzero(np.append(True, page[1:] != page[:-1]))
         stops = np.append(starts[1:], len(active))

@@ -27,8 +27,8 @@ class Changes:
         self._none = arrays.binding.identity(arrays.binding.dtypes[program.first])
         self._asks = program.active is not None
         self._places = whole.shared
-        self._told = arrays.state[program.first][self._places]
-        self._told_late = self._late[self._places] if self._late.size else self._late
+        self._told = arrays.state[program.first].take(self._places)
+        self._told_late = self._late.take(self._places) if self._late.size else self._late
         self._flags = np.zeros(arrays.owned, np.uint8)
         self._found, self._had = np.empty_like(self._places), np.empty_like(self._told)
 
@@ -51,7 +51,7 @@ class Changes:
         if not self._asks or not len(found):
             return found
         sends = self._sends(found, np.concatenate([self._had[part] for part in parts]))
-        self._flags[found] = sends
+        self._flags[found.astype(np.intp)] = sends
         asked: np.ndarray = found[sends]
         return asked
 
@@ -68,7 +68,7 @@ class Changes:
         state = self._arrays.state[self._first]
         got, every = self._border.refresh([state], self._flags, scalars)
         if self._late.size:
-            self._late[got[state[got] == self._none]] = 1
+            self._late[got[state.take(got) == self._none].astype(np.intp)] = 1
         return got, every
 
     def _sends(self, vertices: np.ndarray, had: np.ndarray) -> np.ndarray:

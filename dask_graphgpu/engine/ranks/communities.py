@@ -20,7 +20,7 @@ from dask_graphgpu.engine.ranks.levels import Level
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
-from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.csr import at_ends, offsets_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView
@@ -60,9 +60,9 @@ def louvain(
         labels, count = _renumbered(labels)
         if count == level.n:
             break
-        place = labels[place]
+        place = labels.take(place)
         level = level.aggregated(labels, count)
-    return _smallest(place)[view.numbers], modularity
+    return _smallest(place).take(view.numbers), modularity
 
 
 def leiden(
@@ -83,13 +83,13 @@ def leiden(
     total = int(first.degree.sum())
     labels = np.arange(first.n, dtype=view.id_dtype)
     if not total:
-        return labels[view.numbers], 0.0
+        return labels.take(view.numbers), 0.0
     for _ in range(iterations):
         before, labels = labels, _leiden_once(first, labels, total, resolution, salts, report)
         if np.array_equal(labels, before):
             break
     totals = first.totals(labels, first.n)
-    return labels[view.numbers], _modularity(first, labels, totals, total, resolution)
+    return labels.take(view.numbers), _modularity(first, labels, totals, total, resolution)
 
 
 def _leiden_once(
@@ -112,10 +112,10 @@ def _leiden_once(
             labels = _connected(level, labels)
             break
         of_parts = np.empty(number, labels.dtype)
-        of_parts[parts] = labels
-        place, labels = parts[place], of_parts
+        of_parts[parts.astype(np.intp)] = labels
+        place, labels = parts.take(place), of_parts
         level = level.aggregated(parts, number)
-    return _smallest(labels[place])
+    return _smallest(labels.take(place))
 
 
 def _moved(
@@ -131,7 +131,7 @@ def _moved(
     mine, rows, degree = level.mine, level.rows, level.degree
     labels, salt = start.copy(), int(_salt(salts))
     totals = level.totals(labels, level.n)
-    active = degree[mine] > 0
+    active = degree.take(mine) > 0
     classes = np.empty(len(mine), np.uint8)
     best = start
     reached = _modularity(level, labels, totals, total, resolution)
@@ -149,7 +149,7 @@ def _moved(
                 labels, totals, resolution / total, turn, turns, goes,
             )  # fmt: skip
             read += int(lengths.sum())
-            left = goes != labels[mine[looking]]
+            left = goes != labels.take(mine[looking])
             told = level.told(mine[looking[left]], goes[left])
             kernels.classes.take_moves(
                 told, mine, level.toward.offsets, level.toward.neighbours, degree, labels, totals,
@@ -229,7 +229,7 @@ def _refined(
 def _connected(level: Level, labels: np.ndarray) -> np.ndarray:
     """Of every vertex the first that it is joined to within its community. Collective."""
     sources = np.repeat(level.mine, level.rows.degrees)
-    inside = labels[sources] == labels[level.rows.neighbours]
+    inside = at_ends(labels, sources) == at_ends(labels, level.rows.neighbours)
     root = np.arange(level.n, dtype=labels.dtype)
     kernels.classes.link(sources[inside], level.rows.neighbours[inside], root)
     joined = np.flatnonzero(root != np.arange(level.n))
@@ -245,14 +245,14 @@ def _salt(salts: np.random.Generator) -> np.uint64:
 def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
     """The same labels as 0, 1, 2 ... in their order, and how many there are."""
     there = np.zeros(len(labels), np.bool_)
-    there[labels] = True
+    there[labels.astype(np.intp)] = True
     numbers = np.cumsum(there) - 1
-    return numbers[labels].astype(labels.dtype), int(np.count_nonzero(there))
+    return numbers.take(labels).astype(labels.dtype), int(np.count_nonzero(there))
 
 
 def _smallest(labels: np.ndarray) -> np.ndarray:
     """Of every vertex the smallest that has its label."""
     first = np.empty_like(labels)
-    first[labels[::-1]] = np.arange(len(labels), dtype=labels.dtype)[::-1]
-    found: np.ndarray = first[labels]
+    first[labels[::-1].astype(np.intp)] = np.arange(len(labels), dtype=labels.dtype)[::-1]
+    found: np.ndarray = first.take(labels)
     return found

@@ -59,7 +59,7 @@ def components(view: RankView, report: Report) -> np.ndarray:
 
     note(trees.link_sampled())
     note(trees.link_rest())
-    labels: np.ndarray = trees.label[trees.parent]
+    labels: np.ndarray = trees.label.take(trees.parent)
     return labels
 
 
@@ -91,13 +91,13 @@ class _Trees:
         for_blocks(
             kernels.components.smallest_rank, self.blocks, self.parent, view.numbers, self.label
         )
-        known = view.at_ghosts(self.label[self.parent])
+        known = view.at_ghosts(self.label.take(self.parent))
         # A root is the first in its tree: a ghost that is one is alone there.
         ghosts = np.arange(view.num_owned, view.num_vertices)
         alone = self.parent[ghosts] == ghosts
         self.label[ghosts[alone]] = known[ghosts[alone]]
         joined = ghosts[~alone]
-        self._join(self.label[self.parent[joined]], known[joined])
+        self._join(self.label.take(self.parent[joined]), known[joined])
         return min(ROUNDS * view.num_owned, rows.num_edges)
 
     def link_rest(self) -> int:
@@ -111,7 +111,7 @@ class _Trees:
                 rows.offsets, rows.neighbours, parent, first, skipped,
             ))  # fmt: skip
         for_blocks(kernels.components.compress, self.blocks, parent)
-        self._join(self.label[roots], self.label[parent[roots]])
+        self._join(self.label[roots], self.label.take(parent[roots]))
         return read
 
     def _roots(self) -> np.ndarray:
@@ -122,7 +122,7 @@ class _Trees:
         label, count = 0, 0
         if self.view.num_owned:
             sampled = np.random.default_rng(0).integers(self.view.num_owned, size=SAMPLES)
-            labels, counts = np.unique(self.label[self.parent[sampled]], return_counts=True)
+            labels, counts = np.unique(self.label.take(self.parent[sampled]), return_counts=True)
             label, count = int(labels[counts.argmax()]), int(counts.max())
         # Of the rank that has the most vertices in one component.
         found = self.ranks.scalars([label, count * self.view.num_owned])
@@ -155,7 +155,7 @@ class _Trees:
         labels = self.label[roots]
         place = np.minimum(np.searchsorted(table, labels), len(table) - 1)
         known = table[place] == labels
-        self.label[roots[known]] = table[joined[place[known]]]
+        self.label[roots[known]] = table.take(joined[place[known]])
 
 
 def _distinct(pairs: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ class _Intersecting:
                 rowwise.edges_of(self.rows, places[parts == i])
                 for places, parts in zip(places_asked, parts_asked, strict=True)
             ]
-            numbers = sent(view, [view.numbers[self.rows.neighbours[each]] for each in edges])
+            numbers = sent(view, [view.numbers.take(self.rows.neighbours[each]) for each in edges])
             self._count_far(
                 np.concatenate([each[part[each] == i] for each in answered]), lengths, numbers
             )
@@ -167,7 +167,7 @@ def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndar
     degree = view.at_ghosts(rows.degrees.copy())
     by_number = np.empty(view.graph_vertices, np.int64)
     every = view.ranks.all_gather(numbers[:own]), view.ranks.all_gather(degree[:own])
-    by_number[np.concatenate(every[0])] = np.concatenate(every[1])
+    by_number[np.concatenate(every[0]).astype(np.intp)] = np.concatenate(every[1])
     order = np.argsort(numbers[:own])
     starts = np.empty(own, np.int64)
     room = max(int(rows.offsets[own]), FEW_EDGES)
@@ -190,7 +190,7 @@ def _pairs_of(
     ghosts = np.unique(rows.neighbours[rowwise.edges_of(rows, vertices)]).astype(np.int64)
     ghosts = ghosts[ghosts >= own]
     edges = asked_edges(view, rows, ghosts)
-    far = sent(view, [numbers[rows.neighbours[each]] for each in edges])
+    far = sent(view, [numbers.take(rows.neighbours[each]) for each in edges])
     lengths = np.zeros(view.num_vertices, np.int64)
     lengths[ghosts] = degree[ghosts]
     far_offsets = offsets_of(lengths)

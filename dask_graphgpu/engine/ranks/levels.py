@@ -62,7 +62,7 @@ class Level:
         rowwise.add_at(loops, source[loop], given[loop] * (1 if view.directed else 2))
         kept = ~loop & (given > 0)
         offsets = offsets_of(kept)[both.offsets[: own + 1]]
-        neighbours = view.numbers[both.neighbours[:stop][kept]]
+        neighbours = csr.at_ends(view.numbers, both.neighbours[:stop][kept])
         columns = {} if weight is None else {"weight": given[kept]}
         rows = Adjacency(offsets, neighbours, columns)
         mine = view.numbers[:own]
@@ -128,8 +128,8 @@ class Level:
     def aggregated(self, labels: np.ndarray, count: int) -> Level:
         """A vertex for each of ``count`` labels, which are dealt to the ranks in ranges. Collective."""
         size, ids = self.ranks.size, self.mine.dtype
-        source = np.repeat(labels[self.mine], self.rows.degrees)
-        destination, weight = labels[self.rows.neighbours], self.rows.weight
+        source = np.repeat(labels.take(self.mine), self.rows.degrees)
+        destination, weight = csr.at_ends(labels, self.rows.neighbours), self.rows.weight
         crosses = source != destination
         weight = np.ones(len(source), np.int64) if weight is None else weight
         edges = _united(count, source[crosses], destination[crosses], weight[crosses])
@@ -163,7 +163,7 @@ def whole_weights(view: RankView, weight: np.ndarray | None) -> np.ndarray | Non
 
 def _everywhere(ranks: Ranks, every: np.ndarray, values: np.ndarray) -> np.ndarray:
     found = np.empty(len(every), values.dtype)
-    found[every] = np.concatenate(ranks.all_gather(values))
+    found[every.astype(np.intp)] = np.concatenate(ranks.all_gather(values))
     return found
 
 

@@ -27,7 +27,7 @@ class News:
         self._ranks, self._ghosts = view.ranks, view.border.ghosts
         sends, kind = view.border.sends, view.border.sends[0].dtype
         self.shared = np.zeros(view.num_owned, np.bool_)
-        self.shared[view.shared] = True
+        self.shared[view.shared.astype(np.intp)] = True
         # Of each own vertex, who has it as a ghost, and where.
         peers = np.repeat(np.arange(len(sends), dtype=np.uint16), [len(each) for each in sends])
         places = np.concatenate([np.arange(len(each), dtype=kind) for each in sends])

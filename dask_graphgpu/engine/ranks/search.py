@@ -56,7 +56,7 @@ class Search:
         self.bits: tuple[np.ndarray, np.ndarray] | None = None
         self.done = np.zeros((n + 63) // 64, np.uint64)
         here = view.places(np.array([source]))[0].astype(view.out.neighbours.dtype)
-        self.level[here] = 0
+        self.level[here.astype(np.intp)] = 0
         # The frontier: its own vertices, and its ghosts, None while they are not known.
         self.own: np.ndarray = here[here < own]
         self.ghosts: np.ndarray | None = here[here >= own]
@@ -102,8 +102,8 @@ class Search:
         no_values = np.empty((len(ghosts), 0), np.uint8)  # all are of the next level
         told, every = self.view.border.tell_owners(ghosts, no_values, np.array(counts, np.int64))
         for ids, _ in told:
-            fresh = ids[self.level[ids] < 0]
-            self.level[fresh] = self.depth
+            fresh = ids[self.level.take(ids) < 0]
+            self.level[fresh.astype(np.intp)] = self.depth
             self._reached_here += len(fresh)
             self._ahead_here += self._edges_of(fresh)
             found.append(fresh)
@@ -161,7 +161,7 @@ class Search:
         in_frontier = self.level[: self.view.num_owned] == self.depth
         scalars = None if counts is None else np.array(counts, np.int64)
         ghosts, every = self.view.border.refresh([], in_frontier, scalars)
-        self.level[ghosts] = self.depth
+        self.level[ghosts.astype(np.intp)] = self.depth
         return ghosts, every
 
     def _counts(self, own: int, own_edges: int, ghosts: int = 0, edges: int = 0) -> list[int]:
@@ -173,7 +173,7 @@ class Search:
         return [own + ghosts, own_edges + edges, self._missing(), reached, self._left_here]
 
     def _edges_of(self, vertices: np.ndarray) -> int:
-        return int(self.degrees[vertices].sum())
+        return int(self.degrees.take(vertices).sum())
 
     def _missing(self) -> int:
         """Targets of this rank that are not reached."""

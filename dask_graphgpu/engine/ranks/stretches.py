@@ -47,7 +47,7 @@ class Stretches:
             start = time.perf_counter()
             size = len(self.pending)
             read, ghosts = self._push(least + width)
-            values = self.level[ghosts]
+            values = self.level.take(ghosts)
             scalars = self._scalars(read, ghosts, values)
             told, every = self.view.border.tell_owners(ghosts, values, scalars)
             self._take(told)
@@ -74,7 +74,7 @@ class Stretches:
         """Push what is pending below a level; edges read, and ghosts that have got levels."""
         rows, level = self.view.out, self.level
         pending = np.unique(self.pending)  # several ranks may have lowered one
-        keys = level[pending]
+        keys = level.take(pending)
         order = np.argsort(keys, kind="stable")
         pending, keys = pending[order], keys[order]
         side, count, done, found, read = kernels.settle(
@@ -84,7 +84,7 @@ class Stretches:
         later = pending[done:][level[pending[done:]] == keys[done:]]
         self.pending = np.concatenate([self.lists[side, :count], later])
         ghosts = np.sort(self.far[:found])
-        self.told[ghosts] = 0
+        self.told[ghosts.astype(np.intp)] = 0
         return read, ghosts
 
     def _scalars(self, read: int, ghosts: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ class Stretches:
         """
         level = self.level
         self.pending = self._pushed_on(self.pending)
-        ahead = np.concatenate([level[self.pending], values])
+        ahead = np.concatenate([level.take(self.pending), values])
         missing, furthest = 0, -1
         if self.search.targets is not None:
             of_targets = level[self.search.targets]
@@ -110,9 +110,9 @@ class Stretches:
         """Lower the levels that others have found lower."""
         found = [self.pending]
         for ids, values in told:
-            have = self.level[ids]
+            have = self.level.take(ids)
             lower = (have < 0) | (values < have)
-            self.level[ids[lower]] = values[lower]
+            self.level[ids[lower].astype(np.intp)] = values[lower]
             found.append(self._pushed_on(ids[lower]))
         self.pending = np.concatenate(found)
 

@@ -113,9 +113,9 @@ class _Left:
                 self.done.view(np.uint8),
             )  # fmt: skip
             settled, read, exchanges = settled + tail, read + edges, exchanges + 1
-            told = queue[:tail][news.shared[queue[:tail]]]
+            told = queue[:tail][news.shared.take(queue[:tail])]
             fallen, every = news.tell(told, np.array([len(told)], np.int64))
-            self.done[fallen] = True
+            self.done[fallen.astype(np.intp)] = True
             tail = 0
             going_on = bool(every.any()) and exchanges < MOST_EXCHANGES
         self._note("trim", settled, read, start, exchanges)
@@ -170,7 +170,7 @@ class _Left:
         start = time.perf_counter()
         numbers, rows, into = self.view.numbers, self.rest.out, self.rest.into
         joined = np.flatnonzero((rows.degrees + into.degrees)[: self.own])
-        given = numbers[joined], rows.degrees[joined], numbers[rows.neighbours]
+        given = numbers[joined], rows.degrees[joined], csr.at_ends(numbers, rows.neighbours)
         vertices, degrees, ends = (self._to_first(each) for each in given)
         replies = [numbers[:0]] * self.ranks.size
         if self.ranks.rank == 0:
@@ -206,7 +206,7 @@ def _labels(vertices: np.ndarray, degrees: np.ndarray, ends: np.ndarray) -> np.n
     source, destination = np.repeat(places, degrees), np.searchsorted(table, ends).astype(kind)
     rows = csr.from_edges(len(table), source, destination)
     label = cpu.strong_components(View.of(rows, directed=True), Report("rest"))
-    found: np.ndarray = table[label[places]]
+    found: np.ndarray = table.take(label.take(places))
     return found
 
 

@@ -72,7 +72,7 @@ class RankSynchronous(Synchronous):
             [arrays.new[name] for name in self._sent], arrays.active, np.array(scalars, np.int64)
         )
         arrays.active[arrays.owned :] = 0
-        arrays.active[got] = 1
+        arrays.active[got.astype(np.intp)] = 1
         counts = every.tolist()
         super()._finish(sum(of[0] for of in counts), sum(of[1] for of in counts))
         self._known = self._joined([key for key, _ in travelling], [of[_COUNTS:] for of in counts])

@@ -77,7 +77,7 @@ class _Counting:
         found = self.own + np.flatnonzero(self.counts[self.own :])
         told, _ = self.view.border.tell_owners(found, self.counts[found])
         for ids, counts in told:
-            self.counts[ids] += counts
+            self.counts[ids.astype(np.intp)] += counts
         return self.counts
 
     def _count(self, far: Adjacency, ways: tuple[np.ndarray, ...]) -> None:
@@ -87,7 +87,7 @@ class _Counting:
         """Ghosts whose rows are needed, ascending, as many at once as there is room for."""
         wanted = np.zeros(self.view.num_vertices, np.bool_)
         second = np.repeat(self.up.degrees > 1, self.up.degrees)  # a triangle needs two
-        wanted[self.up.neighbours[second]] = True
+        wanted[self.up.neighbours[second].astype(np.intp)] = True
         wanted &= self.lengths > 0
         wanted[: self.own] = False
         return split_by_room(np.flatnonzero(wanted), self.lengths, self.up.num_edges)

@@ -146,7 +146,7 @@ class _Known:
         else:
             present = np.zeros(names.size, bool)
             for code in codes:
-                present[code] = True
+                present[code.astype(np.intp)] = True
             ids = shift_range(present, names.first, names.types[0])
             found = self._new(Names(names.types, len(ids), table=(ids,)))
         self._tables.append(found)
@@ -209,7 +209,7 @@ class _Finder:
             span = int(self._values[-1]) - self._first + 1
             if span <= _SPARSE * len(self._values):
                 self._base = np.zeros(span, dtype)
-                self._base[_offsets(self._values, self._first)] = np.arange(
+                self._base[_offsets(self._values, self._first).astype(np.intp)] = np.arange(
                     len(self._values), dtype=dtype
                 )
 
@@ -224,7 +224,7 @@ class _Finder:
             start = names.first - self._first
             # The ends of a chunk's range occur in it, so they are in the table's range.
             window = self._base[start : start + names.size]
-            return [window[code] for code in codes]
+            return [window.take(code) for code in codes]
         names, wanted = names.as_table(codes)
         names = _cast(names, self._types)
         assert names.table is not None
@@ -233,7 +233,7 @@ class _Finder:
         else:
             rows, _ = self._vertices.find_rows(names.table)
         table = rows.astype(self._dtype)
-        return [table[code] for code in wanted]
+        return [table.take(code) for code in wanted]
 
 
 def _offsets(values: np.ndarray, first: int) -> np.ndarray:

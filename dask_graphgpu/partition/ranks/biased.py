@@ -67,10 +67,12 @@ def _held(at: AtHome, owner_here: np.ndarray, wanted: np.ndarray, mine: np.ndarr
         source, destination = next(pieces, (np.empty(0, np.int64), np.empty(0, np.int64)))
         keys = []
         for vertex, other in ((source, destination), (destination, source)):
-            chosen = wanted[vertex] & (owner_here[other] >= 0)
-            keys.append(vertex[chosen].astype(np.int64) * ranks.size + owner_here[other[chosen]])
+            chosen = wanted.take(vertex) & (owner_here.take(other) >= 0)
+            keys.append(
+                vertex[chosen].astype(np.int64) * ranks.size + owner_here.take(other[chosen])
+            )
         key, counts = np.unique(np.concatenate(keys), return_counts=True)
         numbers = at.numbered.numbers[key // ranks.size]
         for index, (owner, count) in homes.tell(numbers, [key % ranks.size, counts]):
-            np.add.at(held, (place[index], owner), count)
+            np.add.at(held, (place.take(index), owner), count)
     return held

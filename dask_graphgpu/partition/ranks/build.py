@@ -89,7 +89,8 @@ def build(
     here = numbered.homes.ask(numbered.numbers, places.at_home)
     owners = places.owners(here)
     tables = Tables(
-        [here[table] for table in numbered.tables], [owners[table] for table in numbered.tables]
+        [here.take(table) for table in numbered.tables],
+        [owners.take(table) for table in numbered.tables],
     )
     runs, vertex_runs = _cast(numbered.runs, agreed), numbered.vertices
     ways = _ways(ranks, runs, tables, layout, balanced, agreed, passes)

@@ -57,7 +57,7 @@ class AtHome:
             table = run.codes.of(self.numbered.tables)
             for lo in range(0, len(run), piece):
                 source, destination = run.ends(slice(lo, lo + piece))
-                yield table[source], table[destination]
+                yield table.take(source), table.take(destination)
 
 
 def at_home(numbered: Numbered, chunks: int, passes: OnHost) -> AtHome:
@@ -88,7 +88,7 @@ def _is_near(numbered: Numbered, chunks: int) -> bool:
     for run in numbered.runs:
         step = max(len(run) // share, 1)
         table = run.codes.of(numbered.tables)
-        source, destination = (table[codes] for codes in run.ends(slice(None, None, step)))
+        source, destination = (table.take(codes) for codes in run.ends(slice(None, None, step)))
         near += kernels.locality.near(0, len(source), numbered.numbers, source, destination, gap)
         sampled += len(source)
     found = numbered.homes.ranks.scalars([near, sampled]).sum(axis=0)

@@ -62,7 +62,9 @@ def rows_of(
     columns : tuple of array
     """
     edges = asked_edges(view, rows, ghosts)
-    places, here = view.places(sent(view, [view.numbers[rows.neighbours[each]] for each in edges]))
+    places, here = view.places(
+        sent(view, [view.numbers.take(rows.neighbours[each]) for each in edges])
+    )
     came = tuple(sent(view, [column[each] for each in edges])[here] for column in columns)
     asked = np.zeros(view.num_vertices, np.int64)
     asked[ghosts] = lengths[ghosts]

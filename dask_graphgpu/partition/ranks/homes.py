@@ -77,7 +77,7 @@ class Homes:
         answers = np.empty(len(numbers), known.dtype)
         for slices in rounds(self.ranks, self.cuts(numbers)):
             asked = self.ranks.all_to_all([numbers[part] for part in slices])
-            replies = [known[self._index(here)] for here in asked]
+            replies = [known.take(self._index(here)) for here in asked]
             for part, reply in zip(slices, self.ranks.all_to_all(replies), strict=True):
                 answers[part] = reply
         return answers

@@ -68,7 +68,7 @@ class RankIds:
     def own_numbers(self) -> np.ndarray:
         """Numbers of this rank's own vertices, ascending: those of `in_user_order`."""
         if self._own is None:
-            self._own = self._places.own[self._places.ascending]
+            self._own = self._places.own.take(self._places.ascending)
         return self._own
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
@@ -117,7 +117,7 @@ class RankIds:
             replies = [self._numbers(from_bytes(each)) for each in asked]
             for part, reply in zip(parts, ranks.all_to_all(replies), strict=True):
                 numbers[part] = reply
-        found = numbers[codes]
+        found = numbers.take(codes)
         known = found >= 0
         return np.where(known, found, 0), known
 

@@ -73,7 +73,7 @@ def _numbers(border: Border, own: np.ndarray) -> np.ndarray:
     numbers = np.empty(len(own) + border.num_ghosts, own.dtype)
     numbers[: len(own)] = own
     for first in range(0, int(ranks.max(max(map(len, border.sends)))), piece):
-        sent = [own[vertices[first : first + piece]] for vertices in border.sends]
+        sent = [own.take(vertices[first : first + piece]) for vertices in border.sends]
         for ghost, part in zip(border.ghosts.tolist(), ranks.all_to_all(sent), strict=False):
             numbers[ghost + first : ghost + first + len(part)] = part
     return numbers

@@ -70,7 +70,7 @@ def _gathered(at: AtHome) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(int(ranks.max(sum(1 for _ in at.edges(PIECE))))):
         here = next(pieces, None)
         for k, held in enumerate(got):
-            ends = none if here is None else numbers[here[k]]
+            ends = none if here is None else numbers.take(here[k])
             held += ranks.all_to_all([ends, *[none] * (ranks.size - 1)])
     source, destination = (np.concatenate(held) if held else none for held in got)
     return source, destination

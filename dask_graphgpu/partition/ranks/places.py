@@ -73,7 +73,7 @@ def settle(ranks: Ranks, at: AtHome, owners: np.ndarray, by_degree: bool) -> Pla
     bounds = np.append(0, np.cumsum(ranks.scalars([len(local)])[:, 0]))
     first = homes.dtype.type(bounds[ranks.rank])
     own = at_work(np.empty_like(ascending))
-    own[at_work(local)] = at_work(ascending)
+    own[at_work(local).astype(np.intp)] = at_work(ascending)
     replies = np.split(local + first, np.cumsum([len(each) for each in given])[:-1])
     at_home = np.empty_like(order, homes.dtype)
     at_home[order] = at_work(np.concatenate(ranks.all_to_all(replies)))

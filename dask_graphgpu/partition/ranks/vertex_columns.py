@@ -55,8 +55,10 @@ def _arriving(
     kinds: dict[str, np.dtype[Any]],
 ) -> Iterator[tuple[np.ndarray, dict[str, tuple[np.ndarray, np.ndarray]]]]:
     """Rows of own vertices from each rank, in rounds: their places, values and which are null."""
-    places = _joined([run.codes.of(tables.places)[run.vertex] for run in runs], bounds.dtype)
-    owners = _joined([run.codes.of(tables.owners)[run.vertex] for run in runs], np.dtype(np.uint8))
+    places = _joined([run.codes.of(tables.places).take(run.vertex) for run in runs], bounds.dtype)
+    owners = _joined(
+        [run.codes.of(tables.owners).take(run.vertex) for run in runs], np.dtype(np.uint8)
+    )
     order = np.argsort(owners, kind="stable")
     cuts = np.searchsorted(owners[order], np.arange(ranks.size + 1))
     given = {

@@ -174,7 +174,9 @@ class RankView:
 
         def kept(rows: Adjacency) -> Adjacency:
             source, neighbours = rowwise.row_ids(rows), rows.neighbours
-            chosen = (parts[source] == parts[neighbours]) & left[source] & left[neighbours]
+            chosen = csr.at_ends(parts, source) == csr.at_ends(parts, neighbours)
+            for ends in (source, neighbours):
+                chosen &= csr.at_ends(left, ends)
             before = csr.offsets_of(chosen)
             return Adjacency(before[rows.offsets], neighbours[chosen])
 
@@ -292,7 +294,7 @@ class RankView:
 
     def named(self, places: np.ndarray) -> np.ndarray:
         """The numbers of the vertices that have these local ids."""
-        numbers: np.ndarray = self.numbers[places]
+        numbers: np.ndarray = self.numbers.take(places)
         return numbers
 
     def know_order(self, argsort: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
