@@ -43,5 +43,5 @@ class Degree(Algorithm):
             table["out_degree"] = Values(view.degrees("out").take(rows))
             table["degree"] = Values(table["in_degree"].data + table["out_degree"].data)
         else:
-            table["degree"] = Values((view.degrees("out") + view.loops())[rows])
+            table["degree"] = Values((view.degrees("out") + view.loops()).take(rows))
         return table

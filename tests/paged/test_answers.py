@@ -5,10 +5,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from engine_programs import LABELS, LABELS_BACK, SUMMED
+from engine_programs import SUMMED
 from engines import on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from method_calls import METHODS
 from spilled import assert_swept, no_collector
 
 import dask_graphgpu
@@ -51,47 +52,7 @@ def same(method, limited, tmp_path, *, rtol=1e-12):
     return read
 
 
-SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
-FEW = SOME.iloc[1:]
-STEPS = {"tolerance": 0, "max_iterations": 4}
-
 SUMS = ("pagerank", "heat", "network", "circuit", "beliefs", "hits", "betweenness")
-
-METHODS = {
-    "pagerank": lambda graph: graph.pagerank(),
-    "pagerank delta": lambda graph: graph.pagerank(method="delta"),
-    "pagerank of some": lambda graph: graph.pagerank(personalization=SOME),
-    "pagerank delta of some": lambda graph: graph.pagerank(personalization=SOME, method="delta"),
-    "heat": lambda graph: graph.heat_simulation(FEW, step=1e-6, **STEPS),
-    "network": lambda graph: graph.neural_network(FEW, **STEPS),
-    "circuit": lambda graph: graph.circuit_simulation(FEW, **STEPS),
-    "beliefs": lambda graph: graph.belief_propagation(FEW, homophily=0.5001, **STEPS),
-    "components": lambda graph: graph.weakly_connected_components(),
-    "hits": lambda graph: graph.hits(),
-    "hits unweighted": lambda graph: graph.hits(weighted=False),
-    "labels": lambda graph: graph.label_propagation(5),
-    "forest": lambda graph: graph.minimum_spanning_forest(),
-    "strong components": lambda graph: graph.strongly_connected_components(),
-    "cores": lambda graph: graph.core_number(),
-    "k-core": lambda graph: graph.k_core(64),
-    "ego": lambda graph: graph.ego(990),
-    "bfs": lambda graph: graph.bfs(source=3),
-    "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
-    "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
-    "bfs 70 sources": lambda graph: graph.bfs(source=[*range(70)], target=[8, 9], cutoff=2),
-    "ssnsp": lambda graph: graph.ssnsp(source=3, dtype="float64"),
-    "sssp": lambda graph: graph.sssp(source=3),
-    "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
-    "bfs predecessor": lambda graph: graph.bfs(source=3, predecessor=True),
-    "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
-    "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
-    "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
-    "path": lambda graph: graph.shortest_path(3, 990),
-    "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
-    "sswp": lambda graph: graph.sswp(source=3),
-    "backwards": lambda graph: graph.run(LABELS_BACK),
-    "both": lambda graph: graph.run(LABELS),
-}
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -180,7 +180,8 @@ def _moved(
 def _shuffled(n: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> np.ndarray:
     """The numbers below n, stretches of them in another order."""
     stretches = rng.permutation(-(-n // TOGETHER))
-    order = (stretches[:, None] * TOGETHER + np.arange(TOGETHER)).ravel()
+    rows = np.arange(len(stretches) * TOGETHER).reshape(-1, TOGETHER)
+    order = rows.take(stretches, axis=0).ravel()
     shuffled: np.ndarray = order[order < n].astype(dtype)
     return shuffled
 

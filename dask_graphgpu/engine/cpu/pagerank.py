@@ -51,7 +51,8 @@ def pagerank(
     degree = view.weighted_degrees("out")
     rank = np.full(n, 1 / n, dtype)
     with np.errstate(over="ignore"):  # a rank that is not finite is told by who asked
-        share = np.divide(1 / n, degree, out=np.zeros(n), where=degree > 0).astype(dtype)
+        some = degree.astype(np.float64, copy=False)  # NumPy's own buffer for this has to be there
+        share = np.divide(1 / n, some, out=np.zeros(n), where=degree > 0).astype(dtype)
     spare = np.empty_like(share)
     lost = float((degree <= 0).sum()) / n
     jumps = np.empty(0) if personal is None else personal

@@ -81,7 +81,7 @@ class Stretches:
             rows.offsets, rows.neighbours, level, pending, keys, until, self.last,
             self.view.num_owned, self.lists, self.told, self.far,
         )  # fmt: skip
-        later = pending[done:][level[pending[done:]] == keys[done:]]
+        later = pending[done:][level.take(pending[done:]) == keys[done:]]
         self.pending = np.concatenate([self.lists[side, :count], later])
         ghosts = np.sort(self.far[:found])
         self.told[ghosts.astype(np.intp)] = 0

@@ -168,7 +168,8 @@ def _number_range(
     numbers -= homes.dtype.type(1)
     del everywhere
     places: Any = np.cumsum(here_too, dtype=np.uint32 if size <= 2**32 else np.uint64)
-    places -= places > 0  # what stands for ids that do not occur is looked up with the others
+    np.maximum(places, 1, out=places)
+    places -= 1  # what stands for ids that do not occur is looked up with the others
     table = to_host(places)
     del here_too, places
     splits = [(first + cut,) for cut in cuts[1:-1]]

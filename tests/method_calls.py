@@ -1,0 +1,57 @@
+"""Calls of the methods on graphs of vertices 0, 1, 2 ..., of which there are some thousand."""
+
+import pandas as pd
+from engine_programs import LABELS, LABELS_BACK
+
+import dask_graphgpu  # noqa: F401  puts .graph on frames
+
+SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
+FEW = SOME.iloc[1:]
+STEPS = {"tolerance": 0, "max_iterations": 4}
+
+METHODS = {
+    "pagerank": lambda graph: graph.pagerank(),
+    "pagerank delta": lambda graph: graph.pagerank(method="delta"),
+    "pagerank of some": lambda graph: graph.pagerank(personalization=SOME),
+    "pagerank delta of some": lambda graph: graph.pagerank(personalization=SOME, method="delta"),
+    "heat": lambda graph: graph.heat_simulation(FEW, step=1e-6, **STEPS),
+    "network": lambda graph: graph.neural_network(FEW, **STEPS),
+    "circuit": lambda graph: graph.circuit_simulation(FEW, **STEPS),
+    "beliefs": lambda graph: graph.belief_propagation(FEW, homophily=0.5001, **STEPS),
+    "components": lambda graph: graph.weakly_connected_components(),
+    "hits": lambda graph: graph.hits(),
+    "hits unweighted": lambda graph: graph.hits(weighted=False),
+    "labels": lambda graph: graph.label_propagation(5),
+    "forest": lambda graph: graph.minimum_spanning_forest(),
+    "strong components": lambda graph: graph.strongly_connected_components(),
+    "cores": lambda graph: graph.core_number(),
+    "k-core": lambda graph: graph.k_core(64),
+    "ego": lambda graph: graph.ego(990),
+    "bfs": lambda graph: graph.bfs(source=3),
+    "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
+    "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
+    "bfs 70 sources": lambda graph: graph.bfs(source=[*range(70)], target=[8, 9], cutoff=2),
+    "ssnsp": lambda graph: graph.ssnsp(source=3, dtype="float64"),
+    "sssp": lambda graph: graph.sssp(source=3),
+    "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
+    "bfs predecessor": lambda graph: graph.bfs(source=3, predecessor=True),
+    "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
+    "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
+    "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
+    "path": lambda graph: graph.shortest_path(3, 990),
+    "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
+    "sswp": lambda graph: graph.sswp(source=3),
+    "backwards": lambda graph: graph.run(LABELS_BACK),
+    "both": lambda graph: graph.run(LABELS),
+}
+
+# Those that need the edges in memory.
+IN_MEMORY = {
+    "degree": lambda graph: graph.degree(),
+    "louvain": lambda graph: graph.louvain(),
+    "leiden": lambda graph: graph.leiden(),
+    "triangles": lambda graph: graph.triangle_count(),
+    "clustering": lambda graph: graph.clustering_coefficient(),
+    "jaccard": lambda graph: graph.jaccard(),
+    "edges between": lambda graph: graph.edge_betweenness_centrality(3),
+}
