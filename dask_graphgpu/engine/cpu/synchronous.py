@@ -26,7 +26,7 @@ from dask_graphgpu.report import Report
 
 # Share of the edges that active vertices send over, f, up to which those are told who have to pull.
 # Garaph has 1/2, as they would have at most 2 f of the in-edges. In a skewed graph two vertices of a
-# thousand tell those who have most of the in-edges: see docs/explanation/performance.md.
+# thousand tell those who have most of the in-edges: see docs/measurements/performance.md.
 NOTIFY = 1 / 64
 
 # Share above which to pull is faster than to push where messages only improve values.

@@ -26,7 +26,7 @@ from dask_graphgpu.report import Report
 
 # Of the memory that a graph may take on the host, what a segment takes at most: it is there about three
 # times, with what is read ahead. And its bytes at most: the less memory pages go round in, the faster disks
-# were read (docs/explanation/out-of-core.md).
+# were read (docs/measurements/out-of-core.md).
 _SHARE, _MOST = 16, 4 << 20
 
 # Of the device's free memory, what is taken where there is no limit.
