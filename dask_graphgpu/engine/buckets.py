@@ -188,7 +188,7 @@ def _sampled(
     elif kind == "edge":
         found = binding.edge_column(edges, rest)[sample]
     elif kind in ("source", "destination"):
-        ends = edges.neighbours[sample]
+        ends = edges.neighbours[sample].astype(np.intp)
         if kind == "source":
             ends = np.searchsorted(edges.offsets, sample, side="right") - 1
         if rest in state:

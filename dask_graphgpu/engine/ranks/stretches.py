@@ -118,4 +118,4 @@ class Stretches:
 
     def _pushed_on(self, vertices: np.ndarray) -> np.ndarray:
         """Those that are not of the last level."""
-        return vertices if self.last < 0 else vertices[self.level[vertices] < self.last]
+        return vertices if self.last < 0 else vertices[self.level.take(vertices) < self.last]

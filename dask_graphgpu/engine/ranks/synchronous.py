@@ -54,7 +54,7 @@ class RankSynchronous(Synchronous):
         sent = [arrays.state[name] for name in self._sent]
         got, _ = self._border.refresh(sent, arrays.active)
         arrays.active[arrays.owned :] = 0
-        arrays.active[got] = 1
+        arrays.active[got.astype(np.intp)] = 1
 
     def _start(self, active: int, edges: int) -> None:
         self._active_here = active
