@@ -26,6 +26,7 @@ METHODS = {
     "strong components": lambda graph: graph.strongly_connected_components(),
     "cores": lambda graph: graph.core_number(),
     "k-core": lambda graph: graph.k_core(64),
+    "trusses": lambda graph: graph.k_truss(),
     "ego": lambda graph: graph.ego(990),
     "bfs": lambda graph: graph.bfs(source=3),
     "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),

@@ -37,6 +37,7 @@ CALLS = {
     "k-core": lambda g, a, b: g.k_core(3 if len(g.core_number()) < 100 else 30),
     "ego": lambda g, a, b: g.ego(a),
     "cores": lambda g, a, b: g.core_number(),
+    "trusses": lambda g, a, b: g.k_truss(),
     "components": lambda g, a, b: g.weakly_connected_components(),
     "strong components": lambda g, a, b: g.strongly_connected_components(),
     "labels": lambda g, a, b: g.label_propagation(4),

@@ -22,6 +22,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
 from dask_graphgpu.partition.ranks.view import AnyView, RankView
 
@@ -133,6 +134,16 @@ def _numbers(edges: int) -> np.dtype[Any]:
     return np.dtype(np.uint32 if edges < 2**32 else np.uint64)
 
 
+def _long_runs(passes: InMemory | Paged, more: int) -> np.ndarray | None:
+    """Bounds of runs as long as there is room for beside such passes and so many bytes: others meet each of them."""
+    if not isinstance(passes, Paged):
+        return None
+    limits, rows = passes.rows.limits, passes.rows
+    room = limits.memory - passes.held - more - limits.window_bytes(1)
+    # A run of which the last pages are needed while the next one comes.
+    return cuts_of(rows.offsets, max(room // (2 * rows.neighbours.itemsize), rows.page_edges))
+
+
 class _Bounds:
     """What the support of an edge is at most, at each of its arcs of own rows."""
 
@@ -149,12 +160,12 @@ class _Bounds:
         """The bounds when none comes down any more. Collective."""
         view, own = self.view, self.view.num_owned
         rounds, read = 0, 0
-        near, far = passes_over(self.rows, self.report), passes_over(self.rows, self.report)
+        kept = self.bound.nbytes + 16 * view.num_vertices
+        far = passes_over(self.rows, self.report)
+        near = passes_over(self.rows, self.report, _long_runs(far, kept))
         with near, far:
-            near.require(
-                far.held + self.bound.nbytes + 16 * view.num_vertices,
-                f"bounds of {self.rows.num_edges:,} edges",
-            )
+            if isinstance(far, Paged):
+                near.require(far.nbytes + kept, f"bounds of {self.rows.num_edges:,} edges")
             for lo, hi, rows in near.over():
                 self._along(kernels.trusses.bound_by_degree, lo, hi, rows, self.degree, self.bound)
             while view.ranks.max(int(self.due[:own].any())):
