@@ -30,6 +30,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
@@ -83,7 +84,8 @@ class Case:
         """Once; supersteps, and those in which a bin overflowed."""
         every = every_sends(self.binding, self.sources)
         report = Report(self.name)
-        made = Synchronous(Arrays(self.binding, self.sources, every=every), report)
+        arrays = Arrays(self.binding, self.sources, every=every)
+        made = Synchronous(Superstep(arrays, report))
         limits = {"max_supersteps": self.limit, "exact_supersteps": self.exact}
         state = made.run(RunOptions(report=report, **limits))
         self.memory = report.memory or 0
@@ -322,9 +324,9 @@ def reports(on: On) -> None:
 def pages(case: Case) -> list[float]:
     """Milliseconds of the gather of each page alone: consecutive shards with as many edges."""
     every = every_sends(case.binding, case.sources)
-    made = Synchronous(Arrays(case.binding, case.sources, every=every), Report(case.name))
+    made = Superstep(Arrays(case.binding, case.sources, every=every), Report(case.name))
     arrays, shards = made.arrays, made.shards
-    made._begin(1)
+    made.begin(1, 0)
     run, kernel = arrays.run("gather"), arrays.module("program").kernel("pull_shards")
     last = int(shards.item_begin.size)
     steps = np.arange(1, PAGES) * (shards.edges.num_edges // PAGES)

@@ -20,6 +20,8 @@ from dask_graphgpu.engine import cpu, gpu, hops, tiered
 from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.layered import LayeredArrays, Sweeps
 from dask_graphgpu.engine.gpu.sizes import bytes_apart
+from dask_graphgpu.engine.gpu.superstep import Superstep
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.hops import LEVELS as BFS
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -31,7 +33,7 @@ from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import Segments
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.layered import find_levels
@@ -69,7 +71,9 @@ class Case:
         report = Report(way)
         arrays = TieredArrays(binding, self.given.get("sources"), cut)
         transfer = kind(arrays.tier, way, arrays.edge_view.defines)
-        made = (Asynchronous if asynchronous else self.rounds(way))(arrays, report, transfer)
+        superstep = Superstep(arrays, report, in_parts=True)
+        carrier = (Asynchronous if asynchronous else self.rounds(way))(superstep, transfer)
+        made = Synchronous(superstep, carrier)
         state = made.run(RunOptions(report=report, **self.given))
         return answered(state, self.program, report)
 
@@ -113,10 +117,10 @@ class Case:
         arrays = LayeredArrays(binding, sources)
         return answered(Sweeps(arrays, cut, sources, None, report).run(), program, report)
 
-    def rounds(self, way: str) -> type[TieredSynchronous]:
+    def rounds(self, way: str) -> type[Segments]:
         """Those that the engine takes, where it may choose."""
         chosen = way == "auto" and self.program.in_place and "max_supersteps" not in self.given
-        return ResidentFirst if chosen else TieredSynchronous
+        return ResidentFirst if chosen else Segments
 
     def least(self, share: float, rate: float) -> float:
         """Seconds in which the edges beyond a share cross the link as often as they have to."""

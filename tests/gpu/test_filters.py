@@ -8,6 +8,7 @@ from made_graphs import grid, path, rmat, star
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
 from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
@@ -104,8 +105,9 @@ def test_bins_that_overflow_lose_nothing(kind, slots, fusion):
     expected = ran(cpu, SSSP, view, sources=sources, max_supersteps=50)
     forced = {"filter": kind, "fusion": fusion, "filter-bins": slots, "worklists": "off"}
     with dask.config.set({"graphgpu": {**forced, "direction": "push"}}):
-        run = Synchronous(Arrays(binding, sources), Report("test"))
-        state = run.run(RunOptions(report=run.report, max_supersteps=50))
+        report = Report("test")
+        run = Synchronous(Superstep(Arrays(binding, sources), report))
+        state = run.run(RunOptions(report=report, max_supersteps=50))
     same(state, expected)
     assert run.overflows >= 1
 
@@ -261,9 +263,10 @@ def test_the_list_of_edges_is_as_long_as_it_needs_to_be(name, fusion):
         forced = {"filter": "batch", "fusion": fusion, "allocation": kind, "direction": "push"}
         report = Report("test")
         with dask.config.set({"graphgpu": forced}):
-            run = Synchronous(Arrays(Binding(SSSP, view, {}), np.array([0])), report)
-            same(run.run(RunOptions(report=run.report, max_supersteps=500)), expected)
-        room[kind], memory[kind] = run._kept.room, report.memory
+            superstep = Superstep(Arrays(Binding(SSSP, view, {}), np.array([0])), report)
+            run = Synchronous(superstep)
+            same(run.run(RunOptions(report=report, max_supersteps=500)), expected)
+        room[kind], memory[kind] = superstep._kept.room, report.memory
     assert room["maximum"] == view.num_edges
     assert 0 < room["fixed"] <= room["just-enough"] <= room["maximum"]
     assert room["fused"] == 0

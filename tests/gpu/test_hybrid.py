@@ -12,6 +12,7 @@ from made_graphs import SHAPES, random_small, rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import cpu, hybrid, limits
 from dask_graphgpu.engine.hybrid import programs, transfer
+from dask_graphgpu.engine.hybrid.cpu_side import CpuSide
 from dask_graphgpu.engine.hybrid.programs import bytes_of_vertices
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -154,13 +155,13 @@ def test_who_did_what():
 
 def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
     """By rates alone, which are put in place of the measured ones; its side is there at once."""
-    begun = HybridSupersteps._begun
+    begun = CpuSide.begun
 
-    def waited_for(run):
-        wait([begun(run)])
-        return begun(run)
+    def waited_for(cpu):
+        wait([begun(cpu)])
+        return begun(cpu)
 
-    monkeypatch.setattr(HybridSupersteps, "_begun", waited_for)
+    monkeypatch.setattr(CpuSide, "begun", waited_for)
     program, arguments, _ = BUILT_IN["pagerank float64 plain"]
     view = graph(directed=False).view()
     expected = on(cpu, program, view, **arguments)
@@ -173,7 +174,7 @@ def test_a_fast_cpu_takes_pages_and_a_slow_one_none(monkeypatch):
         monkeypatch.setattr(programs, "_beside", lambda *given: (0.0, 0.0))
         for name in ("page_of_cpu", "page_of_gpu", "step_of_gpu", "step_of_both"):
             monkeypatch.setattr(Speeds, name, lambda *given: None)
-        monkeypatch.setattr(HybridSupersteps, "_setting_up", 0.0)
+        monkeypatch.setattr(CpuSide, "setting_up", 0.0)
         with dask.config.set({"graphgpu.transfer": "stream"}):
             found, report = ran(program, fresh(view), 0, "auto", **arguments)
         same(found, expected, rtol=1e-9)

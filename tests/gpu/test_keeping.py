@@ -20,7 +20,7 @@ from dask_graphgpu.engine import cpu, gpu, hybrid, limits, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.hybrid import programs
-from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
+from dask_graphgpu.engine.hybrid.asynchronous import SharedRounds
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.limits import DISPATCH
 from dask_graphgpu.engine.speeds import Speeds
@@ -148,10 +148,8 @@ def test_in_the_middle_of_a_round_that_is_shared(name, tmp_path, monkeypatch):
     monkeypatch.setattr("dask_graphgpu.engine.page_dispatch.BLOCK", 32)
     monkeypatch.setattr(programs, "_speeds", lambda *_: Speeds(**slow))
     monkeypatch.setattr(Future, "done", lambda self: bool(wait([self]).done))
-    begin, taken = HybridAsynchronous._begin_page, []
-    monkeypatch.setattr(
-        HybridAsynchronous, "_begin_page", lambda self: (taken.append(1), begin(self))
-    )
+    begin, taken = SharedRounds._begin_page, []
+    monkeypatch.setattr(SharedRounds, "_begin_page", lambda self: (taken.append(1), begin(self)))
     check_middles(name, hybrid, "asynchronous", tmp_path, monkeypatch)
     assert taken
 

@@ -11,7 +11,7 @@ from rank_runs import on_one, put_together, same
 from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import device_ranks
-from dask_graphgpu.engine.device_ranks import synchronous
+from dask_graphgpu.engine.device_ranks import superstep
 from dask_graphgpu.engine.gpu import asked
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.exchange.nccl import DeviceLink
@@ -28,7 +28,7 @@ def test_sums_by_blocks_of_sources(size, block, overlap, monkeypatch):
     join = DeviceLink.join
     monkeypatch.setattr(DeviceLink, "join", lambda link: (joins.append(link), join(link)))
     monkeypatch.setattr(asked, "_MANY_EDGES", 0)
-    monkeypatch.setattr(synchronous, "sizes", lambda item: (block, 16 * block))
+    monkeypatch.setattr(superstep, "sizes", lambda item: (block, 16 * block))
     program = power_program("float32", weighted=False, personal=False)
     given = {"max_supersteps": 12, "exact_supersteps": True, "constants": {"tolerance": 0.0}}
     for made in (rmat(9, directed=True), grid(12)):
@@ -44,7 +44,7 @@ def test_sums_by_blocks_of_sources(size, block, overlap, monkeypatch):
 
         parts = cut(view, size, "random")
         with monkeypatch.context() as rows, dask.config.set({"graphgpu.overlap": overlap}):
-            rows.setattr(synchronous.RankSynchronous, "_pull_lists", None)  # not by rows
+            rows.setattr(superstep.RankSuperstep, "_pull_lists", None)  # not by rows
             found = on_gpus(parts, work)
         for states in zip(*found, strict=True):
             same(put_together(parts, states), expected, rtol=1e-5)

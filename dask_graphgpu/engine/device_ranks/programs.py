@@ -11,10 +11,11 @@ from dask_graphgpu.engine.cuda.lower import frozen
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
-from dask_graphgpu.engine.device_ranks.synchronous import RankSynchronous
+from dask_graphgpu.engine.device_ranks.superstep import OwnEdges, RankSuperstep
 from dask_graphgpu.engine.device_ranks.view import argsort
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.ranks.in_place import converges_locally
@@ -63,32 +64,33 @@ def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:
         whole.know_order(argsort)
         places = whole.places(how.starts)[0]
     key = _key(program, binding, places, *(("in place", cutoff) if in_place else ()))
-    engine: RankInPlace | RankSynchronous | None
-    with connected(whole, key) as (border, engine):
-        if engine is not None:
-            engine.again(binding, places, report)
+    made: RankInPlace | RankSuperstep | None
+    with connected(whole, key) as (border, made):
+        if made is not None:
+            made.again(binding, places, report)
         elif in_place:
             arrays = RankArrays(binding, whole.ranks, places, every=False)
-            engine = RankInPlace(arrays, whole.ranks, border, cutoff, report, lasts=key is not None)
+            made = RankInPlace(arrays, whole.ranks, border, cutoff, report, lasts=key is not None)
         else:
-            every = every_sends(binding, places)
-            arrays = RankArrays(binding, whole.ranks, places, every=every)
-            engine = RankSynchronous(arrays, whole.ranks, border, report, lasts=key is not None)
-        engine.arrays.stays = view.stays
+            arrays = RankArrays(binding, whole.ranks, places, every=every_sends(binding, places))
+            made = RankSuperstep(arrays, whole.ranks, border, report, lasts=key is not None)
+        made.arrays.stays = view.stays
         try:
+            engine: RankInPlace | Synchronous
+            engine = made if isinstance(made, RankInPlace) else Synchronous(made, OwnEdges(made))
             keeping = None
             if options.keeper is not None:
-                kept = checkpoints.begun(options.keeper, program, engine.arrays, in_place, cutoff)
+                kept = checkpoints.begun(options.keeper, program, made.arrays, in_place, cutoff)
                 keeping = Keeping(engine, options.keeper, kept)
             if isinstance(engine, RankInPlace):
                 return engine.run(keeping)
             return engine.run(options, keeping)
         finally:
-            if engine.lasts:
-                engine.release()
-                border.leave(key, engine)
+            if made.lasts:
+                made.release()
+                border.leave(key, made)
             else:
-                engine.forget()
+                made.forget()
 
 
 def _key(program: VertexProgram, binding: Binding, places: Any, *more: Any) -> Any:

@@ -29,21 +29,28 @@ def begun(keeper: Keeper, program: VertexProgram, arrays: Arrays, *arguments: An
 
 
 class Beginning:
-    """`begun`, once.
+    """`begun`, once, where somebody keeps.
 
     Called at the start of each attempt at a run, of which there are several where memory is short:
     what was kept is asked for in the first, and is the same in the others.
     """
 
-    def __init__(self, keeper: Keeper, *arguments: Any) -> None:
-        self._keeper, self._arguments = keeper, arguments
-        self._found: list[Kept | None] = []
+    def __init__(self, keeper: Keeper | None, in_place: bool, cutoff: Any) -> None:
+        self._keeper, self._in_place, self._cutoff = keeper, in_place, cutoff
+        self._found: list[Kept | None] = [None] if keeper is None else []
 
     def __call__(self, arrays: Arrays) -> Kept | None:
-        if not self._found:
-            program = arrays.binding.program
-            self._found.append(begun(self._keeper, program, arrays, *self._arguments))
+        if not self._found and self._keeper is not None:
+            given = self._in_place, self._cutoff
+            self._found.append(begun(self._keeper, arrays.binding.program, arrays, *given))
         return self._found[0]
+
+    def keeping(self, engine: Any) -> keeping.Keeping | None:
+        """The keeping of a run in supersteps or rounds, once it was called; in place it is as `Improving`."""
+        if self._keeper is None:
+            return None
+        engine = Improving(engine) if self._in_place else engine
+        return keeping.Keeping(engine, self._keeper, self._found[0])
 
     def places(self, arrays: Arrays, places: np.ndarray | None) -> np.ndarray | None:
         """Have what was kept of a run in place as its state; who sends first, None: all."""
@@ -104,13 +111,6 @@ class Improving:
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
         """As of the engine."""
         self.engine.resume(columns)
-
-
-def keeping_of(engine: Any, keeper: Keeper | None, found: Kept | None, *, in_place: bool) -> Any:
-    """The keeping of a run in supersteps or rounds; None: nobody keeps. ``in_place``: as `Improving`."""
-    if keeper is None:
-        return None
-    return keeping.Keeping(Improving(engine) if in_place else engine, keeper, found)
 
 
 class Stretches:

@@ -25,7 +25,7 @@ Launch = Callable[[], None]
 
 
 class Gathers:
-    """What `Synchronous` knows of the edges that messages come along."""
+    """What `Superstep` knows of the edges that messages come along."""
 
     arrays: Arrays
     messages: Any
@@ -34,7 +34,7 @@ class Gathers:
     in_shards: bool
     in_blocks: bool
     emitted_or_none: Any
-    _launch: Callable[..., Launch]
+    launch: Callable[..., Launch]
 
     def _gather_steps(self, run: Any, directions: set[str], into: tuple[Any, Any]) -> list[Launch]:
         """The launches that put the messages to all vertices, or to those that are marked, together."""
@@ -54,9 +54,9 @@ class Gathers:
         steps = []
         for name, more in kernels:
             given = (run, pull, self.emitted_or_none, *more, *into)
-            steps.append(self._launch(f"pull_{name}", of_parts, *given, threads=PULL_THREADS))
+            steps.append(self.launch(f"pull_{name}", of_parts, *given, threads=PULL_THREADS))
             if of_joins:
-                steps.append(self._launch(f"join_{name}", of_joins, *given, threads=PULL_THREADS))
+                steps.append(self.launch(f"join_{name}", of_joins, *given, threads=PULL_THREADS))
         return steps
 
     def _pull_lists(self) -> tuple[Any, int, int]:
@@ -85,7 +85,7 @@ class Gathers:
     def _shards_step(self, run: Any, into: tuple[Any, Any]) -> Launch:
         given = (self.shards.struct(), self.emitted_or_none, self.arrays.active, *into)
         size: dict[str, Any] = {"threads": SHARD_THREADS, "shared": shared_bytes()}
-        return self._launch("pull_shards", self.shards.num_items, run, *given, **size)
+        return self.launch("pull_shards", self.shards.num_items, run, *given, **size)
 
     @cached_property
     def shards(self) -> Shards:
@@ -151,7 +151,7 @@ class Gathers:
             shared = item * (places + 1) if places else 0
             size: dict[str, Any] = {"threads": threads, "shared": shared}
             given = blocked.struct(self.far_values, self.far_sums, tiles)
-            return self._launch(name, blocks, run, given, *args, **size, source="program_blocked")
+            return self.launch(name, blocks, run, given, *args, **size, source="program_blocked")
 
         def send(number: int, tiles: Any) -> Launch:
             sources = np.uint64(blocked.num_sources)

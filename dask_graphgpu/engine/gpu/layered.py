@@ -296,12 +296,11 @@ def run(
         what = f"the program on {binding.view.num_vertices:,} vertices"
         cut = host.cut_of(binding.send, size, bytes_of_vertices(binding), limit, what)
 
-    beginning = None if keeper is None else Beginning(keeper, True, cutoff)
+    beginning = Beginning(keeper, True, cutoff)
 
     def attempt(cut: Cut) -> State:
-        arrays, first = LayeredArrays(binding, places), places
-        if beginning is not None:
-            first = beginning.places(arrays, places)
+        arrays = LayeredArrays(binding, places)
+        first = beginning.places(arrays, places)
         return Sweeps(arrays, cut, first, cutoff, report).run(keeper)
 
     return shrinking(cut, report, attempt)

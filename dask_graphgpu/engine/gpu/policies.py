@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import cupy
 
 if TYPE_CHECKING:
+    from dask_graphgpu.engine.gpu.carriers import Carrier
     from dask_graphgpu.engine.gpu.checkpoints import Stretches
-    from dask_graphgpu.engine.gpu.synchronous import Synchronous
 
 
-class Policy(Protocol):
-    """A way to advance; the engine's ``control`` says where that has led.
+class Policy:
+    """A way to advance; the superstep's ``control`` says where that has led.
 
-    It has the engine and not the other way around: a circle of the two would hold memory of the device.
+    It has the superstep and its carrier and not the other way around: a circle would hold memory of the device.
     """
 
-    @property
-    def engine(self) -> Synchronous:
-        """Whose launches are queued."""
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier, self.superstep, self._step = carrier, carrier.superstep, carrier.steps()
 
     def advance(self, done: int, limit: int | None) -> None:
         """Go on from superstep ``done`` until the device is done, at ``limit`` at the latest."""
+        raise NotImplementedError
 
 
-class Blind:
+class Blind(Policy):
     """Queue supersteps in batches; the next batch while the device is at work on the last.
-
-    Parameters
-    ----------
-    engine : Synchronous
-    words : list of pinned arrays
-        Where the control comes to; two, as one may still be waited for.
 
     Attributes
     ----------
@@ -43,12 +37,9 @@ class Blind:
 
     most_ahead = 8
 
-    def __init__(self, engine: Synchronous, words: list[Any]) -> None:
-        self.engine, self._step, self._words = engine, engine.steps(), words
-
     def advance(self, done: int, limit: int | None) -> None:
         """As `Policy`; what is queued beyond the end returns at once."""
-        engine = self.engine
+        superstep, words = self.superstep, self.superstep.words
         looks: deque[tuple[Any, Any]] = deque()
         queued, ahead = done, 1
         while True:
@@ -57,61 +48,58 @@ class Blind:
                 self._step()
             queued, ahead = queued + more, min(2 * ahead, self.most_ahead)
             if more:
-                looks.append((cupy.cuda.Event(disable_timing=True), self._words[0]))
-                self._words.reverse()
-                engine.arrays.control.get(out=looks[-1][1], blocking=False)
+                looks.append((cupy.cuda.Event(disable_timing=True), words[0]))
+                words.reverse()
+                superstep.arrays.control.get(out=looks[-1][1], blocking=False)
                 looks[-1][0].record()
                 if len(looks) == 1:
                     continue
             event, out = looks.popleft()
             self.wait(event)
-            engine.see(out)
-            if engine.control["done"]:
+            superstep.see(out)
+            if superstep.control["done"]:
                 return
-            if engine.turns():
-                self._step = engine.steps()
+            if superstep.turns():
+                self._step = self.carrier.steps()
 
     def wait(self, event: Any) -> None:
         """Return when the device has come to an event."""
         event.synchronize()
 
 
-class OneByOne:
+class OneByOne(Policy):
     """Look after each superstep, or launch: the host is asked `stop`, has room made, or brings edges."""
-
-    def __init__(self, engine: Synchronous) -> None:
-        self.engine, self._step = engine, engine.steps()
 
     def advance(self, done: int, limit: int | None) -> None:
         """As `Policy`."""
-        self.superstep()
+        self.one()
         while not self.is_done():
-            self.superstep()
+            self.one()
 
-    def superstep(self) -> None:
-        """Queue one, and see what came of it."""
-        self.engine.make_room()
+    def one(self) -> None:
+        """Queue a superstep, and see what came of it."""
+        self.superstep.make_room()
         self._step()
-        self.engine.look()
+        self.superstep.look()
 
     def is_done(self) -> bool:
         """Whether it was the last one, also because something did not fit its type."""
-        engine = self.engine
-        if not engine.stops_on_device and not engine.control["bad"]:
-            engine.control["stopped"] |= engine.stops()
-        return any(engine.control[word] for word in ("bad", "stopped", "done"))
+        superstep = self.superstep
+        if not superstep.stops_on_device and not superstep.control["bad"]:
+            superstep.control["stopped"] |= superstep.stops()
+        return any(superstep.control[word] for word in ("bad", "stopped", "done"))
 
 
-class InStretches:
+class InStretches(Policy):
     """As another policy does, with a look between two stretches at whether the state is due."""
 
     def __init__(self, policy: Policy, stretches: Stretches) -> None:
-        self.engine, self._policy, self._stretches = policy.engine, policy, stretches
+        self.superstep, self._policy, self._stretches = policy.superstep, policy, stretches
 
     def advance(self, done: int, limit: int | None) -> None:
         """As `Policy`, by a stretch."""
         until = done + self._stretches.after(done)
         until = until if limit is None else min(until, limit)
-        self.engine.go_on(until)
+        self.superstep.go_on(until)
         self._policy.advance(done, until)
         self._stretches.done()

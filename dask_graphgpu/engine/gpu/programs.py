@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine.arguments import with_known_counts
-from dask_graphgpu.engine.gpu import checkpoints, layered, near_far
+from dask_graphgpu.engine.gpu import layered, near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.checkpoints import Beginning
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.schedule import is_forced
 from dask_graphgpu.engine.state import Binding
@@ -41,14 +42,13 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         )
     if in_place and view.levels is not None:
         return layered.run(binding, places, cutoff, report, keeper)
+    beginning = Beginning(keeper, in_place, cutoff)
     if in_place:
         arrays = Arrays(binding, places)
-        if keeper is not None:
-            places = checkpoints.Beginning(keeper, in_place, cutoff).places(arrays, places)
+        places = beginning.places(arrays, places)
         state: State = near_far.run(arrays, places, cutoff, how.ends, report, keeper)
         return state
     arrays = Arrays(binding, places, every=every_sends(binding, places))
-    kept = None if keeper is None else checkpoints.Beginning(keeper, in_place, cutoff)(arrays)
-    engine = Synchronous(arrays, report)
-    keeping = None if keeper is None else Keeping(engine, keeper, kept)
-    return engine.run(options, keeping)
+    beginning(arrays)
+    engine = Synchronous(Superstep(arrays, report))
+    return engine.run(options, beginning.keeping(engine))

@@ -1,4 +1,4 @@
-"""What a superstep is on the GPU: its arrays, and the launches in their order."""
+"""What a superstep is on the GPU: its arrays, the launches in their order, and what the device says of it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 import cupy
+import cupyx
 import numpy as np
 
+from dask_graphgpu.engine import loop
 from dask_graphgpu.engine.gpu import fused, launch
-from dask_graphgpu.engine.gpu.arrays import Arrays
-from dask_graphgpu.engine.gpu.asked import Asked, directions
+from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
+from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.gathers import Gathers
 from dask_graphgpu.engine.gpu.structs import struct
@@ -21,6 +23,7 @@ from dask_graphgpu.engine.schedule import (
     configured_separators,
     needs_all_vertices,
 )
+from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
 
@@ -38,22 +41,40 @@ _NOTHING = struct([None] * 32)
 class Superstep(Gathers):
     """The launches of a program's superstep, over arrays that last for a run.
 
+    Parameters
+    ----------
+    arrays : Arrays
+    report : Report
+    in_parts : bool
+        Whether edges come to the device part by part: then messages are pushed along them.
+
     Attributes
     ----------
     fuses : bool
         Whether a launch may be of several supersteps.
+    folds : bool
+        Whether apply of the last superstep took aggregates of the next one along.
+    words : list of pinned arrays
+        Where the control comes to; two, as one may still be waited for.
+    control : dict
+        The words of the control, as the host has seen them last.
+    before : int
+        Supersteps of what the run goes on from.
     """
 
     fuses = True
+    folds = True
+    control: dict[str, int]
+    before = 0
 
-    def __init__(self, arrays: Arrays) -> None:
-        self.arrays, self.binding = arrays, arrays.binding
+    def __init__(self, arrays: Arrays, report: Report, *, in_parts: bool = False) -> None:
+        self.arrays, self.binding, self.report = arrays, arrays.binding, report
         self.program, self.glue = arrays.program, arrays.lowered.glue
         self.stages, self.every = self.glue.stages, arrays.every
-        self.dense, self.sparse = self._directions()
-        asked = Asked(
-            self.binding, (self.dense, self.sparse), self.every, self.stops_on_device, self.fuses
-        )
+        both = ("push", "push") if in_parts else directions(self.binding, self.every)
+        self.dense, self.sparse = both
+        fuses = self.fuses and not in_parts
+        asked = Asked(self.binding, both, self.every, self.stops_on_device, fuses)
         self.filter, self.fusion = asked.filter_and_fusion()
         self.in_shards, self.tail = asked.in_shards(), asked.tail()
         n, self.num_edges = arrays.n, self.binding.graph_edges
@@ -63,16 +84,14 @@ class Superstep(Gathers):
         self.messages = cupy.full(n, self.identity, stored)
         self.received = cupy.zeros(n if self.binding.needs_received else 0, np.uint8)
         self.marked = cupy.zeros(n if "notify-pull" in (self.dense, self.sparse) else 0, np.uint8)
-        self._emitted = cupy.empty(n if self._emits else 0, stored)
+        self._emitted = cupy.empty(n if self.emits else 0, stored)
         number = len(self.program.aggregates)
         self.partials = cupy.empty(max(1, number) * _BLOCKS * 4, np.int64)
         self.log = cupy.empty(_LOG * LOG_WORDS, np.int64)
         if self.stages.alone_after:  # they read the old state and the new one
             arrays.new = {name: column.copy() for name, column in arrays.new.items()}
         self.in_blocks = asked.in_blocks() and self._takes_blocks()
-
-    def _directions(self) -> tuple[str, str]:
-        return directions(self.binding, self.every)
+        self.words = [cupyx.empty_pinned(len(CONTROL), np.int64) for _ in range(2)]
 
     @property
     def stops_on_device(self) -> bool:
@@ -85,7 +104,7 @@ class Superstep(Gathers):
         return self.filter != "auto" and needs_all_vertices(self.program) is None
 
     @property
-    def _emits(self) -> bool:
+    def emits(self) -> bool:
         return self.binding.source_only and self.binding.sent_field is None
 
     @property
@@ -94,7 +113,7 @@ class Superstep(Gathers):
         field = self.binding.sent_field
         return self._emitted if field is None else self.arrays.state[field]
 
-    def _launch(
+    def launch(
         self,
         name: str,
         blocks: int,
@@ -106,27 +125,31 @@ class Superstep(Gathers):
         kernel = self.arrays.module(source).kernel(name)
         return partial(launch.flat, kernel, blocks * threads, args, threads=threads, shared=shared)
 
-    def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
+    def alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
         order = list(self.program.aggregates)
         steps = []
         for name in names:
             which = np.int64(order.index(name))
             reached, partials = self.arrays.reached, self.partials
             steps += [
-                self._launch("aggregate", self.blocks, run, which, reached, partials),
-                self._launch("fold", 1, run, which, partials),
+                self.launch("aggregate", self.blocks, run, which, reached, partials),
+                self.launch("fold", 1, run, which, partials),
             ]
         return steps
 
-    def _first(self) -> None:
+    def _any_run(self) -> Any:
+        """Struct Run of launches that read no edges."""
+        return self.arrays.run("send" if "push" in (self.dense, self.sparse) else "gather")
+
+    def first(self) -> None:
         """What the first superstep finds done: aggregates before it."""
-        run = self.arrays.run("send" if "push" in (self.dense, self.sparse) else "gather")
-        self._launch("begin", 1, run)()
-        for launched in self._alone(run, self.stages.before):
+        run = self._any_run()
+        self.launch("begin", 1, run)()
+        for launched in self.alone(run, self.stages.before):
             launched()
 
-    def _steps(self, stops: bool) -> Callable[[], None]:
-        """All launches of a superstep; ``stops``: the device knows when to stop."""
+    def steps(self) -> Callable[[], None]:
+        """All launches of a superstep, or of several, along edges that are on the device."""
         if self.fusion in ("selective", "all"):
             return self._fused()
         arrays, both = self.arrays, {self.dense, self.sparse}
@@ -137,46 +160,40 @@ class Superstep(Gathers):
         vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
         filters = np.int64(self._records_messages)
         notes = self.filter != "auto" and not filters
-        steps = []
-        if self.stages.next and not stops:
-            steps += self._next(run)
-        steps += self._alone(run, self.stages.alone_before)
-        if self._emits:
-            steps.append(self._launch("emit", vertices, run, arrays.active, self._emitted, filters))
+        steps = self.before_messages(run)
         if pushes:
             lists, blocks = self._push_lists(), launch.num_multiprocessors() * 8
             kept = self._filter_lists(self.blocks if notes else blocks)
-            steps.append(self._launch("list_active", vertices, send, lists, kept, arrays.active))
+            steps.append(self.launch("list_active", vertices, send, lists, kept, arrays.active))
             if filters:
                 there = (*into, arrays.reached, arrays.active)
                 steps += [
-                    self._launch("push_filtered", blocks, send, lists, kept, *there),
-                    self._launch("count_filtered", blocks, send, kept, arrays.active),
-                    self._launch("write_filtered", blocks, send, kept, arrays.active),
-                    self._launch("apply_filtered", blocks, send, lists, kept, *there),
+                    self.launch("push_filtered", blocks, send, lists, kept, *there),
+                    self.launch("count_filtered", blocks, send, kept, arrays.active),
+                    self.launch("write_filtered", blocks, send, kept, arrays.active),
+                    self.launch("apply_filtered", blocks, send, lists, kept, *there),
                 ]
             elif "push" in both:
-                steps.append(self._launch("push", blocks, send, lists, self.emitted_or_none, *into))
+                steps.append(self.launch("push", blocks, send, lists, self.emitted_or_none, *into))
             if "notify-pull" in both:
-                steps.append(self._launch("notify", blocks, send, lists, self.marked))
+                steps.append(self.launch("notify", blocks, send, lists, self.marked))
         if self.tail is not None:
             steps += self._tail_steps(vertices)
         if pulls:
             steps += self._gather_steps(gather, both, into)
         if self.tail is not None:
             settled = (self.emitted_or_none, arrays.active, self.sent)
-            steps.append(self._launch("settle", vertices, run, *settled))
-        applied = (self.messages, self.received, arrays.reached, arrays.active, self.partials)
+            steps.append(self.launch("settle", vertices, run, *settled))
         if notes:
             steps += [
-                self._launch("apply_noted", self.blocks, run, kept, *applied),
-                self._launch("count_filtered", self.blocks, run, kept, arrays.active),
-                self._launch("write_filtered", self.blocks, run, kept, arrays.active),
-                self._launch("list_filtered", blocks, send, lists, kept),
+                self.launch("apply_noted", self.blocks, run, kept, *self.applied),
+                self.launch("count_filtered", self.blocks, run, kept, arrays.active),
+                self.launch("write_filtered", self.blocks, run, kept, arrays.active),
+                self.launch("list_filtered", blocks, send, lists, kept),
             ]
         else:
-            steps.append(self._launch("apply", self.blocks, run, *applied, filters))
-        steps += self._ending(run, stops)
+            steps.append(self.launch("apply", self.blocks, run, *self.applied, filters))
+        steps += self.ending(run)
 
         def step() -> None:
             for launched in steps:
@@ -184,22 +201,47 @@ class Superstep(Gathers):
 
         return step
 
-    def _next(self, run: Any) -> list[Callable[[], None]]:
-        """Aggregates of a superstep that apply of the last one took along."""
-        return [self._launch("fold_next", 1, run, self.partials)]
+    def before_messages(self, run: Any) -> list[Callable[[], None]]:
+        """Aggregates that messages may need, and what each vertex sends."""
+        folds = self.stages.next and not self.stops_on_device
+        alone = self.alone(run, self.stages.alone_before)
+        return [*(self.next(run) if folds else []), *alone, *self.emit(run)]
 
-    def _ending(self, run: Any, stops: bool) -> list[Callable[[], None]]:
+    def emit(self, run: Any) -> list[Callable[[], None]]:
+        """What each vertex sends, where that has to be worked out before edges are looked at."""
+        if not self.emits:
+            return []
+        given = run, self.arrays.active, self._emitted, np.int64(self._records_messages)
+        return [self.launch("emit", -(-self.arrays.n // _THREADS), *given)]
+
+    @property
+    def applied(self) -> tuple[Any, ...]:
+        """What apply takes and changes."""
+        arrays = self.arrays
+        return self.messages, self.received, arrays.reached, arrays.active, self.partials
+
+    def next(self, run: Any) -> list[Callable[[], None]]:
+        """Aggregates of a superstep that apply of the last one took along, if it did."""
+        launched = self.launch("fold_next", 1, run, self.partials)
+
+        def fold() -> None:
+            if self.folds:
+                launched()
+
+        return [fold]
+
+    def ending(self, run: Any) -> list[Callable[[], None]]:
         """What comes after apply."""
         steps = []
         if self.stages.alone_after:
-            steps.append(self._launch("fold_applied", 1, run, self.partials))
-            steps += self._alone(run, self.stages.alone_after)
-            steps.append(self._launch("commit", -(-self.arrays.n // _THREADS), run))
+            steps.append(self.launch("fold_applied", 1, run, self.partials))
+            steps += self.alone(run, self.stages.alone_after)
+            steps.append(self.launch("commit", -(-self.arrays.n // _THREADS), run))
         steps.append(
-            self._launch(
+            self.launch(
                 "finish", 1, run, self.partials, self.log, *self._choices(),
                 np.int64(len(self.program.aggregates)), np.int64(not self.stages.alone_after),
-                np.int64(stops),
+                np.int64(self.stops_on_device),
             )
         )  # fmt: skip
         return steps
@@ -223,13 +265,13 @@ class Superstep(Gathers):
         kept = self._filter_lists(fused.most_blocks(kernels))
         order, stages = list(self.program.aggregates), self.stages
         alone = [order.index(name) for name in (*stages.alone_before, *stages.alone_after)]
-        self.alone, self.barrier = cupy.asarray(np.array(alone, np.int64)), launch.barrier()
+        self._order, self._barrier = cupy.asarray(np.array(alone, np.int64)), launch.barrier()
         directions = (DIRECTIONS.index(direction) for direction in (self.dense, self.sparse))
         shared = struct([
-            self._emitted if self._emits else None, self.emitted_or_none, self.messages,
+            self._emitted if self.emits else None, self.emitted_or_none, self.messages,
             self.received, self.marked, arrays.reached, arrays.active, self.partials, self.log,
-            self.num_edges, *directions, len(order), self.alone, len(stages.alone_before),
-            len(stages.alone_after), fused.MOST, self.barrier,
+            self.num_edges, *directions, len(order), self._order, len(stages.alone_before),
+            len(stages.alone_after), fused.MOST, self._barrier,
         ])  # fmt: skip
         steps = fused.launches(kernels, (gather, send, pull, lists, kept, shared))
 
@@ -251,12 +293,12 @@ class Superstep(Gathers):
         lists, kept = self._push_lists(), self._filter_lists(blocks)
         changes = (emitted, self.sent)
         return [
-            self._launch(
+            self.launch(
                 "find_changes", self.blocks, send, *changes, arrays.active, np.float64(self.tail)
             ),
-            self._launch("choose_tail", 1, send, np.int64(self.num_edges)),
-            self._launch("list_active", vertices, send, lists, kept, arrays.active),
-            self._launch("push_changes", blocks, send, lists, *changes, self.messages),
+            self.launch("choose_tail", 1, send, np.int64(self.num_edges)),
+            self.launch("list_active", vertices, send, lists, kept, arrays.active),
+            self.launch("push_changes", blocks, send, lists, *changes, self.messages),
         ]
 
     def _push_lists(self) -> Any:
@@ -287,7 +329,8 @@ class Superstep(Gathers):
         )
         return self._kept.struct
 
-    def _nbytes(self) -> int:
+    @property
+    def nbytes(self) -> int:
         """Of device memory that this run holds beside the graph."""
         arrays = self.arrays
         held = [
@@ -306,3 +349,120 @@ class Superstep(Gathers):
         """How long the list of edges was that runs on these rows have needed."""
         needed: dict[str, int] = self.arrays.edge_view.made("edges of a superstep", dict)
         return needed
+
+    # -- what the device is told, and says -------------------------------------------------------
+
+    def begin(self, limit: int | None, before: int) -> None:
+        """Tell the device where a run begins, and the superstep at which it ends at the latest."""
+        self.before = before
+        active, edges = self.first_frontier()
+        dense = 2 * edges > self.num_edges
+        self.control = dict.fromkeys(CONTROL, 0) | {
+            "superstep": before + 1,
+            "limit": np.iinfo(np.int64).max if limit is None else limit,
+            "num_active": active,
+            "active_edges": edges,
+            "direction": DIRECTIONS.index(self.dense if dense else self.sparse),
+            "blocks": self.blocks,
+        }
+        words = np.array([self.control[name] for name in CONTROL], np.int64)
+        self.arrays.control.set(words)
+
+    def first_frontier(self) -> tuple[int, int]:
+        """Vertices that send in the first superstep, and edges that they send over."""
+        arrays, view = self.arrays, self.binding.view
+        if arrays.sources is None:
+            return view.graph_vertices, self.num_edges
+        sources = arrays.sources[arrays.sources < view.num_owned]
+        edges = int(arrays.degree[cupy.asarray(sources)].sum()) if len(sources) else 0
+        return len(sources), edges
+
+    def go_on(self, until: int) -> None:
+        """Have the device go on to a superstep, from the one where it has stopped, if it has."""
+        words, changed = self.arrays.control, {"limit": until}
+        if self.control["completed"]:
+            changed |= {"superstep": self.control["completed"] + 1, "done": 0}
+        for name, value in changed.items():
+            words[CONTROL.index(name)] = value
+        self.control |= changed
+        if self.control["completed"] and self.stages.next and self.stops_on_device:
+            for launched in self.next(self._any_run()):
+                launched()
+
+    def tell_ghosts(self) -> None:
+        """Have values at ghosts that own vertices have elsewhere: here are none."""
+
+    @property
+    def completed(self) -> int:
+        """Supersteps that are complete, also before this run."""
+        return self.control["completed"] or self.before
+
+    def look(self) -> None:
+        """See what the device says now."""
+        self.see(cupy.asnumpy(self.arrays.control))
+
+    def see(self, words: np.ndarray) -> None:
+        """Have the words of the control as the device has told them."""
+        self.control = dict(zip(CONTROL, words.tolist(), strict=True))
+
+    def stops(self) -> bool:
+        """Whether ``stop``, on the host, ends the run after the last superstep."""
+        self.check_overflow()
+        return loop.stops(self.binding, self.arrays.last_aggregates(), self.control["completed"])
+
+    def check_overflow(self) -> None:
+        """Raise the error of an overflow that the device has told of, if there was one."""
+        told = cupy.asnumpy(self.arrays.aggregates).reshape(-1, 4)[:, 3]
+        wrong = zip(self.program.aggregates, told, strict=False)  # there is room for one at least
+        bad = {f"aggregates[{name!r}]" for name, is_bad in wrong if is_bad}
+        bad |= {role for bit, role in ((1, "compute"), (2, "apply")) if self.control["bad"] & bit}
+        if error := loop.first_overflow(self.program, bad):
+            raise error
+
+    def turns(self) -> bool:
+        """Whether supersteps change from pull alone to notify-pull where few vertices are active."""
+        few = 2 * self.control["active_edges"] <= self.num_edges
+        if self.every or forced(self.binding) != "auto" or self.program.combine != "sum":
+            return False
+        if self.sparse == "notify-pull" or self.in_shards or not few:
+            return False
+        self.sparse = "notify-pull"
+        self.marked = cupy.zeros(self.arrays.n, np.uint8)
+        return True
+
+    @property
+    def grows(self) -> bool:
+        """Whether the list of edges may be shorter than a superstep needs."""
+        return self.filter == "batch" and configured_allocation() != "maximum"
+
+    def make_room(self) -> None:
+        """Have room for the edges of the next superstep."""
+        control = self.control
+        if not self.grows or DIRECTIONS[control["direction"]] != "push":
+            return
+        ready = control["chunks"] >> 32  # the upper half of that word
+        self._kept.make_room(control["batched" if ready else "active_edges"])
+        self._needed["most"] = max(self._needed.get("most", 0), self._kept.room)
+
+    def tell(self) -> None:
+        """Add the supersteps that the device has noted to the report."""
+        arrays, item = self.arrays, self.messages.dtype.itemsize
+        edge = arrays.bytes_of_edge + item + 2 * self.in_shards
+        if self.in_blocks:  # places of 2 bytes; of a far edge also its value, written and read
+            far = self.blocked.num_values * (2 + 2 * item)
+            edge = -(-(2 * self.num_edges + far) // max(1, self.num_edges))
+        state = sum(
+            self.glue.storage(self.binding.dtypes[f]).itemsize for f in self.program.changing
+        )
+        log = cupy.asnumpy(self.log[: self.control["log_size"] * LOG_WORDS])
+        for direction, supersteps, frontier, edges, nanoseconds in log.reshape(
+            -1, LOG_WORDS
+        ).tolist():
+            self.report.advance(
+                DIRECTIONS[direction],
+                supersteps=supersteps,
+                frontier=frontier,
+                edges=edges,
+                bytes=edges * edge + supersteps * arrays.n * (2 * item + 2 * state + 1),
+                seconds=nanoseconds / 1e9,
+            )

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.hybrid.transfer import Lending
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
-from dask_graphgpu.engine.tiered.disk import DiskTransfer
+from dask_graphgpu.engine.tiered.disk import DiskTier, DiskTransfer
 from dask_graphgpu.engine.tiered.transfer import Part
 from dask_graphgpu.partition.paged.window import Window
 
@@ -78,11 +78,12 @@ class ArrivingPages(Pages):
         return takes >= self._rest / speeds.gpu_shared
 
 
-class SharedDiskTransfer(SharedTransfer, DiskTransfer):
-    """`SharedTransfer` whose pages are read ahead of a pass, for both sides."""
+class SharedDiskTransfer(DiskTransfer):
+    """`DiskTransfer` whose pages are read ahead of a pass, for both sides."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, tier: DiskTier, way: str, defines: dict[str, str], lending: Lending) -> None:
+        super().__init__(tier, way, defines)
+        self._lending = lending
         self._pass = ExitStack()
         self._pages: ArrivingPages | None = None
 
@@ -92,9 +93,10 @@ class SharedDiskTransfer(SharedTransfer, DiskTransfer):
         self._end_pass()
         spans = np.array([(lo, hi) for lo, hi, _ in segments], np.int64)
         self._pass.enter_context(self._window.passing(spans, AT_ONCE, whole=True))
-        given = [Page(*each) for each in segments]
-        pages = ArrivingPages(self._window, given, self._speeds, self._dispatch, *self._beside)
-        self._pages, shared = pages, self.lend(pages)
+        given, lending = [Page(*each) for each in segments], self._lending
+        speeds, way = lending.speeds, lending.dispatch
+        pages = ArrivingPages(self._window, given, speeds, way, *lending.beside)
+        self._pages, shared = pages, lending.lend(pages)
         began, edges = time.perf_counter(), 0
         while (page := pages.for_gpu()) is not None:
             self._held = dict(page.held or {})
@@ -102,9 +104,9 @@ class SharedDiskTransfer(SharedTransfer, DiskTransfer):
             self._sending.copied.synchronize()  # other pages are read to where it was
             pages.leave(page)
             edges += page.edges
-            if shared and self._dispatch == "auto":
+            if shared and way == "auto":
                 now = time.perf_counter()
-                self._speeds.page_of_gpu(page.edges, now - began)
+                speeds.page_of_gpu(page.edges, now - began)
                 began = now
 
     def _end_pass(self) -> None:
@@ -113,7 +115,7 @@ class SharedDiskTransfer(SharedTransfer, DiskTransfer):
         self._pass.close()
 
     def rest(self) -> None:
-        """As of `SharedTransfer`: the memory for pages goes."""
+        """As of `Transfer`: the memory for pages goes."""
         self._end_pass()
         self._held = {}
         self._window.release()
@@ -123,4 +125,5 @@ class SharedDiskTransfer(SharedTransfer, DiskTransfer):
         if self._pages is not None:
             self._pages.cancel(RuntimeError("the run has ended"))
         super().close()
+        self._lending.end()
         self._end_pass()

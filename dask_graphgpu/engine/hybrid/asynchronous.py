@@ -15,15 +15,13 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.hybrid.sharing import Pushed
-from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
+from dask_graphgpu.engine.gpu.superstep import Superstep
+from dask_graphgpu.engine.hybrid.cpu_side import CpuSide, Pushed
+from dask_graphgpu.engine.hybrid.transfer import Lending
 from dask_graphgpu.engine.keeping import Keeping
-from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.page_dispatch import Page, Pages
-from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered.rounds import LOCAL, Asynchronous
-from dask_graphgpu.engine.tiered.transfer import AtHand, Go
-from dask_graphgpu.kernels.cpu.threads import at_most
+from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
 
 
 class _Turn(NamedTuple):
@@ -33,8 +31,8 @@ class _Turn(NamedTuple):
     bad: bool
 
 
-class HybridAsynchronous(HybridSupersteps, Asynchronous):
-    """A run of asynchronous rounds of which the CPU takes pages [1]_.
+class SharedRounds(Asynchronous):
+    """As `Asynchronous`, of which the CPU takes pages [1]_.
 
     A page of the CPU's is a part as those of the GPU's are, see `Asynchronous`: its rows send what
     waits to be sent along it, then those that have all their edges in it take what was sent to them
@@ -45,46 +43,45 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
     one adds to them.
     """
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(
+        self, superstep: Superstep, transfer: Transfer, lending: Lending, cpu: CpuSide
+    ) -> None:
+        super().__init__(superstep, transfer)
+        self._cpu = cpu
         self._locally = cupy.zeros(len(LOCAL), np.int64)  # of the CPU's pages
-        self._buffer_told = self.arrays.tier.kept.take(len(LOCAL), np.int64)
-        self._told = self._buffer_told[: len(LOCAL)]  # the same on the host
+        self._told = cpu.pinned(len(LOCAL), np.int64)  # the same on the host
         self._pages: Pages | None = None
         self._page: Page | None = None
         self._busy: Future[_Turn | None] | None = None
         self._ready = cupy.cuda.Event(disable_timing=True)
         self._measured = False
-        self.transfer.between = self._take_turn
-        self.transfer.page_by_page = True
+        lending.lend, lending.between, lending.page_by_page = self._lend, self._take_turn, True
 
-    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
-        """As of `Synchronous`."""
-        try:
-            return super().run(options, kept)
-        finally:
-            self.arrays.tier.kept.give_back(self._buffer_told)
-
-    def _bring(self, run: Any, push: Go) -> None:
+    def bring(self, run: Any, push: Go) -> None:
+        cpu = self._cpu
         self._struct, self._number, self._edges = run, 0, 0
-        super()._bring(run, push)
+        cpu.pushed = None
+        cpu.note()
+        super().bring(run, push)
         while self._take_turn(waits=True):
             pass
         if self._number:
-            self._pushed = Pushed(self._number, self._edges, False, self._measured)
+            cpu.pushed = Pushed(self._number, self._edges, False, self._measured)
 
     def _lend(self, pages: Pages) -> bool:
-        if not self._is_worth(pages):
+        """Have the CPU begin to take pages, where it is worth it."""
+        cpu, superstep = self._cpu, self.superstep
+        if not cpu.is_worth(pages):
             return False
-        self._pages, self._measured = pages, self.speeds.measured
-        self._host.begin_superstep(self.completed + 1, self.arrays.last_aggregates)
+        self._pages, self._measured = pages, cpu.speeds.measured
+        cpu.host.begin_superstep(superstep.completed + 1, self.arrays.last_aggregates)
         return True
 
-    def _pause(self, kept: Keeping) -> None:
+    def pause(self, kept: Keeping) -> None:
         """As of `Asynchronous`, when the CPU is through with its page, which has whole rows."""
         while self._busy is not None:
             self._take_turn(waits=True, begins=False)
-        super()._pause(kept)
+        super().pause(kept)
 
     def _take_turn(self, *, waits: bool = False, begins: bool = True) -> bool:
         """Take what the CPU has sent, if it is through, and have it go on; False: there is no more to do.
@@ -98,7 +95,7 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
                 return True
             turn, self._busy = self._busy.result(), None
             if turn is not None:
-                self._take_messages(self._struct, bad=turn.bad)
+                self._cpu.give_messages(self._struct, bad=turn.bad)
                 self._begin_local_round()
                 return True
         if not begins:
@@ -113,55 +110,50 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
     def _begin_page(self) -> None:
         """Have the CPU push what waits to be sent along a page."""
         here, lists = self._page_part
-        self._launch("begin_rounds", 1, here, self._locally)()
+        self.launch("begin_rounds", 1, here, self._locally)()
         self._bring_rows()  # before they are marked
-        part = (here, lists, self.arrays.tier.offsets, self.arrays.active)
-        self._launch("list_waiting", self._listing, *part)()
+        self._over_part("list_waiting", here, lists, self.arrays.active)
         self._number += 1
         self._busy = self._begun_turn(local=False)
 
     def _begin_local_round(self) -> None:
         """Have the vertices of the page take their messages, and the CPU push what they send."""
-        arrays, (here, lists) = self.arrays, self._page_part
-        part = (here, lists, arrays.tier.offsets)
-        taken = (self.messages, self.received, arrays.reached, arrays.active, self._locally)
-        self._launch("apply_whole", self._listing, *part, *taken)()
-        self._launch("settle_part", 1, here, self._locally)()
-        if self._emits:
-            given = (*part, arrays.active, self._locally, self._emitted)
-            self._launch("emit_whole", self._listing, *given)()
+        here, lists = self._page_part
+        self._apply(here, lists, self._locally)
+        self.launch("settle_part", 1, here, self._locally)()
+        self._emit(here, lists, self._locally)
         self._bring_rows()
         self._locally.get(out=self._told, blocking=False)
-        self._launch("begin_part", 1, here)()
-        self._launch("list_whole", self._listing, *part, arrays.active, self._locally)()
+        self.launch("begin_part", 1, here)()
+        self._over_part("list_whole", here, lists, self.arrays.active, self._locally)
         self._busy = self._begun_turn(local=True)
 
     def _bring_rows(self) -> None:
         """Begin to copy to the host what the CPU pushes along the page."""
-        stream = cupy.cuda.get_current_stream()
-        emitted = self.emitted if self.binding.source_only else None
+        stream, host, superstep = cupy.cuda.get_current_stream(), self._cpu.host, self.superstep
+        emitted = superstep.emitted if superstep.binding.source_only else None
         assert self._page is not None
-        self._host.bring_rows(self._page, self.arrays, emitted, stream)
-        self._host.bring_fields(self.arrays, stream)
+        host.bring_rows(self._page, self.arrays, emitted, stream)
+        host.bring_fields(self.arrays, stream)
 
     def _begun_turn(self, *, local: bool) -> Future[_Turn | None]:
         self._ready.record(cupy.cuda.get_current_stream())
         assert self._page is not None
-        return self._helper.submit(self._push_turn, self._page, local)
+        return self._cpu.helper.submit(self._push_turn, self._page, local)
 
     def _push_turn(self, page: Page, local: bool) -> _Turn | None:
         """In a thread of its own; None: no vertex of the page is active any more."""
-        with cupy.cuda.Device(self._device), at_most(self._threads):
+        with self._cpu.at_work():
             self._ready.synchronize()
             if local and self._told[LOCAL.index("settled")]:
                 return None
-            host, began = self._host, time.perf_counter()
+            host, began = self._cpu.host, time.perf_counter()
             host.clear()
             edges, bad = host.push_brought(page, whole=local)
             host.end_pages()
         if not local:
             self._edges += edges
-            self.speeds.page_of_cpu(edges, time.perf_counter() - began)
+            self._cpu.speeds.page_of_cpu(edges, time.perf_counter() - began)
         return _Turn(edges, bad)
 
     @property
@@ -172,6 +164,7 @@ class HybridAsynchronous(HybridSupersteps, Asynchronous):
         edges = AtHand(tier.offsets, tier.on_host(), page.lo, page.hi, "stream")
         return self._part(self._struct, edges)
 
-    def _report(self, control: dict[str, int]) -> None:
+    def tell(self) -> None:
+        """As of `Asynchronous`."""
         self._local += self._locally  # rounds and edges are all that is read of them now
-        super()._report(control)
+        super().tell()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cupy
 
@@ -11,14 +11,16 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.gpu import host, sizes
 from dask_graphgpu.engine.gpu.asked import every_sends
-from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
-from dask_graphgpu.engine.hybrid.asynchronous import HybridAsynchronous
-from dask_graphgpu.engine.hybrid.rounds import HybridRounds
+from dask_graphgpu.engine.hybrid.asynchronous import SharedRounds
+from dask_graphgpu.engine.hybrid.cpu_side import CpuSide
+from dask_graphgpu.engine.hybrid.sharing import SharedPages
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
-from dask_graphgpu.engine.hybrid.transfer import SharedTransfer
+from dask_graphgpu.engine.hybrid.transfer import Lending, SharedTransfer
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.paged.asked import bytes_of_vertices as bytes_on_host
@@ -36,6 +38,8 @@ from dask_graphgpu.engine.tiered.programs import (
     improves,
     run_planned,
 )
+from dask_graphgpu.engine.tiered.rounds import ResidentFirst
+from dask_graphgpu.engine.tiered.supersteps import Segments
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
@@ -105,28 +109,34 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         return state
 
     cut = _cut(binding, way)
-    beginning = None if keeper is None else Beginning(keeper, how.any_order, options.cutoff)
+    beginning = Beginning(keeper, how.any_order, options.cutoff)
 
     def attempt(cut: Cut) -> State:
         arrays = TieredArrays(binding, how.starts, cut)
-        found = None if beginning is None else beginning(arrays)
+        beginning(arrays)
         made = prepared(arrays, report, in_rounds=in_rounds)
-        kept = keeping_of(made, keeper, found, in_place=how.any_order)
-        return made.run(options, kept)
+        return made.run(options, beginning.keeping(made))
 
     return shrinking(cut, report, attempt)
 
 
 def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> HybridSupersteps:
     """A run of both sides that is about to begin."""
-    way, binding, view = limits.configured_dispatch(), arrays.binding, arrays.edge_view
+    way, binding, tier = limits.configured_dispatch(), arrays.binding, arrays.tier
     speeds, transfer = speeds_of(binding), disk.transfer_of(binding.send)
-    carrier = SharedDiskTransfer if disk.is_on_disk(binding.send) else SharedTransfer
-    shared = carrier(arrays.tier, transfer, view.defines, speeds, way, *_beside(binding))
-    kind: type[HybridSupersteps] = HybridRounds if in_rounds else HybridSupersteps
+    lending = Lending(speeds, way, *_beside(binding))
+    brings: type[Any] = SharedDiskTransfer if disk.is_on_disk(binding.send) else SharedTransfer
+    shared = brings(tier, transfer, arrays.edge_view.defines, lending)
+    superstep = Superstep(arrays, report, in_parts=True)
+    cpu = CpuSide(superstep, tier.kept, speeds, way)
+    carrier: Segments
     if limits.configured_rounds() == "asynchronous":
-        kind = HybridAsynchronous
-    return kind(arrays, report, shared, speeds, way)
+        carrier = SharedRounds(superstep, shared, lending, cpu)
+    elif in_rounds:  # pages have an order there, and the GPU goes along all of them
+        carrier = ResidentFirst(superstep, shared)
+    else:
+        carrier = SharedPages(superstep, shared, lending, cpu)
+    return HybridSupersteps(superstep, carrier, cpu)
 
 
 def _is_gpus(binding: Binding, way: str, *, in_rounds: bool) -> bool:

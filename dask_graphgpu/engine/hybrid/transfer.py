@@ -17,15 +17,14 @@ from dask_graphgpu.engine.tiered.transfer import Part, Transfer
 _STEADY = BUFFERS + 1
 
 
-class SharedTransfer(Transfer):
-    """`Transfer` whose streamed segments are pages that either side may take.
-
-    Segments that are read in place or gathered have few active edges, and are the GPU's.
+class Lending:
+    """What is asked of the CPU about pages.
 
     Parameters
     ----------
+    speeds : Speeds
     dispatch : str
-        Of `limits.DISPATCH`; but for "auto" all segments are streamed, unless ``way`` says otherwise.
+        Of `limits.DISPATCH`; but for "auto" all segments are streamed, unless the way says otherwise.
     starting, ending : float
         As of `Pages`.
 
@@ -41,51 +40,57 @@ class SharedTransfer(Transfer):
 
     page_by_page = False
 
-    def __init__(
-        self,
-        tier: EdgeStore,
-        way: str,
-        defines: dict[str, str],
-        speeds: Speeds,
-        dispatch: str,
-        starting: float,
-        ending: float,
-    ) -> None:
-        super().__init__(tier, way, defines)
-        self._speeds, self._dispatch = speeds, dispatch
-        self._beside = starting, ending
-        self._ask_nobody()
+    def __init__(self, speeds: Speeds, dispatch: str, starting: float, ending: float) -> None:
+        self.speeds, self.dispatch = speeds, dispatch
+        self.beside = starting, ending
+        self.end()
 
-    def _ask_nobody(self) -> None:
+    def end(self) -> None:
+        """Ask nobody: who is called refers to the transfer, and neither keeps the other any more."""
         self.lend: Callable[[Pages], bool] = lambda pages: False
         self.between: Callable[[], object] = lambda: None
 
-    def close(self) -> None:
-        """As of `Transfer`; who is called refers to this, and neither keeps the other any more."""
-        super().close()
-        self._ask_nobody()
 
-    def rest(self) -> None:
-        """The CPU runs whole supersteps, until the next `superstep`."""
+class SharedTransfer(Transfer):
+    """`Transfer` whose streamed segments are pages that either side may take.
+
+    Segments that are read in place or gathered have few active edges, and are the GPU's.
+    """
+
+    def __init__(
+        self, tier: EdgeStore, way: str, defines: dict[str, str], lending: Lending
+    ) -> None:
+        super().__init__(tier, way, defines)
+        self._lending = lending
+
+    def close(self) -> None:
+        """As of `Transfer`."""
+        super().close()
+        self._lending.end()
+
+    @property
+    def may_read(self) -> bool:
+        """As of `Transfer`, where not all segments are pages."""
+        return self._lending.dispatch not in ("cpu", "alternate") and super().may_read
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
         """As of `Transfer`."""
-        if self._dispatch in ("cpu", "alternate"):
+        if self._lending.dispatch in ("cpu", "alternate"):
             return ["stream" if edges else None for edges in active]
         return super().choose(rows, active)
 
     def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
         if not segments:  # as in short supersteps, of which there may be many
             return
-        given = [Page(*each) for each in segments]
-        each = self.page_by_page
+        given, lending = [Page(*each) for each in segments], self._lending
+        each = lending.page_by_page
         pages = Pages(
-            given, self._speeds, self._dispatch, *self._beside, each=each,
+            given, lending.speeds, lending.dispatch, *lending.beside, each=each,
             offsets=self.tier.host.offsets if each else None,
         )  # fmt: skip
-        if self._dispatch in ("cpu", "alternate"):
+        if lending.dispatch in ("cpu", "alternate"):
             self._in_order = False
-        shared = self.lend(pages)
+        shared = lending.lend(pages)
         sizes: list[int] = []
         before = 0.0
         while True:
@@ -93,9 +98,9 @@ class SharedTransfer(Transfer):
                 self._ring.ready()
                 now = time.perf_counter()
                 if len(sizes) >= _STEADY:
-                    self._speeds.page_of_gpu(sizes[-BUFFERS], now - before)
+                    lending.speeds.page_of_gpu(sizes[-BUFFERS], now - before)
                 before = now
-            self.between()
+            lending.between()
             page = pages.for_gpu()
             if page is None:
                 return

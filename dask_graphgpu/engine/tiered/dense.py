@@ -13,14 +13,16 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
-from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
+from dask_graphgpu.engine.gpu.superstep import Superstep
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.packed import bits_in_order
-from dask_graphgpu.engine.tiered.supersteps import PIECE, TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import PIECE, Segments
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved
 
 if TYPE_CHECKING:
@@ -42,8 +44,7 @@ def prepared(
         Of `limits.WAYS`; "compact" has nothing to leave out here, and is "stream".
     """
     bits, edge = bits_in_order(binding), bytes_of_edge(binding)
-    keeper, report = options.keeper, options.report
-    beginning = None if keeper is None else Beginning(keeper, False, None)
+    beginning = Beginning(options.keeper, False, None)
 
     def attempt(cut: Cut) -> State:
         chosen = way
@@ -56,10 +57,12 @@ def prepared(
         elif chosen != "stream":
             chosen = "stream"
         arrays = TieredArrays(binding, places, cut, bits)
-        found = None if beginning is None else beginning(arrays)
+        beginning(arrays)
         _, kind = kinds_of(binding.send)
-        engine = Dense(arrays, report, kind(arrays.tier, chosen, arrays.edge_view.defines))
-        return engine.run(options, keeping_of(engine, keeper, found, in_place=False))
+        superstep = Superstep(arrays, options.report, in_parts=True)
+        transfer = kind(arrays.tier, chosen, arrays.edge_view.defines)
+        engine = Synchronous(superstep, InOrder(superstep, transfer))
+        return engine.run(options, beginning.keeping(engine))
 
     return attempt
 
@@ -80,19 +83,19 @@ def _faster(cut: Cut, edge: float, rates: link_rates.Rates) -> str:
 class _UpToTheLast(OneByOne):
     """As `OneByOne`, of supersteps that send ahead what the next one goes along, if there may be one."""
 
-    engine: Dense
+    carrier: InOrder
 
     def advance(self, done: int, limit: int | None) -> None:
         while True:
             done += 1
-            self.engine.follows = done != limit
-            self.superstep()
+            self.carrier.follows = done != limit
+            self.one()
             if self.is_done():
                 return
 
 
-class Dense(TieredSynchronous):
-    """A run in supersteps in each of which all vertices send along all edges.
+class InOrder(Segments):
+    """Brings all edges in each superstep, along which all vertices send.
 
     Attributes
     ----------
@@ -105,10 +108,11 @@ class Dense(TieredSynchronous):
     def _lists(self) -> tuple[Any, ...]:
         return ()
 
-    def _policy(self) -> Policy:
-        if not self.stops_on_device:
+    def policy(self) -> Policy:
+        """Without looks, but where the host is asked `stop`, or copies edges."""
+        if not self.superstep.stops_on_device:
             return OneByOne(self)
-        return _UpToTheLast(self) if self._copies else Blind(self, self._words)
+        return _UpToTheLast(self) if self._copies else Blind(self)
 
     @property
     def _copies(self) -> bool:
@@ -116,7 +120,7 @@ class Dense(TieredSynchronous):
         tier = self.arrays.tier
         return self.transfer.way == "stream" and tier.cut.resident < tier.num_edges
 
-    def _bring(self, run: Any, push: Go) -> None:
+    def bring(self, run: Any, push: Go) -> None:
         self.transfer.whole(push, ahead=self.follows)
 
     def _launches(self, run: Any, edges: AtHand) -> list[Callable[[], None]]:
@@ -134,9 +138,10 @@ class Dense(TieredSynchronous):
         until = resident if edges.hi == tier.num_edges else share(edges.hi)
         return [self._along("push_all", run, share(edges.lo), until, edges)]
 
-    def _report(self, control: dict[str, int]) -> None:
-        tier, done = self.arrays.tier, control["completed"] - self.before
+    def tell(self) -> None:
+        """As of `Segments`, and what kernels have read."""
+        tier, done = self.arrays.tier, self.superstep.control["completed"] - self.superstep.before
         beyond = tier.bytes_of(tier.num_edges - tier.cut.resident)
         if self.transfer.way == "zero-copy" and beyond and done > 0:
             self.transfer.moved["zero-copy"] = Moved(done, done, done * beyond)
-        super()._report(control)
+        super().tell()

@@ -80,11 +80,11 @@ def prepared(
     keeper: Keeper | None,
 ) -> Callable[[Cut], State]:
     """What runs a program with its edges where a cut says; as `engine.gpu.near_far.run`."""
-    beginning = None if keeper is None else Beginning(keeper, True, cutoff)
+    beginning = Beginning(keeper, True, cutoff)
 
     def attempt(cut: Cut) -> State:
         arrays = TieredArrays(binding, places, cut.without_buffers())
-        first = places if beginning is None else beginning.places(arrays, places)
+        first = beginning.places(arrays, places)
         return near_far.run(arrays, first, cutoff, ends, report, keeper, TieredNearFar)
 
     return attempt

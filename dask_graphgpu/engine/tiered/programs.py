@@ -9,9 +9,11 @@ from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import layered
 from dask_graphgpu.engine.gpu.asked import every_sends
-from dask_graphgpu.engine.gpu.checkpoints import Beginning, keeping_of
+from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.shrinking import shrinking
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
+from dask_graphgpu.engine.gpu.superstep import Superstep
+from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.schedule import is_forced
 from dask_graphgpu.engine.state import Binding
@@ -20,7 +22,7 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import transfer_of
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-from dask_graphgpu.engine.tiered.supersteps import TieredSynchronous
+from dask_graphgpu.engine.tiered.supersteps import Segments
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
@@ -85,19 +87,19 @@ def run_planned(how: Plan) -> State:
         )
     if all_send:
         return shrinking(cut, report, dense.prepared(binding, places, way, options))
-    kind = Asynchronous if rounds == "asynchronous" else TieredSynchronous
+    kind = Asynchronous if rounds == "asynchronous" else Segments
     if rounds in ("auto", "resident-first") and improves(how):
         kind = ResidentFirst
 
-    beginning = None if keeper is None else Beginning(keeper, how.any_order, cutoff)
+    beginning = Beginning(keeper, how.any_order, cutoff)
 
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
-        found = None if beginning is None else beginning(arrays)
+        beginning(arrays)
         transfer = kinds[1](arrays.tier, way, arrays.edge_view.defines)
-        engine = kind(arrays, report, transfer)
-        kept = keeping_of(engine, keeper, found, in_place=how.any_order)
-        return engine.run(options, kept)
+        superstep = Superstep(arrays, report, in_parts=True)
+        engine = Synchronous(superstep, kind(superstep, transfer))
+        return engine.run(options, beginning.keeping(engine))
 
     return shrinking(cut, report, attempt)
 

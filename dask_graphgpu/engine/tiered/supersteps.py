@@ -1,4 +1,4 @@
-"""Supersteps on the GPU over edges in host memory: pushed part by part."""
+"""Edges in host memory, or on disk, on their way to supersteps of the GPU: pushed part by part."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.carriers import Carrier
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.policies import OneByOne, Policy
 from dask_graphgpu.engine.gpu.sizes import num_chunks
 from dask_graphgpu.engine.gpu.structs import struct
-from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
-from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
-from dask_graphgpu.engine.options import RunOptions
-from dask_graphgpu.engine.state import State
+from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
-from dask_graphgpu.report import Report
 
 THREADS = 256
 
@@ -41,65 +39,52 @@ FEW = 1 << 16
 _MOST_KNOWN = 1024
 
 
-class TieredSynchronous(Synchronous):
-    """A run in supersteps that push, as `Synchronous` where each does."""
+class Segments(Carrier):
+    """Brings the edges of active vertices part by part, along each of which they push."""
 
-    arrays: TieredArrays
-    fuses = False
-
-    def __init__(self, arrays: TieredArrays, report: Report, transfer: Transfer) -> None:
-        super().__init__(arrays, report)
-        self.transfer = transfer
+    def __init__(self, superstep: Superstep, transfer: Transfer) -> None:
+        assert isinstance(superstep.arrays, TieredArrays)
+        super().__init__(superstep)
+        self.transfer, self.arrays = transfer, superstep.arrays
+        self.launch = superstep.launch
         self.lists = self._lists()
         self._prepared: dict[tuple[int, int, int, str], list[Callable[[], None]]] = {}
 
-    def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
-        """As of `Synchronous`."""
-        try:
-            return super().run(options, kept)
-        finally:
-            self.transfer.close()
-
     def _lists(self) -> tuple[Any, ...]:
         """Room for the active vertices of a part, by how many edges they have there."""
-        arrays, edges = self.arrays, self.binding.send
+        arrays, edges = self.arrays, self.arrays.binding.send
         chunks, ids = num_chunks(arrays.edge_view, edges), edges.neighbours.dtype
         return (
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip
 
-    def _take_pending(self, columns: Mapping[str, np.ndarray]) -> None:
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
         """Have messages that were sent before, to which those of the first superstep are added."""
         if PENDING not in columns:
             return
-        own, arrays = self.binding.view.num_owned, self.arrays
+        own, arrays, superstep = self.arrays.binding.view.num_owned, self.arrays, self.superstep
         given = cupy.asarray(columns[PENDING][:own])
-        self.messages[:own] = arrays.stored(given, self.binding.message)
+        superstep.messages[:own] = arrays.stored(given, arrays.binding.message)
         if PENDING_RECEIVED in columns:
-            self.received[:own] = cupy.asarray(columns[PENDING_RECEIVED][:own])
+            superstep.received[:own] = cupy.asarray(columns[PENDING_RECEIVED][:own])
 
-    def _directions(self) -> tuple[str, str]:
-        return "push", "push"
-
-    def _policy(self) -> Policy:
+    def policy(self) -> Policy:
+        """With a look after each superstep, at how many edges are to be brought."""
         return OneByOne(self)
 
-    def _steps(self, stops: bool) -> Callable[[], None]:
-        arrays, run = self.arrays, self.arrays.run("send")
-        vertices, none = -(-arrays.n // THREADS), np.int64(0)
+    def steps(self) -> Callable[[], None]:
+        """As `Superstep.steps`, with the edges of active vertices brought before messages are taken."""
+        superstep, run = self.superstep, self.arrays.run("send")
         self._prepared.clear()  # launches of another struct Run
-        before = self._next(run) if self.stages.next and not stops else []
-        before += self._alone(run, self.stages.alone_before)
-        if self._emits:
-            before.append(self._launch("emit", vertices, run, arrays.active, self._emitted, none))
-        after = [self._apply_all(run), *self._ending(run, stops)]
+        before = superstep.before_messages(run)
+        after = [self._apply_all(run), *superstep.ending(run)]
         push = partial(self._push, run)
 
         def step() -> None:
             for launched in before:
                 launched()
-            self._bring(run, push)
+            self.bring(run, push)
             for launched in after:
                 launched()
 
@@ -108,38 +93,29 @@ class TieredSynchronous(Synchronous):
     @property
     def _columns(self) -> dict[str, str]:
         """The member of struct Run for each column of the edges."""
-        return {m.what: m.name for m in self.glue.members if m.of == "column"}
-
-    @property
-    def _applied(self) -> tuple[Any, ...]:
-        arrays = self.arrays
-        return self.messages, self.received, arrays.reached, arrays.active, self.partials
+        return {m.what: m.name for m in self.superstep.glue.members if m.of == "column"}
 
     def _apply_all(self, run: Any) -> Callable[[], None]:
         """What launches that all vertices take their messages."""
-        return self._launch("apply", self.blocks, run, *self._applied, np.int64(0))
+        superstep = self.superstep
+        return superstep.launch("apply", superstep.blocks, run, *superstep.applied, np.int64(0))
 
-    def _bring(self, run: Any, push: Go) -> None:
+    def bring(self, run: Any, push: Go) -> None:
         """Have the edges of active vertices pushed along."""
-        transfer, edges = self.transfer, self.control["active_edges"]
-        if self._has_few:
+        transfer, control = self.transfer, self.superstep.control
+        edges, may_read = control["active_edges"], transfer.may_read
+        if may_read and edges <= FEW:
             if edges:
                 transfer.from_host(push, edges)
-        elif self._may_read and transfer.pays_in_order(edges, self.control["num_active"]):
+        elif may_read and transfer.pays_in_order(edges, control["num_active"]):
             transfer.in_order(push)
         else:
             transfer.superstep(self.arrays.active, push)
 
     @property
-    def _may_read(self) -> bool:
-        """Whether it is left to the run what kernels read where it lies, and there is anything."""
-        tier = self.arrays.tier
-        return self.transfer.way == "auto" and tier.cut.resident < tier.num_edges
-
-    @property
-    def _has_few(self) -> bool:
-        """Whether the frontier is left to kernels that read edges where they lie."""
-        return self._may_read and self.control["active_edges"] <= FEW
+    def creeps(self) -> bool:
+        """Whether what comes next is not one superstep, but as many as have few edges."""
+        return False
 
     def _push(self, run: Any, edges: AtHand) -> None:
         """Push along some edges of active vertices, as `transfer.Go`."""
@@ -160,8 +136,8 @@ class TieredSynchronous(Synchronous):
             return [self._along("push_in_order", run, 0, resident, brought, self.arrays.active)]
         here, lists = self._part(run, edges)
         return [
-            self._launch("begin_part", 1, here),
-            self._launch("list_part", self._listing, here, lists, self.arrays.active),
+            self.launch("begin_part", 1, here),
+            self.launch("list_part", self._listing, here, lists, self.arrays.active),
             self._pushing(here, lists),
         ]
 
@@ -177,8 +153,7 @@ class TieredSynchronous(Synchronous):
             given += [self._over(run, edges), struct([edges.offsets, words, *ends])]
         pieces = -(-(brought.hi - brought.lo + hi - lo) // PIECE) + 2
         blocks = min(-(-pieces * 32 // THREADS), launch.num_multiprocessors() * _PUSHING)
-        into = (self.emitted_or_none, self.messages, self.received, np.int64(PIECE))
-        return self._launch(name, blocks, *given, *into, *more)
+        return self.launch(name, blocks, *given, *self.pushed, np.int64(PIECE), *more)
 
     def _part(self, run: Any, edges: AtHand) -> tuple[Any, Any]:
         """Structs Run and Push of a part."""
@@ -194,23 +169,31 @@ class TieredSynchronous(Synchronous):
             here[member] = address(edges.begins[name])
         return here
 
-    def _send(self, here: Any, lists: Any) -> None:
-        """Push along the edges of the vertices that are listed."""
-        self._pushing(here, lists)()
-
     def _pushing(self, here: Any, lists: Any) -> Callable[[], None]:
-        """The launch of that."""
-        into = (self.emitted_or_none, self.messages, self.received)
-        return self._launch("push", launch.num_multiprocessors() * _PUSHING, here, lists, *into)
+        """The launch that pushes along the edges of the vertices that are listed."""
+        blocks = launch.num_multiprocessors() * _PUSHING
+        return self.launch("push", blocks, here, lists, *self.pushed)
+
+    @property
+    def pushed(self) -> tuple[Any, ...]:
+        """What a push takes and changes."""
+        superstep = self.superstep
+        return superstep.emitted_or_none, superstep.messages, superstep.received
 
     @property
     def _listing(self) -> int:
         """Blocks that look at the vertices of a part."""
         return min(-(-self.arrays.n // THREADS), launch.num_multiprocessors() * _LISTING)
 
-    def _nbytes(self) -> int:
-        return super()._nbytes() + self.transfer.nbytes
+    @property
+    def nbytes(self) -> int:
+        """Of lists, and of what the transfer holds."""
+        return sum((int(array.nbytes) for array in self.lists), self.transfer.nbytes)
 
-    def _report(self, control: dict[str, int]) -> None:
-        super()._report(control)
-        self.transfer.tell(self.report)
+    def tell(self) -> None:
+        """As `Transfer.tell`."""
+        self.transfer.tell(self.superstep.report)
+
+    def close(self) -> None:
+        """As `Transfer.close`."""
+        self.transfer.close()

@@ -161,6 +161,11 @@ class Transfer:
         """Whether kernels may read edges where they lie."""
         return self.way in ("auto", "zero-copy")
 
+    @property
+    def may_read(self) -> bool:
+        """Whether it is left to the run what kernels read where it lies, and there is anything."""
+        return self.way == "auto" and self._rest
+
     def in_place(self, go: Go, edges: int) -> None:
         """Have the edges of active vertices gone along where they lie, ``edges`` of them over the link.
 
@@ -291,6 +296,9 @@ class Transfer:
         """Note bytes that kernels have read of host memory by themselves."""
         if size:
             self._note("zero-copy", size)
+
+    def rest(self) -> None:
+        """Nothing is brought until the next `superstep`, and others may want the memory of the host."""
 
     def close(self) -> None:
         """Wait for copies that are on their way, before what they go to is given back."""

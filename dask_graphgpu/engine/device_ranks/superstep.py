@@ -14,11 +14,11 @@ from dask_graphgpu.engine.device_ranks.ahead import SPARE, Ahead, overlaps
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import fused, launch
+from dask_graphgpu.engine.gpu.asked import directions
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
-from dask_graphgpu.engine.gpu.checkpoints import Stretches
+from dask_graphgpu.engine.gpu.carriers import Carrier
 from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
-from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.keeping import Keeper
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
@@ -35,18 +35,27 @@ class _InStep(Blind):
     """As `Blind`, together with the peers: supersteps that are queued behind the last one wait for them too."""
 
     most_ahead = 2  # each of these sends the border in vain
-    engine: RankSynchronous
+
+    superstep: RankSuperstep
 
     def advance(self, done: int, limit: int | None) -> None:
         super().advance(done, limit)
-        self.engine.link.settle()
+        self.superstep.link.settle()
 
     def wait(self, event: Any) -> None:
-        self.engine.link.wait(event)
+        self.superstep.link.wait(event)
 
 
-class RankSynchronous(Synchronous):
-    """A run in supersteps, of one rank.
+class OwnEdges(Carrier):
+    """As `Carrier`, of the edges of a rank's own vertices."""
+
+    def policy(self) -> Policy:
+        """Without looks, unless the host is asked `stop`."""
+        return _InStep(self) if self.superstep.stops_on_device else OneByOne(self)
+
+
+class RankSuperstep(Superstep):
+    """A superstep of one rank, with a border of device memory.
 
     After `apply` what compute reads of a sender goes to the ghosts, with who is active; counts and
     aggregates are gathered on the device of every rank, which puts them together as all others do.
@@ -94,7 +103,7 @@ class RankSynchronous(Synchronous):
         self._told = cupy.zeros(words, np.int64)
         self._every = cupy.zeros((ranks.size, words), np.int64)
         self._descriptions = cupy.asarray(self._described())
-        self._recorded: dict[tuple[str, str, bool], Recorded] = {}
+        self._recorded: dict[tuple[str, str], Recorded] = {}
         self._used: list[dict[str, Any]] = []
         self._turned: Any = None  # marks of supersteps that the engine has turned to
 
@@ -118,7 +127,7 @@ class RankSynchronous(Synchronous):
         """Get ready for another run, which differs from the last one in sources alone."""
         self.binding, self.report = binding, report
         self.arrays.restart(binding, places)
-        self.dense, self.sparse = self._directions()
+        self.dense, self.sparse = directions(binding, self.every)
         self.messages.fill(self.identity)
         for array in (self.received, self.marked, self._told, self._every):
             array.fill(0)
@@ -131,27 +140,27 @@ class RankSynchronous(Synchronous):
         self._recorded.clear()
         self._used.clear()
 
-    # -- the loop --------------------------------------------------------------------------------
+    # -- what the device is told, and says -------------------------------------------------------
 
-    def _first_frontier(self) -> tuple[int, int]:
+    def first_frontier(self) -> tuple[int, int]:
         sources, view = self.arrays.sources, self.binding.view
         if sources is None:
-            return super()._first_frontier()
+            return super().first_frontier()
         own = sources[sources < view.num_owned]
         counts = len(own), int(view.degrees(self.binding.direction)[own].sum())
         active, edges = self._ranks.scalars(counts).sum(axis=0).tolist()
         return active, edges
 
-    def _first(self) -> None:
-        self._steps(self.stops_on_device)
+    def first(self) -> None:
+        self.steps()
         if self._overlaps:
             self._refresh_ahead()
-        super()._first()
+        super().first()
 
-    def _steps(self, stops: bool) -> Callable[[], None]:
-        key = self.dense, self.sparse, stops
+    def steps(self) -> Callable[[], None]:
+        key = self.dense, self.sparse
         if key not in self._recorded:
-            self._recorded[key] = self.link.recorded(super()._steps(stops), lasts=True)
+            self._recorded[key] = self.link.recorded(super().steps(), lasts=True)
             # Arrays that recorded launches have, of which this may let go; no view, which lives as
             # long as this does.
             left_out = ("_used", "binding", "report")
@@ -169,23 +178,15 @@ class RankSynchronous(Synchronous):
             self.marked.fill(0)
         return turned
 
-    def _policy(self) -> Policy:
-        return _InStep(self, self._words) if self.stops_on_device else OneByOne(self)
-
     def look(self) -> None:
         self.link.settle()
         super().look()
-
-    # -- checkpoints -----------------------------------------------------------------------------
-
-    def _stretches(self, keeper: Keeper) -> Stretches:
-        return Stretches(keeper, self._ranks.max)
 
     def go_on(self, until: int) -> None:
         super().go_on(until)
         self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
 
-    def _tell_ghosts(self) -> None:
+    def tell_ghosts(self) -> None:
         self._border.make_room(self._travelling)
         self._ranks.barrier()  # likewise
         self._refresh()
@@ -208,9 +209,9 @@ class RankSynchronous(Synchronous):
         }
         return launch.loaded(self.arrays.module("program_ranks", defines).kernel(name))
 
-    def _launch(self, name: str, *args: Any, **more: Any) -> Callable[[], None]:
+    def launch(self, name: str, *args: Any, **more: Any) -> Callable[[], None]:
         launch.loaded(self.arrays.module(more.get("source", "program")).kernel(name))
-        return super()._launch(name, *args, **more)
+        return super().launch(name, *args, **more)
 
     # -- blocks of sources -----------------------------------------------------------------------
 
@@ -297,24 +298,24 @@ class RankSynchronous(Synchronous):
     def _heard(self) -> tuple[Any, ...]:
         return self._descriptions, self._every, np.int64(self._ranks.size)
 
-    def _alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
+    def alone(self, run: Any, names: Sequence[str]) -> list[Callable[[], None]]:
         order = list(self.program.aggregates)
         steps: list[Callable[[], None]] = []
         for name in names:
             which = np.int64(order.index(name))
             reached, partials = self.arrays.reached, self.partials
             steps += [
-                self._launch("aggregate", self.blocks, run, which, reached, partials),
+                self.launch("aggregate", self.blocks, run, which, reached, partials),
                 self._end("tell_one", run, which, partials, self._told),
                 self._gather,
                 self._end("hear_one", run, which, *self._heard),
             ]
         return steps
 
-    def _next(self, run: Any) -> list[Callable[[], None]]:
+    def next(self, run: Any) -> list[Callable[[], None]]:
         return [self._end("hear_next", run, *self._heard)]
 
-    def _ending(self, run: Any, stops: bool) -> list[Callable[[], None]]:
+    def ending(self, run: Any) -> list[Callable[[], None]]:
         steps: list[Callable[[], None]] = []
         tell = [self._end("tell", run, self.partials, self._told), self._gather]
         steps += tell
@@ -327,14 +328,15 @@ class RankSynchronous(Synchronous):
             steps += [
                 partial(cupy.copyto, every, self._every),
                 self._end("hear_applied", run, *self._heard),
-                *self._alone(run, self.stages.alone_after),
-                self._launch("commit", vertices, run),
+                *self.alone(run, self.stages.alone_after),
+                self.launch("commit", vertices, run),
             ]
         steps.append(self._refresh_ahead if self._overlaps else self._refresh)
         steps.append(
             self._end(
                 "hear", run, self.partials, self.log, *self._choices(), self._descriptions, every,
-                np.int64(self._ranks.size), np.int64(commits), np.int64(stops),
+                np.int64(self._ranks.size), np.int64(commits),
+                np.int64(self.stops_on_device),
             )
         )  # fmt: skip
         return steps
