@@ -292,6 +292,40 @@ def test_imports_stand_at_the_top():
     assert sum(found.values()) <= LATE, {name: number for name, number in found.items() if number}
 
 
+def classes_and_parents(room):
+    """Each class of a package, and those of the package that it is derived from, by their full names."""
+    found = {}
+    for module, path in MODULES.items():
+        if not module.startswith(room):
+            continue
+        nodes = list(ast.walk(ast.parse(path.read_text(), str(path))))
+        names = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in nodes
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                bases = (ast.unparse(base).partition("[")[0].partition(".") for base in node.bases)
+                found[f"{module}.{node.name}"] = [
+                    names.get(first, f"{module}.{first}") + dot + rest for first, dot, rest in bases
+                ]
+    return {each: [base for base in bases if base in found] for each, bases in found.items()}
+
+
+def test_engines_hold_parts_rather_than_derive():
+    """A class of the engines has one parent there, and no more than four classes say what it does."""
+    parents = classes_and_parents("dask_graphgpu.engine")
+    assert len(parents) > 100
+    for each, bases in parents.items():
+        assert len(bases) <= 1, f"{each} has the parents {bases}: hold one as a part"
+        order = [each]
+        while parents[order[-1]]:
+            order += parents[order[-1]]
+        assert len(order) <= 4, f"{each} is made of {order}: hold some of it as a part"
+
+
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_heavy_packages_are_imported_at_first_use(name):
     if name.startswith(LOADED_AT_FIRST_USE):

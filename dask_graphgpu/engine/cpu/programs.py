@@ -82,11 +82,12 @@ def run_lowered(how: Plan, lowered: Lowered) -> State:
     arrays = Arrays(binding, lowered, places)
     kept = _kept(binding.program, how, arrays)
     if not how.in_place:
+        edges = None
         if binding.view.paged:
-            from dask_graphgpu.engine.paged.synchronous import PagedSynchronous
+            from dask_graphgpu.engine.paged.synchronous import OnDisk
 
-            return _in_supersteps(PagedSynchronous(arrays, report, keeper), how, kept)
-        return _in_supersteps(Synchronous(arrays, report), how, kept)
+            edges = OnDisk(arrays, report, keeper)
+        return _in_supersteps(Synchronous(arrays, report, edges), how, kept)
     if kept is not None:
         places = resumed(arrays, kept)
     if binding.view.levels is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,6 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.program import COUNT
 from dask_graphgpu.report import Report
 
@@ -33,11 +32,63 @@ NOTIFY = 1 / 64
 PULL = 7 / 8
 
 
-class Synchronous:
-    """Steps for the superstep loop."""
+class InMemory:
+    """How a superstep goes along edges in memory; `paged.synchronous` has that of edges on disk.
 
-    def __init__(self, arrays: Arrays, report: Report) -> None:
+    It is given the superstep, and has none: a circle would hold memory until the garbage collector comes.
+    """
+
+    def direction(self, superstep: Synchronous) -> str:
+        """Choose for this superstep; a forced direction is taken where the program allows it."""
+        checked_sum = superstep.binding.shadowed("sum")
+        if superstep.forced != "auto" and not (superstep.forced == "push" and checked_sum):
+            return superstep.forced
+        share = superstep.active_edges / max(superstep.binding.graph_edges, 1)
+        if superstep.program.combine == "sum":  # a pushed float sum depends on who comes first
+            return "pull" if share > NOTIFY else "notify-pull"
+        # Atomics that only improve are cheap; turning the edges over is not.
+        return "pull" if share > PULL and superstep.binding.has_gather else "push"
+
+    def notified(self, superstep: Synchronous) -> np.ndarray:
+        """Mark those to whom an active vertex sends."""
+        edges, marked = superstep.binding.send, np.zeros(superstep.arrays.n, np.uint8)
+        active, ends, total = superstep.frontier()
+        for_blocks(
+            frontier.notify, even_blocks(total), active, ends,
+            edges.offsets.view(np.uint64), edges.neighbours, marked,
+        )  # fmt: skip
+        return marked
+
+    def gather(self, superstep: Synchronous, kernel: str, marked: np.ndarray) -> tuple[int, bool]:
+        """Gather over all parts: edges read, and whether something was bad."""
+        parts, arrays, edges = superstep.parts, superstep.arrays, superstep.binding.gather
+        found = arrays.run(
+            kernel, parts.blocks, edges, parts.rows, parts.edges, edges.offsets.view(np.uint64),
+            edges.neighbours, superstep.emitted, arrays.active, marked, *superstep.gathered,
+        )  # fmt: skip
+        return superstep.folded(found)
+
+    def resume(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Take what was kept in the middle of a superstep: here is none."""
+
+    def release(self) -> None:
+        """Give back memory for edges: there is none beside them."""
+
+
+class Synchronous:
+    """Steps for the superstep loop.
+
+    Parameters
+    ----------
+    arrays : Arrays
+    report : Report
+    edges : InMemory, optional
+        How it goes along edges; default: in memory.
+    """
+
+    def __init__(self, arrays: Arrays, report: Report, edges: InMemory | None = None) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
+        self.edges = InMemory() if edges is None else edges
         self.program = arrays.binding.program
         self.forced = configured_direction()
         n = arrays.n
@@ -136,43 +187,32 @@ class Synchronous:
         return self._emitted if field is None else self.arrays.state[field]
 
     def direction(self) -> str:
-        """Choose for this superstep; a forced direction is taken where the program allows it."""
-        checked_sum = self.binding.shadowed("sum")
-        if self.forced != "auto" and not (self.forced == "push" and checked_sum):
-            return self.forced
-        share = self.active_edges / max(self.binding.graph_edges, 1)
-        if self.program.combine == "sum":  # a pushed float sum depends on who comes first
-            return "pull" if share > NOTIFY else "notify-pull"
-        # Atomics that only improve are cheap; turning the edges over is not.
-        return "pull" if share > PULL and self.binding.has_gather else "push"
+        """As of `InMemory`."""
+        return self.edges.direction(self)
 
     def _gather(self, direction: str) -> tuple[int, bool]:
-        arrays, edges = self.arrays, self.binding.gather
         every = self.num_active == self.binding.view.graph_vertices
         if direction == "pull":
             marked = self._all_marked if not every else np.empty(0, np.uint8)
         else:
-            marked, every = self._notified(), False
-        into = (self.messages, self.received, *self._partial)
-        results = self._over_parts("gather_all" if every else "gather_some", edges, marked, into)
-        folded = arrays.lowered.kernel("fold")(self._parts.rows, *into)
-        return sum(read for _, read in results), any(bad for bad, _ in results) or bool(folded)
+            marked, every = self.edges.notified(self), False
+        return self.edges.gather(self, "gather_all" if every else "gather_some", marked)
 
-    def _over_parts(
-        self, kernel: str, edges: Adjacency, marked: np.ndarray, into: tuple[np.ndarray, ...]
-    ) -> list[tuple[bool, int]]:
-        """Run a gather over all parts: whether something was bad, and edges read, of each block."""
-        parts, arrays = self._parts, self.arrays
-        return arrays.run(
-            kernel, parts.blocks, edges, parts.rows, parts.edges, edges.offsets.view(np.uint64),
-            edges.neighbours, self.emitted, arrays.active, marked, *into,
-        )  # fmt: skip
+    def folded(self, found: Sequence[tuple[bool, int]]) -> tuple[int, bool]:
+        """Put together what parts have of rows that are cut: edges read in all, and whether something was bad."""
+        folded = self.arrays.lowered.kernel("fold")(self.parts.rows, *self.gathered)
+        return sum(read for _, read in found), any(bad for bad, _ in found) or bool(folded)
+
+    @property
+    def gathered(self) -> tuple[np.ndarray, ...]:
+        """Where messages come to, and those of rows that are cut."""
+        return self.messages, self.received, *self.partial
 
     def _push(self) -> tuple[int, bool]:
         arrays, edges = self.arrays, self.binding.send
         self.messages.fill(self.identity)
         self.received.fill(0)
-        active, ends, total = self._frontier()
+        active, ends, total = self.frontier()
         results = arrays.run(
             "push", even_blocks(total), edges, active, ends,
             edges.offsets.view(np.uint64), edges.neighbours, self.emitted, self.messages,
@@ -196,17 +236,7 @@ class Synchronous:
         if PENDING_RECEIVED in pending:
             self.received[:own] |= pending[PENDING_RECEIVED][:own]
 
-    def _notified(self) -> np.ndarray:
-        """Mark those to whom an active vertex sends."""
-        edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
-        active, ends, total = self._frontier()
-        for_blocks(
-            frontier.notify, even_blocks(total), active, ends,
-            edges.offsets.view(np.uint64), edges.neighbours, marked,
-        )  # fmt: skip
-        return marked
-
-    def _frontier(self) -> tuple[np.ndarray, np.ndarray, int]:
+    def frontier(self) -> tuple[np.ndarray, np.ndarray, int]:
         """List of the active vertices, how many edges they have up to each of them, and in all."""
         send = self.binding.send
         active = np.flatnonzero(self.arrays.active.view(bool)).astype(send.neighbours.dtype)
@@ -218,13 +248,13 @@ class Synchronous:
         return np.ones(self.arrays.n, np.uint8)
 
     @cached_property
-    def _parts(self) -> Parts:
+    def parts(self) -> Parts:
         return edge_parts(self.binding.gather.offsets[: self.arrays.owned + 1])
 
     @cached_property
-    def _partial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def partial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of each part's first and last row: combined messages, the same in floats, if one came."""
-        slots, binding = 2 * len(self._parts), self.binding
+        slots, binding = 2 * len(self.parts), self.binding
         return (
             np.zeros(slots, partial_dtype(binding)),
             np.zeros(slots if binding.shadowed("sum") else 0, np.float64),
@@ -262,9 +292,11 @@ class Synchronous:
         self._pending = {
             name: columns[name] for name in (PENDING, PENDING_RECEIVED) if name in columns
         }
+        self.edges.resume(columns)
         self._count()
 
     def result(self) -> State:
+        self.edges.release()
         state = State()
         state.update(self.arrays.state)
         if self.program.has_reached:

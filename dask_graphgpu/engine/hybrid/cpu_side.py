@@ -11,7 +11,6 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
-from dask_graphgpu.engine.hybrid.disk_host import DiskHostSide
 from dask_graphgpu.engine.hybrid.host import HostSide
 from dask_graphgpu.engine.tiered.disk import is_on_disk
 from dask_graphgpu.engine.tiered.supersteps import THREADS
@@ -103,8 +102,7 @@ class CpuSide:
 
     def _make(self) -> HostSide:
         with self.at_work(), self.stream():
-            kind = DiskHostSide if self.on_disk else HostSide
-            return kind(self.binding, self.superstep.report, self._kept, self.arrays)
+            return HostSide(self.binding, self.superstep.report, self._kept, self.arrays)
 
     @property
     def setting_up(self) -> float:

@@ -21,10 +21,12 @@ from dask_graphgpu.engine.gpu.copies import bring, copy
 from dask_graphgpu.engine.gpu.kept import Kept
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.page_dispatch import Page
+from dask_graphgpu.engine.paged.synchronous import OnDisk
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.report import Report
 
 # Vertices of which threads have sums of their own, in all: the hubs are among them where rows are by
@@ -77,13 +79,17 @@ class HostSide(Synchronous):
 
     def __init__(self, binding: Binding, report: Report, kept: Kept, device: Any) -> None:
         self.moved = 0
-        super().__init__(HostArrays(binding, kept), report)
+        arrays, rows = HostArrays(binding, kept), binding.send
+        on_disk = isinstance(rows, PagedAdjacency)
+        super().__init__(arrays, report, OnDisk(arrays, report) if on_disk else None)
         stream = cupy.cuda.get_current_stream()
         for name in set(binding.dtypes) - set(binding.program.changing):
             self._bring_field(name, device, stream)
         stream.synchronize()
         if binding.source_only or not binding.program.aggregates:  # else it takes their values
-            self._push_along(Page(0, 0, 0, self._no_edges))  # loads the code
+            given = {"neighbours": rows.neighbours, **rows.columns}
+            none = {name: np.empty(0, array.dtype) for name, array in given.items()}
+            self._push_along(Page(0, 0, 0, none if on_disk else None))  # loads the code
 
     def _array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         return self.arrays.pinned(size, dtype)
@@ -166,14 +172,13 @@ class HostSide(Synchronous):
                 flags[-1:] = 0
         return self._push_along(page)
 
-    @property
-    def _no_edges(self) -> Mapping[str, np.ndarray] | None:
-        """As `Page.held`, of a page without any."""
-        return None
-
     def _along(self, page: Page) -> Adjacency:
-        """The rows, with the edges of a page where they are."""
-        return self.binding.send
+        """The rows, with the edges of a page where they are: in memory, or where they were brought to."""
+        rows = self.binding.send
+        if page.held is None:
+            return rows
+        held = dict(page.held)
+        return Adjacency(rows.offsets, held.pop("neighbours"), held)
 
     def _push_along(self, page: Page) -> tuple[int, bool]:
         """Push along the active edges of a page: how many, and whether a message does not fit its type."""
@@ -215,7 +220,8 @@ class HostSide(Synchronous):
     # -- whole supersteps ------------------------------------------------------------------------
 
     def end_stretch(self) -> None:
-        """The state goes to the device, and may come back."""
+        """The state goes to the device, and may come back; the GPU's side has memory for pages of its own."""
+        self.edges.release()
 
     def take_over(
         self, device: Any, control: Mapping[str, int], aggregates: Any, stream: Any

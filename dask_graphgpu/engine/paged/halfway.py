@@ -23,12 +23,10 @@ class Halfway:
     ----------
     keeper : Keeper or None
         None: nothing is kept.
-    messages, received : arrays of shape (num_vertices,)
-        Of the run; the second may be empty.
     """
 
-    def __init__(self, keeper: Keeper | None, messages: np.ndarray, received: np.ndarray) -> None:
-        self._keeper, self._messages, self._received = keeper, messages, received
+    def __init__(self, keeper: Keeper | None) -> None:
+        self._keeper = keeper
         self._lock = threading.Lock()
         self._given: Mapping[str, np.ndarray] = {}
         self._groups = np.empty(0, bool)
@@ -66,13 +64,15 @@ class Halfway:
         self,
         parts: Parts,
         groups: np.ndarray,
+        messages: np.ndarray,
+        received: np.ndarray,
         fold: Callable[[np.ndarray, np.ndarray], bool],
     ) -> dict[str, np.ndarray] | None:
-        """What to keep; None: a message does not fit its type.
+        """What to keep of messages and of who has one; None: a message does not fit its type.
 
         ``fold(messages, received)`` puts together what groups have of rows that are cut.
         """
-        messages, received = self._messages.copy(), self._received.copy()
+        messages, received = messages.copy(), received.copy()
         if fold(messages, received):
             return None
         self._restore(messages, received)
@@ -86,9 +86,9 @@ class Halfway:
         found = {_MESSAGE: messages, _BEHIND: behind.view(np.uint8)}
         return found | ({_RECEIVED: received} if len(received) else {})
 
-    def end(self) -> None:
+    def end(self, messages: np.ndarray, received: np.ndarray) -> None:
         """All rows have been gone over, but for those that were behind before, which get what was kept."""
-        self._restore(self._messages, self._received)
+        self._restore(messages, received)
         self._given = {}
 
     def _restore(self, messages: np.ndarray, received: np.ndarray) -> None:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.engine.cpu.parts import PART
-from dask_graphgpu.engine.cpu.synchronous import Synchronous
+from dask_graphgpu.engine.cpu.edges import rows_on_disk
+from dask_graphgpu.engine.cpu.parts import PART, Parts
+from dask_graphgpu.engine.cpu.synchronous import InMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.paged.halfway import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
-from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
 
@@ -27,97 +24,89 @@ from dask_graphgpu.report import Report
 TURN = 4
 
 
-class PagedSynchronous(Synchronous):
-    """Steps for the superstep loop, on edges that lie on disk.
+class OnDisk(InMemory):
+    """How a superstep goes along edges that lie on disk.
 
     Parts are those of the edges in memory, and each is gathered in one go, so that sums are the same
     bit for bit.
     """
 
-    def __init__(self, arrays: Arrays, report: Report, keeper: Keeper | None = None) -> None:
-        super().__init__(arrays, report)
-        self._slower: float | None = None
-        self._keeper = keeper
-        self._halfway = Halfway(keeper, self.messages, self.received)
+    _slower: float | None = None
 
-    def direction(self) -> str:
-        if self.forced != "auto":
-            return self.forced
-        share = self.active_edges / max(self.binding.graph_edges, 1)
+    def __init__(self, arrays: Arrays, report: Report, keeper: Keeper | None = None) -> None:
+        self._arrays, self._report, self._keeper = arrays, report, keeper
+        self._halfway = Halfway(keeper)
+        self._noted: dict[int, int] = {}
+
+    def direction(self, superstep: Synchronous) -> str:
+        binding = self._arrays.binding
+        if superstep.forced != "auto":
+            return superstep.forced
+        share = superstep.active_edges / max(binding.graph_edges, 1)
         if share > 1 / 2 or share > 1 / (2 * self._random_cost()):
             return "pull"
-        if not self.binding.has_send:
-            edges = self.binding.graph_edges
-            if self.binding.view.note_missed(edges) < TURN * edges:
+        if not binding.has_send:
+            edges = binding.graph_edges
+            if binding.view.note_missed(edges) < TURN * edges:
                 return "pull"
         return "notify-pull"
 
-    def _over_parts(
-        self, kernel: str, edges: Adjacency, marked: np.ndarray, into: tuple[np.ndarray, ...]
-    ) -> list[tuple[bool, int]]:
-        assert isinstance(edges, PagedAdjacency)
-        parts, arrays, groups = self._parts, self.arrays, self._groups
+    def gather(self, superstep: Synchronous, kernel: str, marked: np.ndarray) -> tuple[int, bool]:
+        parts, arrays = superstep.parts, self._arrays
+        edges = rows_on_disk(arrays.binding.gather)
+        # Bounds of groups of parts that come to about what a thread works on at a time.
+        size = max(edges.span_edges // PART, 1)
+        groups = np.append(np.arange(0, len(parts), size), len(parts))
         spans = np.stack([parts.edges[groups[:-1]], parts.edges[groups[1:]]], 1).astype(np.int64)
         if kernel == "gather_some":
-            spans = self._needed(spans, marked)
+            spans = _needed(spans, marked, parts, groups)
         halfway = self._halfway
         halfway.begin(len(spans))
         needed = halfway.needed(parts, groups)
         spans = np.where(needed[:, None], spans, spans[:, :1])
-        offsets, emitted = edges.offsets.view(np.uint64), self.emitted
+        offsets, emitted = edges.offsets.view(np.uint64), superstep.emitted
+        into, write = superstep.gathered, partial(self._write, superstep, groups)
 
         def gather(i: int, held: Mapping[str, np.ndarray]) -> list[tuple[bool, int]]:
             within, lo = edges.among(held), int(groups[i])
             if not needed[i]:
-                halfway.passed(i, bad=False, write=self._write)
+                halfway.passed(i, bad=False, write=write)
                 return []
             found: list[tuple[bool, int]] = arrays.run(
                 kernel, even_blocks(int(groups[i + 1]) - lo, work=PART) + lo, within, parts.rows,
                 parts.edges, offsets, within.neighbours, emitted, arrays.active, marked, *into,
             )  # fmt: skip
-            halfway.passed(i, bad=any(bad for bad, _ in found), write=self._write)
+            halfway.passed(i, bad=any(bad for bad, _ in found), write=write)
             return found
 
         results = self._window.each(spans, gather)
         self._note(self._window)
-        return [block for of_group in results for block in of_group]
-
-    def _gather(self, direction: str) -> tuple[int, bool]:
-        found = super()._gather(direction)
-        self._halfway.end()
+        found = superstep.folded([block for of_group in results for block in of_group])
+        halfway.end(superstep.messages, superstep.received)
         return found
 
-    def _write(self) -> None:
+    def _write(self, superstep: Synchronous, groups: np.ndarray) -> None:
         """Have the state before this superstep kept, with what there is of the messages."""
-        arrays = self.arrays
-        fold = partial(arrays.lowered.kernel("fold"), self._parts.rows)
+        arrays, parts = self._arrays, superstep.parts
+        fold = partial(arrays.lowered.kernel("fold"), parts.rows)
         columns = self._halfway.columns(
-            self._parts, self._groups, lambda *into: bool(fold(*into, *self._partial))
-        )
+            parts, groups, superstep.messages, superstep.received,
+            lambda *into: bool(fold(*into, *superstep.partial)),
+        )  # fmt: skip
         if columns is not None and self._keeper is not None:
-            self._keeper.write(arrays.superstep - 1, self.kept() | columns, arrays.aggregates)
+            kept = superstep.kept() | columns
+            self._keeper.write(arrays.superstep - 1, kept, arrays.aggregates)
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
-        super().resume(columns)
         self._halfway.resume(columns)
 
-    def result(self) -> State:
+    def release(self) -> None:
         if "_window" in vars(self):  # there was a pass
             self._window.release()
-        return super().result()
 
-    def _needed(self, spans: np.ndarray, marked: np.ndarray) -> np.ndarray:
-        """The spans, empty where no row is marked: the kernel reads no edge of such a row."""
-        upto = np.append(0, np.cumsum(marked, dtype=np.int64))
-        rows, groups = self._parts.rows.astype(np.int64), self._groups
-        told = upto[rows[groups[1:]] + 1] > upto[rows[groups[:-1]]]
-        chosen: np.ndarray = np.where(told[:, None], spans, spans[:, :1])
-        return chosen
-
-    def _notified(self) -> np.ndarray:
-        edges, marked = self.binding.send, np.zeros(self.arrays.n, np.uint8)
-        assert isinstance(edges, PagedAdjacency)
-        active, ends, total = self._frontier()
+    def notified(self, superstep: Synchronous) -> np.ndarray:
+        edges, marked = rows_on_disk(self._arrays.binding.send), np.zeros(self._arrays.n, np.uint8)
+        active, ends, total = superstep.frontier()
         if not total:
             return marked
         # Neighbouring rows that begin in one page are read together.
@@ -142,42 +131,34 @@ class PagedSynchronous(Synchronous):
 
     def _note(self, window: Window) -> None:
         """Add to the report what was read since the last time."""
-        self.report.disk_bytes += window.read_bytes - self._noted.get(id(window), 0)
+        self._report.disk_bytes += window.read_bytes - self._noted.get(id(window), 0)
         self._noted[id(window)] = window.read_bytes
-
-    @cached_property
-    def _noted(self) -> dict[int, int]:
-        return {}
 
     def _random_cost(self) -> float:
         """How many times as long a page takes by itself as in a pass: Garaph's k, measured once."""
         if self._slower is None:
-            edges = self.binding.gather
-            assert isinstance(edges, PagedAdjacency)
             self._window.release()  # one window's memory is counted on
-            rates = rates_of(edges)
+            rates = rates_of(rows_on_disk(self._arrays.binding.gather))
             self._slower = rates.random
-            self.report.disk_bytes += rates.read_bytes
+            self._report.disk_bytes += rates.read_bytes
         return self._slower
 
     @cached_property
-    def _groups(self) -> np.ndarray:
-        """Bounds of groups of parts that come to about what a thread works on at a time."""
-        edges: Any = self.binding.gather
-        size = max(edges.span_edges // PART, 1)
-        return np.append(np.arange(0, len(self._parts), size), len(self._parts))
-
-    @cached_property
     def _window(self) -> Window:
-        edges = self.binding.gather
-        assert isinstance(edges, PagedAdjacency)
-        named = self.arrays.lowered.arguments["gather_some"]
+        named = self._arrays.lowered.arguments["gather_some"]
         read = {name.replace("column_", "column ", 1) for name in named} | {"neighbours"}
-        arrays = {name: array for name, array in edges.arrays.items() if name in read}
-        return Window(arrays, stays=True)
+        edges = rows_on_disk(self._arrays.binding.gather)
+        return Window({n: array for n, array in edges.arrays.items() if n in read}, stays=True)
 
     @cached_property
     def _notices(self) -> Window:
-        edges = self.binding.send
-        assert isinstance(edges, PagedAdjacency)
+        edges = rows_on_disk(self._arrays.binding.send)
         return Window({"neighbours": edges.arrays["neighbours"]})
+
+
+def _needed(spans: np.ndarray, marked: np.ndarray, parts: Parts, groups: np.ndarray) -> np.ndarray:
+    """The spans, empty where no row is marked: the kernel reads no edge of such a row."""
+    upto, rows = np.append(0, np.cumsum(marked, dtype=np.int64)), parts.rows.astype(np.int64)
+    told = upto[rows[groups[1:]] + 1] > upto[rows[groups[:-1]]]
+    chosen: np.ndarray = np.where(told[:, None], spans, spans[:, :1])
+    return chosen
