@@ -1,10 +1,38 @@
-"""What CUDA sources are compiled for, in tests that need no GPU."""
+"""What CUDA sources are compiled for, in tests that need no GPU, and how."""
+
+from contextlib import ExitStack
+from functools import partial
+from unittest import mock
 
 import numpy as np
 
 # Everything is compiled for the first; for the others what differs by more than its types.
 ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
 WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
+
+
+def compiles(source, architecture, *, optimised=False, **given):
+    """Hold that a source becomes machine code.
+
+    Unless it is ``optimised`` as for a GPU, which takes several times as long: the language, types,
+    instructions and limits of an architecture are looked at all the same. That is not kept on disk.
+    """
+    from cuda import core
+
+    from dask_graphgpu.kernels import cuda_build
+    from dask_graphgpu.kernels.compile import cuda_cubin
+
+    quick = {
+        "ProgramOptions": {"ofast_compile": "max", "ptxas_options": ["-O0"]},
+        "LinkerOptions": {"optimization_level": 0},
+    }
+    with ExitStack() as stack:
+        if not optimised:
+            stack.enter_context(mock.patch.object(cuda_build, "_kept", return_value=None))
+            for name, options in quick.items():
+                made = partial(getattr(core, name), **options)
+                stack.enter_context(mock.patch.object(core, name, made))
+        assert cuda_cubin(source, architecture, **given)[:4] == b"\x7fELF"
 
 
 def lowered(program, weight, ids, offsets, *, narrow=None, ranks=False, id_bits=None):

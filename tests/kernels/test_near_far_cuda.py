@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from cuda_cases import ARCHITECTURES, lowered
+from cuda_cases import ARCHITECTURES, compiles, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.fields import Field
-from dask_graphgpu.kernels.compile import cuda_cubin
 from dask_graphgpu.program import VertexProgram
 
 MACROS = {"THREADS": "512", "RESIDENT": "2", "UNROLL": "4", "PIECE": "512", "STAGE": "1024"}
@@ -64,7 +63,8 @@ def test_compiles(architecture, case):
     program, weight, ids, offsets, narrow = CASES[case]
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS
-    assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"
+    optimised = architecture == ARCHITECTURES[0] and case in ("narrow", "asking")
+    compiles("near_far", architecture, optimised=optimised, **given)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES[:1], indirect=True)
@@ -73,7 +73,7 @@ def test_several_values_a_vertex(architecture, case):
     program, weight, ids, offsets, narrow = CASES[case]
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS | {"COLUMNS": "1"}
-    assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"
+    compiles("near_far", architecture, **given)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
@@ -82,7 +82,7 @@ def test_edges_in_host_memory(architecture, case):
     program, weight, ids, offsets, narrow = CASES[case]
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
     given["defines"] |= MACROS | {"TIERED": "1"}
-    assert cuda_cubin("near_far", architecture, **given)[:4] == b"\x7fELF"
+    compiles("near_far", architecture, **given)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES[:2], indirect=True)
@@ -92,4 +92,4 @@ def test_edges_in_words(architecture, case, id_bits, source):
     program, weight, ids, offsets, narrow = CASES[case]
     given = lowered(program, weight, ids, offsets, narrow=narrow, id_bits=id_bits).sources(source)
     given["defines"] |= {"TIERED": "1", **(MACROS if source == "near_far" else {})}
-    assert cuda_cubin(source, architecture, **given)[:4] == b"\x7fELF"
+    compiles(source, architecture, **given)
