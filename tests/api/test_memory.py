@@ -97,10 +97,10 @@ def test_peak_on_ranks_where_most_neighbours_are_remote(tmp_path, directed, rank
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     few, many = (
         shuffled_grid(100, np.random.default_rng(1)),
-        shuffled_grid(2200, np.random.default_rng(2)),
+        shuffled_grid(1500, np.random.default_rng(2)),
     )
     for name, table in (("few", few), ("many", many)):
-        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=1 << 20)
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=1 << 19)
     few_path, many_path = tmp_path / "few.parquet", tmp_path / "many.parquet"
     child(few_path, "weighted", directed, few_path, few.num_rows, ranks)
     extra = int(child(many_path, "weighted", directed, few_path, many.num_rows, ranks))

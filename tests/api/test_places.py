@@ -112,9 +112,9 @@ def test_in_memory(seed, vertices, directed, persisted, options):
 @pytest.mark.parametrize("far", [None, 4])
 def test_on_disk(directed, far, tmp_path):
     """In pages, saved, saved in another order, and saved from pages."""
-    edges, shuffled, ends = edges_of(5, vertices=4000, rows=60_000, far=far)
+    edges, shuffled, ends = edges_of(5, vertices=1500, rows=22_500, far=far)
     limited = {
-        "graphgpu.host-memory-limit": 900_000,
+        "graphgpu.host-memory-limit": 330_000,
         "graphgpu.page-bytes": 4096,
         "graphgpu.spill-directories": [str(tmp_path / "pages")],
     }
