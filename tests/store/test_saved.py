@@ -118,8 +118,14 @@ def a_source(frame, options):
     return tuple(ids) if len(ids) > 1 else ids[0]
 
 
-@pytest.mark.parametrize("kind", ["pandas", "Dask"])
-@pytest.mark.parametrize("case", CASES)
+# In partitions it is the same but for types and the order of rows.
+OF_DASK = ("repeats", "plain, by degree, undirected", "objects", "Arrow", "two columns", "vertices")
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    [*((case, "pandas") for case in CASES), *((case, "Dask") for case in OF_DASK)],
+)
 def test_every_method_gives_the_same(case, kind, tmp_path):
     frame, options = CASES[case]
     source = a_source(frame, options)
@@ -141,7 +147,8 @@ def test_dense_ids_of_64_bits(tmp_path):
         REPEATED.graph(order="degree").save(tmp_path / "saved")
     loaded = load(tmp_path / "saved")
     assert loaded._input.held.compute().given.neighbours.dtype == np.uint64
-    assert_same(answers(REPEATED.graph(), 3), answers(loaded, 3))
+    for call in (lambda graph: graph.sssp(3), lambda graph: graph.weakly_connected_components()):
+        pd.testing.assert_frame_equal(computed(call(loaded)), call(REPEATED.graph()))
 
 
 @settings(max_examples=20)
