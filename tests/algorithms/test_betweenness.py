@@ -41,7 +41,7 @@ def near(found, wanted):
         assert found[v] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "uint8", "float32"], kinds=KINDS),
     data=st.data(),

@@ -51,7 +51,7 @@ def light(graph):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS),
     resolution=st.sampled_from([0.25, 1, 2.5]),
@@ -84,7 +84,7 @@ def test_small_graphs(method, graph, resolution, seed):
 
 
 @of_the_cpu_engine
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):
     graph = replace(graph, edges=[(u, v, *(x % 8 for x in w)) for u, v, *w in graph.edges])

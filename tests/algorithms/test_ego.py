@@ -17,7 +17,7 @@ from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK
 pytestmark = of_the_cpu_engine
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     radius=st.integers(0, 4),

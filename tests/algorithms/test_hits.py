@@ -40,7 +40,7 @@ def small_weights(graph):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS))
 def test_iterations_over_all_kinds_of_ids(graph):
     graph = small_weights(graph) if graph.weight else graph
@@ -51,7 +51,7 @@ def test_iterations_over_all_kinds_of_ids(graph):
 
 
 @of_the_cpu_engine
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):
     with on_threads(number):

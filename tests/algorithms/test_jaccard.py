@@ -35,7 +35,7 @@ def coefficients(n, edges):
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), data=st.data())
 def test_over_all_kinds_of_ids(graph, data):
     expected = coefficients(graph.n, graph.edges)
@@ -61,7 +61,7 @@ def test_over_all_kinds_of_ids(graph, data):
 
 
 @of_the_cpu_engine
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 64]))
 def test_on_threads(graph, number, long_rows):
     expected = coefficients(graph.n, graph.edges)

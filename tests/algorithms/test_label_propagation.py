@@ -23,7 +23,7 @@ from dask_graphgpu.report import Report
 module = import_module("dask_graphgpu.engine.cpu.label_propagation")
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), iterations=st.integers(1, 4))
 def test_over_all_kinds_of_ids(graph, iterations):
     found = graph.answers(graph.graph().label_propagation(iterations), "label")
@@ -35,7 +35,7 @@ def test_over_all_kinds_of_ids(graph, iterations):
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6))
 def test_on_threads(graph, number, iterations):
     simple = {(u, v) for u, v, *_ in graph.edges}
@@ -121,7 +121,7 @@ def test_bad_iterations(iterations):
 
 
 @of_the_cpu_engine
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(small_graphs(max_vertices=30, max_edges=80), st.integers(1, 12), st.sampled_from([1, 3]))
 def test_only_stale_labels_are_looked_for(graph, iterations, number):
     """Those whose neighbours all have the labels of two steps ago are not, and it makes no difference."""

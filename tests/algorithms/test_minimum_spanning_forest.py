@@ -19,7 +19,7 @@ from dask_graphgpu.report import Report
 
 
 @of_the_cpu_engine
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "Int32", "float64"], kinds=KINDS),
     number=st.sampled_from([1, 4]),

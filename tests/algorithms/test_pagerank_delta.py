@@ -13,7 +13,7 @@ import dask_graphgpu as dg
 from dask_graphgpu import errors
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "uint8", "float32"], directed=True), data=st.data())
 def test_ranks_solve_the_linear_system(graph, data):
     damping = data.draw(st.sampled_from([0.0, 0.5, 0.85]))

@@ -15,7 +15,7 @@ from strategies import KINDS, edge_lists, partitioned
 from dask_graphgpu import errors
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "float64"], kinds=KINDS),
     data=st.data(),

@@ -16,7 +16,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.report import Report
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_distances_and_paths(graph):
     found = graph.graph().ssnsp(graph.ids[0]).compute()
@@ -27,7 +27,7 @@ def test_distances_and_paths(graph):
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(),
     data=st.data(),

@@ -23,7 +23,7 @@ def expected(graph, source=0):
     return {v: width.get(v) for v in range(graph.n)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=WEIGHTS, kinds=KINDS), number=st.sampled_from([1, 2]))
 def test_widths(graph, number):
     with on_threads(number):

@@ -21,7 +21,7 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_label_is_the_smallest_member(graph):
     found = graph.answers(graph.graph().strongly_connected_components(), "component")
@@ -41,7 +41,7 @@ def every_way(number, **constants):
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     number=st.sampled_from([1, 2, 4]),
@@ -64,7 +64,7 @@ def test_every_way(graph, number, into, sweeps, long_rows):
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(graph=small_graphs(max_vertices=16))
 def test_one_search(graph):
     """Of few vertices; a component has the label that the ranks of the ids give it."""
@@ -90,7 +90,7 @@ def settled(graph, **constants):
 
 
 @of_the_cpu_engine
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     mutual=st.sampled_from([0, 0.5, 0.9, 1]),
@@ -110,7 +110,7 @@ def test_mutual_edges(graph, mutual, seed):
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(graph=small_graphs(max_vertices=16), share=st.sampled_from([0, 0.1, 0.25, 0.5]))
 def test_given_up_where_too_few_are_mutual(graph, share):
     simple = sorted({(u, v) for u, v, *_ in graph.edges})

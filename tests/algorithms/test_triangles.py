@@ -20,7 +20,7 @@ from dask_graphgpu.report import Report
 cpu_triangles = import_module("dask_graphgpu.engine.cpu.triangles")
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.sampled_from(RANKS),
@@ -34,7 +34,7 @@ def test_over_all_kinds_of_ids(graph, ranks):
     assert [found[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-14)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 1000]))
 def test_on_threads(graph, number, walks):
     view, degree = graph.view(), graph.view().symmetric.degrees

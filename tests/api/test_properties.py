@@ -28,7 +28,7 @@ def values(frame, column):
 # Oracles
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_without_weights(graph):
     built = graph.graph(weight=None).persist()
@@ -47,7 +47,7 @@ def test_without_weights(graph):
     assert [rank[v] for v in range(n)] == pytest.approx(list(wanted), rel=1e-8, abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(graph=edge_lists(weights=["int64", "uint8", "Int32", "float64", "float32"], kinds=KINDS))
 def test_shortest_paths(graph):
     found = graph.graph().sssp(graph.ids[0], predecessor=True).compute()

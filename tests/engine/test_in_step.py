@@ -46,7 +46,7 @@ def ranks(view, iterations, *, personal=None, dtype="float64", tolerance=0.0):
     return cpu.pagerank(view, personal, np.dtype(dtype), report=Report("pagerank"), **how)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(st.data(), small_graphs(weights=(None, "uint8")), st.sampled_from([1, 3]))
 def test_pagerank_is_that_of_products(data, graph, number):
     view = graph.view()

@@ -21,7 +21,7 @@ LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
 
 
 @of_the_cpu_engine
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     data=st.data(),

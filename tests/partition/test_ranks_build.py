@@ -102,7 +102,7 @@ def check_border(parts):
     duplication=st.sampled_from(["neighbours", "all"]),
     with_vertices=st.booleans(),
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_ranks_hold_the_graph_of_one(
     graph, size, rule, order, by, partitioner, duplication, with_vertices
 ):

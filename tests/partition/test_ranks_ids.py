@@ -33,7 +33,7 @@ def on_ranks(size, chunks, function, **options):
     partitioner=st.sampled_from(["balanced", "random"]),
     data=st.data(),
 )
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_ids_are_found_and_taken_as_on_one_rank(graph, size, partitioner, data):
     chunks = Chunks.of(graph.frame(), graph.cuts, graph.vertices())
     whole = chunks.whole(Layout(order="input")).ids

@@ -26,7 +26,7 @@ def check(parts, kind):
     assert ordered == sorted(held, key=str.encode)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(
     several, st.sampled_from([pa.large_string(), pa.string()]), st.sampled_from(["", "https://"])
 )

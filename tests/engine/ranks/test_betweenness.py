@@ -52,7 +52,7 @@ def check_edges(parts, sources, weighted):
     np.testing.assert_allclose(along[place.argsort()], sums, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(weights=(None, "uint8", "float32"), max_vertices=14),
     size=st.integers(1, 5),

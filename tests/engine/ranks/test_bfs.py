@@ -65,7 +65,7 @@ def one(view, source, cutoff=None):
     return cpu.bfs(view, source, cutoff=cutoff, targets=None, report=Report("one"))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 150))

@@ -45,7 +45,7 @@ def arcs(view):
 
 
 @pytest.mark.parametrize("method", IN_PYTHON)
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     graph=small_graphs((None, "uint8", "float32"), max_edges=60),
     resolution=st.sampled_from([0.3, 1.0, 2.5]),

@@ -31,7 +31,7 @@ def check(view, size, way):
     np.testing.assert_array_equal(made.dense(made.whole(parts)), one)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 30))

@@ -42,7 +42,7 @@ def check(parts, first, second):
         assert np.array_equal(np.lexsort((pairs[1], pairs[0])), np.arange(len(pairs[0])))
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(max_edges=80),
     size=st.integers(1, 5),

@@ -30,7 +30,7 @@ def found(parts, sources, *, cutoff=None, targets=None, report=None):
     return parts.whole(parts.run(run)).T
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     size=st.integers(1, 5),

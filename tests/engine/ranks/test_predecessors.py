@@ -56,7 +56,7 @@ def check(view, source, size, way, *, hops):
     np.testing.assert_array_equal(made.dense(made.whole(made.run(run))), one)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 20))

@@ -321,7 +321,7 @@ def test_only_values_of_active_vertices_travel():
 
 
 @given(small_graphs(weights=["int64", "float64"]), st.integers(1, 5), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 def test_shortest_paths_of_any_graph_under_any_owners(graph, size, data):
     graph = replace(graph, rank=None)
     owner = data.draw(

@@ -49,7 +49,7 @@ def scipy_labels(view, numbers):
     return smallest[label]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     small_graphs(max_vertices=16),
     st.integers(1, 5),

@@ -28,7 +28,7 @@ def simple(view):
     return View.of(merge_repeats(view.out, "one"), directed=view.directed, user_rank=view.user_rank)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(small_graphs(max_edges=90), st.integers(1, 5), st.sampled_from([1, 4, 1 << 16]), st.data())
 def test_any_owners(graph, size, few, data):
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
