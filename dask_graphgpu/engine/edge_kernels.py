@@ -14,7 +14,7 @@ from dask_graphgpu.engine.writer import Writer, indented, outside
 def write_gather(writer: Writer, name: str, *, some: bool) -> None:
     """``gather_all`` and ``gather_some``: each row combines what its in-neighbours send.
 
-    Over parts (see ``cpu/parts.py``). What a part has of its first row goes to slot ``2 p``, of its
+    Over parts (see ``cpu/merge_path.py``). What a part has of its first row goes to slot ``2 p``, of its
     last row to ``2 p + 1``, for ``fold``. ``some``: only rows that are marked, only from neighbours
     that are active. Gives overflow and how many edges were looked at.
     """

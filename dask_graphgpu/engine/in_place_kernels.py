@@ -94,7 +94,7 @@ return 0"""
 def write_sweep(writer: Writer) -> None:
     """``sweep``: every row takes the best of its in-neighbours, as they are at that moment.
 
-    Over parts (see ``cpu/parts.py``): the pieces of a cut row improve its value independently.
+    Over parts (see ``cpu/merge_path.py``): the pieces of a cut row improve its value independently.
     """
     program, binding = writer.program, writer.binding
     first, dtype = program.first, binding.message

@@ -28,7 +28,7 @@ from dask_graphgpu.algorithms.linear_beliefs import System
 from dask_graphgpu.engine import gpu
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import Arrays
-from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.shards import THREADS, shared_bytes
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous

@@ -17,8 +17,8 @@ from tier_ways import InStreams, Limited, Partitioned, cut_of, on_device
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu, gpu, hops, tiered
-from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.layered import LayeredArrays, Sweeps
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.sizes import bytes_apart
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous

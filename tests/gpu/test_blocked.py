@@ -7,7 +7,7 @@ from made_graphs import path, rmat, star
 
 from dask_graphgpu.algorithms import pagerank
 from dask_graphgpu.engine import cpu, gpu
-from dask_graphgpu.engine.gpu import asked, blocked, gathers
+from dask_graphgpu.engine.gpu import blocked, gathers, settings
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument, OutOfDeviceMemory
@@ -132,7 +132,7 @@ def test_every_edge_has_its_place(shape, block, least, monkeypatch):
 
 
 def test_blocks_are_taken_where_ids_are_by_degree_and_edges_many(monkeypatch):
-    monkeypatch.setattr(asked, "_MANY_EDGES", 1000)
+    monkeypatch.setattr(settings, "_MANY_EDGES", 1000)
     program = PROGRAMS["power float32"][0]
     taken = []
     init = blocked.Blocked.__init__
@@ -183,7 +183,7 @@ def test_rows_are_taken_where_memory_is_short(monkeypatch):
     def refused(*_):
         raise OutOfDeviceMemory("no room")
 
-    monkeypatch.setattr(asked, "_MANY_EDGES", 0)
+    monkeypatch.setattr(settings, "_MANY_EDGES", 0)
     monkeypatch.setattr(blocked, "require", refused)
     program = PROGRAMS["power float32"][0]
     view = GRAPHS["undirected"].view(into=True)

@@ -17,7 +17,7 @@ from spilled import assert_swept, no_collector
 
 from dask_graphgpu import Checkpoint, Field, Sum, VertexProgram, last_report
 from dask_graphgpu.engine import limits
-from dask_graphgpu.engine.hybrid import arriving, programs
+from dask_graphgpu.engine.hybrid import disk_pages, programs
 from dask_graphgpu.engine.page_dispatch import Page, Pages
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.speeds import Speeds
@@ -122,8 +122,8 @@ def slow_gpu(monkeypatch, **others):
 def test_the_cpu_takes_what_the_gpu_has_not_come_to(name, edges, limited, monkeypatch):
     """The GPU is held up until the CPU has taken a page that was there."""
     slow_gpu(monkeypatch)
-    taken, bring = threading.Event(), arriving.ArrivingPages.for_gpu
-    take = arriving.ArrivingPages.for_cpu
+    taken, bring = threading.Event(), disk_pages.ArrivingPages.for_gpu
+    take = disk_pages.ArrivingPages.for_cpu
 
     def for_gpu(self):
         taken.wait(0.05)
@@ -135,8 +135,8 @@ def test_the_cpu_takes_what_the_gpu_has_not_come_to(name, edges, limited, monkey
         taken.set()
         return page
 
-    monkeypatch.setattr(arriving.ArrivingPages, "for_gpu", for_gpu)
-    monkeypatch.setattr(arriving.ArrivingPages, "for_cpu", for_cpu)
+    monkeypatch.setattr(disk_pages.ArrivingPages, "for_gpu", for_gpu)
+    monkeypatch.setattr(disk_pages.ArrivingPages, "for_cpu", for_cpu)
     told = compared(name, edges, limited)
     assert told["sides"]["cpu"]["pages"] > 0
     assert told["sides"]["gpu"]["pages"] > 0

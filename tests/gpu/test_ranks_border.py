@@ -11,8 +11,8 @@ from rank_programs import CASES, HOPS
 from rank_runs import made_view, on_one, same
 
 from dask_graphgpu.engine.device_ranks import border as rank_border
+from dask_graphgpu.engine.device_ranks import ghost_updates
 from dask_graphgpu.engine.device_ranks import near_far as rank_near_far
-from dask_graphgpu.engine.device_ranks import news
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -31,7 +31,7 @@ def test_values_that_are_told_by_lists(way, values_a_place, monkeypatch):
         used.append(True)  # not the engine: its GPUs would stay connected
         return engine._listed
 
-    monkeypatch.setattr(news, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(ghost_updates, "VALUES_A_PLACE", values_a_place)
     monkeypatch.setattr(RankInPlace, "_next_exchange", listed)
     for made in (grid(30), rmat(9), rmat(9, directed=True)):
         for kind in ("int64", "float32"):
@@ -65,7 +65,7 @@ def test_few_values_are_told_by_lists(monkeypatch):
     view = replace(rmat(12), weight=weight).view()
     monkeypatch.setattr(rank_near_far, "FEW_EDGES", 64)
     monkeypatch.setattr(rank_near_far, "FEW_EDGES_A_GHOST", 0)
-    monkeypatch.setattr(news, "VALUES_A_PLACE", 4)
+    monkeypatch.setattr(ghost_updates, "VALUES_A_PLACE", 4)
     found = on_ranks(SSSP, cut(view, 2, "random"), sources=[0])
     same(found, on_one(SSSP, view, sources=[0]), rtol=0)
     assert any(by_list)

@@ -7,9 +7,9 @@ from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
 from made_graphs import edgeless, grid, path, random_small, rmat
 
 from dask_graphgpu.engine import cpu, device_ranks
-from dask_graphgpu.engine.device_ranks import joined as rank_joined
+from dask_graphgpu.engine.device_ranks import component_forest
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
-from dask_graphgpu.engine.device_ranks.joined import Joined
+from dask_graphgpu.engine.device_ranks.component_forest import Joined
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -50,8 +50,8 @@ def test_components_whose_labels_are_told_by_lists(values_a_place, few_pairs, mo
 
     Pairs of labels travel as few, and where there are more, as many.
     """
-    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", values_a_place)
-    monkeypatch.setattr(rank_joined, "FEW_PAIRS", few_pairs)
+    monkeypatch.setattr(component_forest, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(component_forest, "FEW_PAIRS", few_pairs)
     many, join = [], Joined.join_many
 
     def counted(joined):
@@ -97,7 +97,7 @@ def test_few_labels_are_told_of_one_large_component(monkeypatch):
         refresh(border, arrays)
 
     monkeypatch.setattr(DeviceBorder, "refresh", counted)
-    monkeypatch.setattr(rank_joined, "VALUES_A_PLACE", 8)
+    monkeypatch.setattr(component_forest, "VALUES_A_PLACE", 8)
     shapes = [rmat(12), path(300)]  # of the second one each rank has many trees
     for made, whole in zip(shapes, (False, True), strict=True):
         refreshed.clear()
@@ -109,7 +109,7 @@ def test_few_labels_are_told_of_one_large_component(monkeypatch):
 @pytest.mark.parametrize("asked", [0, 1 << 16])
 def test_components_whose_largest_trees_meet_once(asked, monkeypatch):
     """Two cliques, the largest tree of their rank each, and an edge that stands last in its rows."""
-    monkeypatch.setattr(rank_joined, "_ASKED", asked)
+    monkeypatch.setattr(component_forest, "_ASKED", asked)
     clique = np.array([(a, b) for a in range(20) for b in range(20) if a != b])
     for ends in ([], [(19, 39), (39, 19)]):
         pairs = np.concatenate([clique, clique + 20, np.array(ends, np.int64).reshape(-1, 2)])

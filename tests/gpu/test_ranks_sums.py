@@ -12,7 +12,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.algorithms.pagerank import power_program
 from dask_graphgpu.engine import device_ranks
 from dask_graphgpu.engine.device_ranks import superstep
-from dask_graphgpu.engine.gpu import asked
+from dask_graphgpu.engine.gpu import settings
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.report import Report
@@ -27,7 +27,7 @@ def test_sums_by_blocks_of_sources(size, block, overlap, monkeypatch):
     joins = []
     join = DeviceLink.join
     monkeypatch.setattr(DeviceLink, "join", lambda link: (joins.append(link), join(link)))
-    monkeypatch.setattr(asked, "_MANY_EDGES", 0)
+    monkeypatch.setattr(settings, "_MANY_EDGES", 0)
     monkeypatch.setattr(superstep, "sizes", lambda item: (block, 16 * block))
     program = power_program("float32", weighted=False, personal=False)
     given = {"max_supersteps": 12, "exact_supersteps": True, "constants": {"tolerance": 0.0}}

@@ -15,7 +15,7 @@ from made_graphs import rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import limits, link_rates
 from dask_graphgpu.engine.gpu import host
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.tiered import link, supersteps
 from dask_graphgpu.errors import LimitTooSmall
 

@@ -9,7 +9,7 @@ from made_graphs import rmat
 from dask_graphgpu.engine import cpu, tiered, word_bytes
 from dask_graphgpu.engine.gpu import pinned, sizes
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS
 from dask_graphgpu.engine.options import RunOptions

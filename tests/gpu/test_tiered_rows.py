@@ -13,7 +13,7 @@ from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small,
 
 from dask_graphgpu.engine import cpu, limits, tiered
 from dask_graphgpu.engine.gpu import copies, pinned
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.tiered import level_rows, transfer
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.subgraph import Subgraph

@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.buckets import choose_delta, no_limit, raised, start_limit
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import Improving
-from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
+from dask_graphgpu.engine.cpu.merge_path import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.loop import overflow

@@ -42,7 +42,7 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
     Raises
     ------
     EngineUnavailable, LimitTooSmall, SpillError
-        Of edges on disk; see `paged.asked`.
+        Of edges on disk; see `paged.requirements`.
 
     Notes
     -----
@@ -65,13 +65,13 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
         know_degrees(binding.view, program)
         return _on_ranks(program, whole, how, lowered)
     if view.paged:
-        from dask_graphgpu.engine.paged import asked
+        from dask_graphgpu.engine.paged import requirements
 
-        asked.check(options)
+        requirements.check(options)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options, forced=view.paged)
     if view.paged:
-        asked.check_memory(binding, keeps=options.keeper is not None)
+        requirements.check_memory(binding, keeps=options.keeper is not None)
     return run_lowered(how, lower(binding))
 
 

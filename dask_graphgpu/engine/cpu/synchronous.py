@@ -11,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.engine.aggregates import Part, finished, of_blocks, on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
-from dask_graphgpu.engine.cpu.parts import Parts, edge_parts
+from dask_graphgpu.engine.cpu.merge_path import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.edge_kernels import partial_dtype
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.engine.device_ranks.component_forest import Joined
 from dask_graphgpu.engine.device_ranks.connected import connected
-from dask_graphgpu.engine.device_ranks.joined import Joined
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView

@@ -16,8 +16,8 @@ import numpy as np
 
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.ghost_updates import News
 from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
-from dask_graphgpu.engine.device_ranks.news import News
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.checkpoints import Stretches as Lengths
 from dask_graphgpu.engine.gpu.checkpoints import in_place_kept, put

@@ -11,7 +11,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
-from dask_graphgpu.engine.device_ranks.news import arriving
+from dask_graphgpu.engine.device_ranks.ghost_updates import arriving
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
 from dask_graphgpu.engine.loop import overflow

@@ -14,7 +14,7 @@ from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
 from dask_graphgpu.engine.device_ranks.superstep import OwnEdges, RankSuperstep
 from dask_graphgpu.engine.device_ranks.view import argsort
 from dask_graphgpu.engine.gpu import checkpoints
-from dask_graphgpu.engine.gpu.asked import every_sends
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.plan import plan

@@ -10,14 +10,14 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.glue import KINDS
-from dask_graphgpu.engine.device_ranks.ahead import SPARE, Ahead, overlaps
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
+from dask_graphgpu.engine.device_ranks.early_ghosts import SPARE, Ahead, overlaps
 from dask_graphgpu.engine.gpu import fused, launch
-from dask_graphgpu.engine.gpu.asked import directions
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.carriers import Carrier
 from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
+from dask_graphgpu.engine.gpu.settings import directions
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded

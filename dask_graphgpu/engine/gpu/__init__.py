@@ -2,15 +2,15 @@
 
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
-from dask_graphgpu.engine.gpu.columns import run_each
-from dask_graphgpu.engine.gpu.communities import louvain
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
 from dask_graphgpu.engine.gpu.leiden import leiden
+from dask_graphgpu.engine.gpu.louvain import louvain
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
+from dask_graphgpu.engine.gpu.multi_source import run_each
 from dask_graphgpu.engine.gpu.path import path
 from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core

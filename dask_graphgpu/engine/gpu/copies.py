@@ -13,7 +13,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import pinned
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.kept import Kept
+    from dask_graphgpu.engine.gpu.run_cache import Kept
 
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 

@@ -26,10 +26,10 @@ from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.checkpoints import Beginning, in_place_kept
 from dask_graphgpu.engine.gpu.copies import address, brought
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.fewer_edges import shrinking
 from dask_graphgpu.engine.gpu.near_far import bounded, priorities
 from dask_graphgpu.engine.gpu.ring import Ring
-from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.gpu.sizes import bytes_apart, bytes_of_vertices
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats

@@ -14,7 +14,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.communities import (
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.louvain import (
     Level,
     aggregated,
     far_slots,
@@ -29,7 +30,6 @@ from dask_graphgpu.engine.gpu.communities import (
     smallest_places,
     totals,
 )
-from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import State
 from dask_graphgpu.partition.device.memory import require
 

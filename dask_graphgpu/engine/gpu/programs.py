@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.gpu import layered, near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
-from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.plan import plan

@@ -13,9 +13,9 @@ import numpy as np
 from dask_graphgpu.engine import loop
 from dask_graphgpu.engine.gpu import fused, launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
-from dask_graphgpu.engine.gpu.asked import Asked, directions, forced
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.gathers import Gathers
+from dask_graphgpu.engine.gpu.settings import Asked, directions, forced
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS, num_chunks
 from dask_graphgpu.engine.schedule import (

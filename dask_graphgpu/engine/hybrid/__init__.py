@@ -1,7 +1,7 @@
 """Garaph's hybrid: the GPU engine on edges in host memory, of which the CPU engine goes along some."""
 
+from dask_graphgpu.engine.hybrid.after_search import edges_among, path, predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs
-from dask_graphgpu.engine.hybrid.closing import edges_among, path, predecessors
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
 from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs

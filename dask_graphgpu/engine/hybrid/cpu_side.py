@@ -20,7 +20,7 @@ from dask_graphgpu.kernels.device_streams import stream_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dask_graphgpu.engine.gpu.kept import Kept
+    from dask_graphgpu.engine.gpu.run_cache import Kept
     from dask_graphgpu.engine.gpu.superstep import Superstep
     from dask_graphgpu.engine.page_dispatch import Pages
     from dask_graphgpu.engine.speeds import Speeds

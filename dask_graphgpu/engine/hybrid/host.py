@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.copies import bring, copy
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.page_dispatch import Page
 from dask_graphgpu.engine.paged.synchronous import OnDisk

@@ -10,21 +10,21 @@ import cupy
 from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.gpu import host, sizes
-from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.fewer_edges import shrinking
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.superstep import Superstep
-from dask_graphgpu.engine.hybrid.arriving import SharedDiskTransfer
 from dask_graphgpu.engine.hybrid.asynchronous import SharedRounds
 from dask_graphgpu.engine.hybrid.cpu_side import CpuSide
-from dask_graphgpu.engine.hybrid.sharing import SharedPages
+from dask_graphgpu.engine.hybrid.disk_pages import SharedDiskTransfer
+from dask_graphgpu.engine.hybrid.shared_pages import SharedPages
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.hybrid.transfer import Lending, SharedTransfer
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
-from dask_graphgpu.engine.paged.asked import bytes_of_vertices as bytes_on_host
 from dask_graphgpu.engine.paged.rates import rates_of
+from dask_graphgpu.engine.paged.requirements import bytes_of_vertices as bytes_on_host
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.state import Binding

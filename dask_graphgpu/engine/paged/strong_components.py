@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine.colours import Colours
 from dask_graphgpu.engine.cpu.components import smallest_members
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.induced import Chosen
 from dask_graphgpu.engine.cpu.strong_components import depth_first
 from dask_graphgpu.engine.paged.components import components
+from dask_graphgpu.engine.random_order import Colours
 from dask_graphgpu.kernels.cpu import strong_components as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of

@@ -9,10 +9,10 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.edges import rows_on_disk
-from dask_graphgpu.engine.cpu.parts import PART, Parts
+from dask_graphgpu.engine.cpu.merge_path import PART, Parts
 from dask_graphgpu.engine.cpu.synchronous import InMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.paged.halfway import Halfway
+from dask_graphgpu.engine.paged.mid_superstep import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks

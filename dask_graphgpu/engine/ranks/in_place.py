@@ -22,7 +22,7 @@ from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.in_place import InPlace
 from dask_graphgpu.engine.cpu.layered import Sweeps
 from dask_graphgpu.engine.keeping import Keeper, Kept
-from dask_graphgpu.engine.ranks.changes import Changes
+from dask_graphgpu.engine.ranks.ghost_updates import Changes
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu.threads import even_blocks

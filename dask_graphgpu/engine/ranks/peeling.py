@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.ranks.news import News
+from dask_graphgpu.engine.ranks.ghost_frontier import News
 from dask_graphgpu.kernels import cpu as kernels
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
-from dask_graphgpu.engine.ranks.news import News
+from dask_graphgpu.engine.ranks.ghost_frontier import News
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.view import View

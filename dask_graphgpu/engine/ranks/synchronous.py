@@ -10,7 +10,7 @@ from dask_graphgpu.engine.aggregates import Part, joined
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
-from dask_graphgpu.engine.ranks.parts import fit, packed, unpacked
+from dask_graphgpu.engine.ranks.partial_aggregates import fit, packed, unpacked
 from dask_graphgpu.exchange.ranks import MOST_SCALARS
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.ranks.view import RankView

@@ -19,9 +19,9 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.fewer_edges import shrinking
 from dask_graphgpu.engine.gpu.ring import Ring
 from dask_graphgpu.engine.gpu.runs import State
-from dask_graphgpu.engine.gpu.shrinking import shrinking
 from dask_graphgpu.engine.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.disk import (
     DiskTier,

@@ -8,7 +8,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
-from dask_graphgpu.engine.tiered.creeping import IN_PLACE
+from dask_graphgpu.engine.tiered.small_levels import IN_PLACE
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows

@@ -8,9 +8,9 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import layered
-from dask_graphgpu.engine.gpu.asked import every_sends
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
-from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.fewer_edges import shrinking
+from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous

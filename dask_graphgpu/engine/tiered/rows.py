@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address, to_host
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.shrinking import shrinking
+from dask_graphgpu.engine.gpu.fewer_edges import shrinking
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of

@@ -12,7 +12,7 @@ from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.copies import brought
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.host import room
-from dask_graphgpu.engine.gpu.kept import Kept
+from dask_graphgpu.engine.gpu.run_cache import Kept
 from dask_graphgpu.engine.limits import BLOCK, Cut
 from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.partition.csr import Adjacency

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.colours import Colours
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.random_order import Colours
 from dask_graphgpu.engine.tiered.components import components
 from dask_graphgpu.engine.tiered.rows import TieredRows
 

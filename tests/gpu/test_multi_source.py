@@ -18,7 +18,7 @@ from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
 
-gpu = importlib.import_module("dask_graphgpu.engine.gpu.columns")
+gpu = importlib.import_module("dask_graphgpu.engine.gpu.multi_source")
 
 
 def weighted(graph, dtype, seed=0):

@@ -14,7 +14,7 @@ from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
 
-gpu = importlib.import_module("dask_graphgpu.engine.gpu.communities")
+gpu = importlib.import_module("dask_graphgpu.engine.gpu.louvain")
 refining = importlib.import_module("dask_graphgpu.engine.gpu.leiden")
 
 

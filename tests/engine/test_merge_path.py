@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import interpret
-from dask_graphgpu.engine.cpu import parts, run
-from dask_graphgpu.engine.cpu.parts import edge_parts
+from dask_graphgpu.engine.cpu import merge_path, run
+from dask_graphgpu.engine.cpu.merge_path import edge_parts
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.fields import Field
@@ -75,7 +75,7 @@ def states(task, view, number, direction, **more):
 def test_every_edge_is_in_one_part_and_parts_are_even(degrees, part, number):
     offsets = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)]).astype(np.int64)
     with pytest.MonkeyPatch.context() as patch, dask.config.set({"graphgpu.threads": number}):
-        patch.setattr(parts, "PART", part)
+        patch.setattr(merge_path, "PART", part)
         patch.setattr(threads, "LITTLE_WORK", 4)
         found = edge_parts(offsets)
     rows, edges = found.rows.astype(np.int64), found.edges.astype(np.int64)
@@ -97,7 +97,7 @@ def test_a_row_with_all_edges_is_shared_out():
         found = edge_parts(offsets)
     shares = np.diff(found.edges[found.blocks].astype(np.int64))
     assert len(shares) == 2 * threads.BLOCKS_PER_THREAD
-    assert shares.max() - shares.min() <= 2 * parts.PART
+    assert shares.max() - shares.min() <= 2 * merge_path.PART
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -108,7 +108,7 @@ def test_cut_rows_are_as_the_interpreter_has_them(monkeypatch, name, rows):
     expected = interpret.run(task, view, RunOptions(report=Report("test"), **arguments))["x"]
     monkeypatch.setattr(threads, "LITTLE_WORK", 4)
     for part in (1, 7, 64, 1000):
-        monkeypatch.setattr(parts, "PART", part)
+        monkeypatch.setattr(merge_path, "PART", part)
         for direction in ("pull", "notify-pull"):
             found = [states(task, view, number, direction)["x"] for number in (1, 2, 3, 4)]
             assert len({x.tobytes() for x in found}) == 1
@@ -128,7 +128,7 @@ def test_sources_reach_over_cut_rows(monkeypatch):
     view = hubs([5, 30], 50, seed=3)
     expected = interpret.run(task, view, RunOptions(sources=[1], report=Report("test")))
     monkeypatch.setattr(threads, "LITTLE_WORK", 4)
-    monkeypatch.setattr(parts, "PART", 9)
+    monkeypatch.setattr(merge_path, "PART", 9)
     for number in (1, 2, 3):
         for direction in ("pull", "notify-pull"):
             found = states(task, view, number, direction, sources=[1], max_supersteps=100)
@@ -144,7 +144,7 @@ def weighted_star(weights):
 
 @pytest.mark.parametrize("part", [1, 2, 1000])
 def test_overflow_is_that_of_the_whole_row(monkeypatch, part):
-    monkeypatch.setattr(parts, "PART", part)
+    monkeypatch.setattr(merge_path, "PART", part)
     for dtype, top in (("int64", 2**63 - 1), ("int32", 2**31 - 1)):
         task = program("sum", dtype, lambda weight: weight)
         # All of it fits, but the first pieces do not.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.parts import Parts
+from dask_graphgpu.engine.cpu.merge_path import Parts
 from dask_graphgpu.engine.keeping import Keeper
 
 # Columns of what is kept, beside the state before the superstep: what the rows have got so far, whether

@@ -10,7 +10,7 @@ import cupy
 import cupyx
 import numpy as np
 
-from dask_graphgpu.engine.device_ranks import news
+from dask_graphgpu.engine.device_ranks import ghost_updates
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.segments import Segments
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView
@@ -121,7 +121,7 @@ class Joined:
         self._packed = cupy.empty(sends.words, np.uint32)
         self._received = cupy.empty(comes.words, np.uint32)
         self._others, self._came = (
-            news.Lists([b - a for a, b in cuts], 2 * ids.itemsize, VALUES_A_PLACE)
+            ghost_updates.Lists([b - a for a, b in cuts], 2 * ids.itemsize, VALUES_A_PLACE)
             for cuts in (border.cuts, border.ghosts)
         )
         self._held = [
