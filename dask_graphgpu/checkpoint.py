@@ -77,14 +77,14 @@ def call_of(name: str, algorithm: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class Checkpointing:
     """What a call says of checkpoints: where and how often, and whether to go on from one."""
 
     choice: Checkpoint
     resume: bool
 
     @classmethod
-    def asked(cls, checkpoint: Any, resume: Any) -> Keeping | None:
+    def asked(cls, checkpoint: Any, resume: Any) -> Checkpointing | None:
         """The arguments ``checkpoint=`` and ``resume=`` of a method.
 
         Raises
@@ -115,9 +115,9 @@ class Keeping:
         numbers: np.ndarray | None,
         num_owned: int,
         ranks: Ranks | None = None,
-    ) -> Keeper:
-        """Who keeps the state of the call; see `Keeper`."""
-        return Keeper(
+    ) -> CheckpointKeeper:
+        """Who keeps the state of the call; see `CheckpointKeeper`."""
+        return CheckpointKeeper(
             self.choice,
             resume=self.resume,
             call=call,
@@ -129,7 +129,7 @@ class Keeping:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptState:
     """The state of a run after ``superstep``: columns of vertices as the run has them."""
 
     superstep: int
@@ -137,7 +137,7 @@ class Kept:
     aggregates: dict[str, Any]
 
 
-class Keeper:
+class CheckpointKeeper:
     """Writes the checkpoints of one call of a method, and finds the one to go on from.
 
     A call may run several programs, one after another; a checkpoint is of one of them, and of those
@@ -192,7 +192,7 @@ class Keeper:
 
     def begin(
         self, program: str, edges: Adjacency, by: str, state: Mapping[str, np.ndarray]
-    ) -> Kept | None:
+    ) -> KeptState | None:
         """A program starts with these values; what a checkpoint has of it, if there is one.
 
         ``program`` is a token of it; ``edges`` are rows of which those of the own vertices count,
@@ -227,7 +227,7 @@ class Keeper:
         superstep = int(found.content["superstep"])
         # A run in place, which keeps no frontier, counts its rounds anew.
         self._last_superstep = superstep if "active" in columns else 0
-        return Kept(superstep, columns, dict(found.content["aggregates"]))
+        return KeptState(superstep, columns, dict(found.content["aggregates"]))
 
     def steps_left(self, superstep: int) -> int | None:
         """Supersteps after which it is due to write by their number; None: by the clock alone."""

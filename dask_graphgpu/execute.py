@@ -19,7 +19,7 @@ from dask_graphgpu.algorithms import Algorithm
 from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
-from dask_graphgpu.checkpoint import Keeping, call_of
+from dask_graphgpu.checkpoint import Checkpointing, call_of
 from dask_graphgpu.cluster import lazy, watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
 from dask_graphgpu.cluster.haste import hurry_client
@@ -46,7 +46,9 @@ from dask_graphgpu.report import Report
 T = TypeVar("T")
 
 
-def call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None = None) -> Any:
+def call(
+    algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointing | None = None
+) -> Any:
     """The result of an algorithm: a frame as the graph's own, a Dask frame when it is lazy."""
     return at_once(graph, engine, _call, algorithm, graph, engine, keeping)
 
@@ -61,7 +63,7 @@ def at_once(graph: Input, engine: str, function: Callable[..., T], *arguments: A
     return interruptible(function, *arguments)
 
 
-def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | None) -> Any:
+def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointing | None) -> Any:
     schema = graph.schema
     engine = engines.of_frames(engine, on_device=schema.on_device)
     columns = named(
@@ -119,7 +121,9 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Keeping | No
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
 
 
-def _read(graph: Input, given: dict[str, ValueFrame], keeping: Keeping | None) -> tuple[str, ...]:
+def _read(
+    graph: Input, given: dict[str, ValueFrame], keeping: Checkpointing | None
+) -> tuple[str, ...]:
     """Folders that a run reads: those of the graph, of frames among the arguments, a checkpoint's."""
     checkpoint = () if keeping is None else (str(keeping.choice.path),)
     return (*graph.reads, *folders_read(each.frame for each in given.values()), *checkpoint)
@@ -156,7 +160,7 @@ def execute(
     needs: Needs,
     engine: str,
     frames: dict[str, Any],
-    keeping: Keeping | None = None,
+    keeping: Checkpointing | None = None,
 ) -> tuple[Table, Any]:
     """Run an algorithm on a partition and publish its report."""
     name = where.name_of(algorithm)
@@ -214,7 +218,7 @@ def _execute_in_parts(
     needs: Needs,
     engine: str,
     frames: dict[str, Any],
-    keeping: Keeping | None,
+    keeping: Checkpointing | None,
 ) -> list[Any] | Handed:
     """Run an algorithm; ``of`` frames, with as many rows of the result each."""
     if isinstance(partition, EmptyPartition):

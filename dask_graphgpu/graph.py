@@ -46,7 +46,7 @@ from dask_graphgpu.algorithms import (
     WeaklyConnectedComponents,
 )
 from dask_graphgpu.arguments import as_id, as_names, check_choice, check_flag, said
-from dask_graphgpu.checkpoint import Keeping
+from dask_graphgpu.checkpoint import Checkpointing
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
@@ -68,7 +68,7 @@ from dask_graphgpu.signatures import check_call, documentation_of, of_method, si
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.markup import table
-from dask_graphgpu.store.plan import Plan
+from dask_graphgpu.store.plan import BuildPlan
 from dask_graphgpu.tiers import tiers_of
 
 P = ParamSpec("P")
@@ -88,7 +88,7 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
             check_flag(flag, getattr(asked, flag), optional=optional)
         keeping = None
         if isinstance(asked, Resumable):
-            keeping = Keeping.asked(asked.checkpoint, asked.resume)
+            keeping = Checkpointing.asked(asked.checkpoint, asked.resume)
         return call(asked, self._input, self._engine, keeping)
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
@@ -338,7 +338,7 @@ class Graph:
             saving.write(*arguments)
         return folder
 
-    def explain(self) -> Plan:
+    def explain(self) -> BuildPlan:
         """What a method will work on; printed, a short text.
 
         Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
@@ -366,7 +366,7 @@ class Graph:
         """How many edge rows the graph has, repeats and self-loops too; cost as of `num_vertices`."""
         return self._sized("num_edges()").rows or 0
 
-    def _sized(self, asked: str) -> Plan:
+    def _sized(self, asked: str) -> BuildPlan:
         """The plan, exact; without vertices of an edge frame without rows."""
         engine = self._on_engine()
         plan = self._input.plan(engine, None, asked)

@@ -30,7 +30,7 @@ from dask_graphgpu.io.schema import EdgeSchema, check_weight
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.store.plan import Plan, Word, exact_plan, on_disk, plan_on_ranks, planned
+from dask_graphgpu.store.plan import BuildPlan, Word, exact_plan, on_disk, plan_on_ranks, planned
 from dask_graphgpu.store.source import stated
 
 
@@ -93,7 +93,7 @@ class Input(Protocol):
         ``ranks`` "auto": as many as it was given itself.
         """
 
-    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         """What `Graph.explain` shows; ``word`` as of `exact_plan`, and errors say that ``asked`` waits for it."""
 
 
@@ -207,7 +207,7 @@ class Frames:
             return Built(kept, *about, limits)
         return BuiltOnRanks(kept, *about, spread)
 
-    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         needs = Needs(weight=self.schema.carries_weight)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
         plan = planned(frames, self.schema, self.layout, engine)
@@ -298,10 +298,10 @@ class Built(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         describe: Any = delayed(exact_plan, pure=False) if self.lazy else exact_plan
         plan = describe(self.held, self.schema, self.layout, engine, word)
-        found: Plan = waited_for(plan, asked) if self.lazy else plan
+        found: BuildPlan = waited_for(plan, asked) if self.lazy else plan
         return found
 
 
@@ -337,7 +337,7 @@ class BuiltOnRanks(_Kept):
         self.check(Needs(edge_columns=columns))
         return self
 
-    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> Plan:
+    def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         describe: Any = delayed(about, pure=False) if self.lazy else about
         found = describe(self.held)
         built: BuiltGraph = waited_for(found, asked) if self.lazy else found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dask_graphgpu import config
 from dask_graphgpu.engine import limits
 from dask_graphgpu.errors import LimitTooSmall
-from dask_graphgpu.store.plan import Plan
+from dask_graphgpu.store.plan import BuildPlan
 
 Lines = tuple[tuple[str, str], ...]
 
 
-def tiers_of(plan: Plan) -> Lines:
+def tiers_of(plan: BuildPlan) -> Lines:
     """Lines about a graph on one rank, beyond a limit of memory, of the GPU's or of the host's."""
     if plan.ranks != 1 or plan.on_device or plan.num_edges is None or plan.edge_bytes is None:
         return ()
@@ -24,7 +24,7 @@ def tiers_of(plan: Plan) -> Lines:
     return (("read", f"at most about {size:,} bytes of the disk a superstep, by {way}"),)
 
 
-def _of_gpu(plan: Plan, edges: int, edge: int) -> Lines:
+def _of_gpu(plan: BuildPlan, edges: int, edge: int) -> Lines:
     if plan.vertices is None:
         return ()
     on_disk = plan.disk_bytes is not None

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 
 from dask_graphgpu.algorithms.pagerank import delta_program, power_program
-from dask_graphgpu.checkpoint import Checkpoint, Keeper
+from dask_graphgpu.checkpoint import Checkpoint, CheckpointKeeper
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.fields import Field
@@ -66,7 +66,7 @@ class Cut(Exception):
 @contextmanager
 def cutting(writes):
     """Have runs fail once they have kept their state so often, each of its ranks if there are some."""
-    write, count = Keeper.write, []
+    write, count = CheckpointKeeper.write, []
 
     def counted(self, *arguments):
         write(self, *arguments)
@@ -74,7 +74,7 @@ def cutting(writes):
         if len(count) >= writes * (1 if self.ranks is None else self.ranks.size):
             raise Cut
 
-    with mock.patch.object(Keeper, "write", counted):
+    with mock.patch.object(CheckpointKeeper, "write", counted):
         yield
 
 
@@ -92,7 +92,7 @@ def view():
 
 def kept_in(path, share=None, *, resume=False, n=N, every=1, seconds=None, ids=None):
     """A keeper for one rank, or for a share of the graph, that keeps after so many supersteps."""
-    return Keeper(
+    return CheckpointKeeper(
         Checkpoint(path, seconds=seconds, supersteps=every),
         resume=resume,
         call="test",

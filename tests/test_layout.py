@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -367,3 +368,19 @@ def test_import_is_cheap(tmp_path):
     runs = [fresh_import(tmp_path) for _ in range(5)]
     assert {heavy for _, loaded in runs for heavy in loaded} == set()
     assert min(seconds for seconds, _ in runs) <= 0.3
+
+
+# What is the same thing for the host and for GPUs, or for one rank and several.
+COUNTERPARTS = {
+    "Arrays", "Level", "Lowered", "News", "RankInPlace", "Search", "Sweeps", "Synchronous",
+}  # fmt: skip
+
+
+def test_one_name_is_of_one_class():
+    found = Counter(
+        node.name
+        for path in (ROOT / "dask_graphgpu").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, number in found.items() if number > 1} == COUNTERPARTS

@@ -77,7 +77,7 @@ class Algorithm(ABC):
 
 @dataclass(frozen=True)
 class Resumable(Algorithm):
-    """A method that runs vertex programs, whose state may be kept: see `checkpoint.Keeping`."""
+    """A method that runs vertex programs, whose state may be kept: see `checkpoint.Checkpointing`."""
 
     _: KW_ONLY
     checkpoint: str | Path | Checkpoint | None = None

@@ -16,12 +16,12 @@ from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    from dask_graphgpu.checkpoint import Keeper
+    from dask_graphgpu.checkpoint import CheckpointKeeper
     from dask_graphgpu.exchange.ranks import Ranks
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class RowOrder:
     """Where the rows of a rank's table stand among those of all ranks.
 
     ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row.
@@ -60,8 +60,8 @@ class Run:
     report: Report
     frames: dict[str, list[VertexChunk]] = field(default_factory=dict)
     ranks: Ranks | None = None
-    keeper: Keeper | None = None
-    places: Places | None = None
+    keeper: CheckpointKeeper | None = None
+    places: RowOrder | None = None
     stays: bool = False
 
     @cached_property
@@ -138,9 +138,9 @@ class Run:
     # -- the result ------------------------------------------------------------------------------
 
     def order(self, place: Any, total: int, tie: Any = None) -> None:
-        """Say where the rows of the result stand, of a run on ranks; see `Places`."""
+        """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
-            self.places = Places(np.asarray(place), total, tie)
+            self.places = RowOrder(np.asarray(place), total, tie)
 
 
 def _ends(dtype: np.dtype[Any]) -> Sequence[Any]:

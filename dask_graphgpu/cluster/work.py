@@ -18,7 +18,7 @@ from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.checkpoint import Keeping, call_of
+from dask_graphgpu.checkpoint import Checkpointing, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.engine.driver import num_gpus
@@ -165,7 +165,7 @@ class Job:
     ----------
     engine : str
         "auto" is the CPU's.
-    keeping : Keeping or None
+    keeping : Checkpointing or None
         Of checkpoints.
     resumed : bool
         The run has lost a worker and goes on from its checkpoint: if it had come to write one.
@@ -177,7 +177,7 @@ class Job:
     schema: EdgeSchema
     npartitions: int
     engine: str = "auto"
-    keeping: Keeping | None = None
+    keeping: Checkpointing | None = None
     resumed: bool = False
 
     @property
@@ -248,7 +248,7 @@ def run_share(
         layered = view.levels is not None
         engines.check_layout(job.engine, False, layered=layered, ranks=ranks.size)
 
-        def ran(keeping: Keeping | None) -> tuple[Run, Table]:
+        def ran(keeping: Checkpointing | None) -> tuple[Run, Table]:
             keeper = None
             if keeping is not None:
                 about = job.call, partition.ids, view.numbers, view.num_owned

@@ -30,7 +30,7 @@ def on_the_way(program: VertexProgram) -> dict[str, Literal["this", "next"]]:
     return found
 
 
-class Part(NamedTuple):
+class Partial(NamedTuple):
     """What some of the vertices make of an aggregate.
 
     Attributes
@@ -45,7 +45,7 @@ class Part(NamedTuple):
     overflows: bool = False
 
 
-def of_blocks(program: VertexProgram, name: str, blocks: Sequence[Any]) -> Part:
+def of_blocks(program: VertexProgram, name: str, blocks: Sequence[Any]) -> Partial:
     """Put together what kernels gave for blocks: value, its sum in floats, if empty, overflow."""
     exact = program.aggregates[name].combine == "sum" and not program.wraps
     parts = []
@@ -54,11 +54,11 @@ def of_blocks(program: VertexProgram, name: str, blocks: Sequence[Any]) -> Part:
         if exact and whole:  # a sum that has wrapped around is whole turns from the one in floats
             value += round((shadow - value) / 2.0**64) * 2**64
         if not none:
-            parts.append(Part(value, whole and bool(bad)))
+            parts.append(Partial(value, whole and bool(bad)))
     return joined(program, name, parts)
 
 
-def joined(program: VertexProgram, name: str, parts: Iterable[Part]) -> Part:
+def joined(program: VertexProgram, name: str, parts: Iterable[Partial]) -> Partial:
     """The parts of all as one; a float sum in their order."""
     kind, values, overflows = program.aggregates[name].combine, [], False
     for value, bad in parts:
@@ -66,11 +66,11 @@ def joined(program: VertexProgram, name: str, parts: Iterable[Part]) -> Part:
         if value is not None:
             values.append(value)
     if kind == "sum":
-        return Part(sum(values), overflows)
-    return Part((min if kind == "min" else max)(values, default=None), overflows)
+        return Partial(sum(values), overflows)
+    return Partial((min if kind == "min" else max)(values, default=None), overflows)
 
 
-def finished(program: VertexProgram, name: str, part: Part) -> Any:
+def finished(program: VertexProgram, name: str, part: Partial) -> Any:
     """The value of an aggregate over all vertices.
 
     Raises

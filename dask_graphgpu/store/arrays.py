@@ -20,7 +20,7 @@ from dask_graphgpu.store.mapped import NUMBERS, Mapped
 _IDS = ("uint32", "uint64")
 
 
-class Arrays:
+class SavedArrays:
     """The arrays of a folder; each file is mapped once.
 
     Parameters

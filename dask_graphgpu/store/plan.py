@@ -92,7 +92,7 @@ class RankShare:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """Size and layout of a graph; ``str()`` gives a short text.
 
     Attributes
@@ -208,7 +208,7 @@ _RULES = {
 }
 
 
-def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: str) -> Plan:
+def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: str) -> BuildPlan:
     """The plan of a graph that is not built: rows from Parquet footers, nothing else is read.
 
     ``frames`` are the edge frame and, if there is one, the vertices frame.
@@ -222,7 +222,7 @@ def planned(frames: Sequence[Any], schema: EdgeSchema, layout: Layout, engine: s
     return replace(plan, num_edges=edges, edge_bytes=4 + 8 * (schema.weight is not None))
 
 
-def on_disk(plan: Plan, limits: Limits, columns: int) -> Plan:
+def on_disk(plan: BuildPlan, limits: Limits, columns: int) -> BuildPlan:
     """The plan of a graph whose edges, with so many columns, go to disk when it is built."""
     rows = (plan.rows or 0) * (1 if plan.directed else 2)
     return replace(plan, disk_bytes=rows * (4 + 8 * columns), directories=limits.directories)
@@ -242,7 +242,7 @@ def exact_plan(
     layout: Layout,
     engine: str,
     word: Word | None = None,
-) -> Plan:
+) -> BuildPlan:
     """The plan of a graph that is built; ``word`` says what an edge takes as one word, if it can be one."""
     plan = _plan(
         schema,
@@ -284,7 +284,7 @@ def plan_on_ranks(
     schema: EdgeSchema,
     layout: Layout,
     engine: str,
-) -> Plan:
+) -> BuildPlan:
     """The plan of a graph whose shares are built."""
     size = sum(share.bytes for share in shares)
     plan = _plan(schema, layout, engine, order, rows, vertices, size, exact=True)
@@ -306,11 +306,11 @@ def _plan(
     size: int | None,
     *,
     exact: bool,
-) -> Plan:
+) -> BuildPlan:
     rule = _RULES.get(
         layout.duplicates, f"repeated rows are one edge of {layout.duplicates} weight"
     )
-    return Plan(
+    return BuildPlan(
         columns=schema.describe(),
         directed=layout.directed,
         duplicates=rule,

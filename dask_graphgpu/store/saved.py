@@ -19,7 +19,7 @@ from dask_graphgpu.partition.partition import Key, Origin, Partition, Prepared, 
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.store import manifest
-from dask_graphgpu.store.arrays import Arrays, LookedAt
+from dask_graphgpu.store.arrays import LookedAt, SavedArrays
 from dask_graphgpu.store.mapped import digest
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
@@ -164,7 +164,7 @@ def open_partition(path: str, fingerprint: str) -> Partition | EmptyPartition:
             )
         saved, unread = _described(folder.path, content), Unread(folder.path)
         try:
-            partition = _partition(Arrays(folder, content, unread), content, saved)
+            partition = _partition(SavedArrays(folder, content, unread), content, saved)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise _damaged(folder.path, str(error)) from error
         if not partition.num_vertices:
@@ -186,7 +186,7 @@ def _layout(content: dict[str, Any]) -> Layout:
     return Layout(**given)
 
 
-def _partition(arrays: Arrays, content: dict[str, Any], saved: Saved) -> Partition:
+def _partition(arrays: SavedArrays, content: dict[str, Any], saved: Saved) -> Partition:
     layout, graph = saved.layout, content["graph"]
     level = content["levels"]
     levels = None if level is None else arrays.levels(level, layout.root)

@@ -13,7 +13,7 @@ import pytest
 from kept_runs import Cut, cutting
 
 import dask_graphgpu as dg
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, NotConverged, OutputError
 
 ALWAYS = {"seconds": None, "supersteps": 1}
@@ -58,7 +58,7 @@ def test_what_runs_again_leaves_the_checkpoint_of_a_later_program(frame, tmp_pat
     sources, kept = ["v0", "v1"], dg.Checkpoint(tmp_path / "kept", **ALWAYS)
     graph = frame.graph(ranks=ranks)
     wanted = graph.sswp(sources)
-    with mock.patch.object(Keeper, "write") as write:
+    with mock.patch.object(CheckpointKeeper, "write") as write:
         graph.sswp("v0", checkpoint=kept)
     with pytest.raises(Cut), cutting(write.call_count // ranks + 1):
         graph.sswp(sources, checkpoint=kept)
@@ -91,15 +91,15 @@ KILLED = """
 import os, signal, sys
 import pandas as pd
 import dask_graphgpu as dg
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 
-write, kept = Keeper.write, []
+write, kept = CheckpointKeeper.write, []
 def counted(self, *args):
     write(self, *args)
     kept.append(1)
     if len(kept) == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
-Keeper.write = counted
+CheckpointKeeper.write = counted
 frame = pd.read_parquet(sys.argv[1])
 graph = frame.graph(ranks=int(sys.argv[4]))
 result = graph.pagerank(

@@ -189,18 +189,18 @@ def test_lazy_frames_read_nothing_before(frame):
 
 
 def test_checkpoints_go_on_from_either_layout(frame, tmp_path, monkeypatch):
-    from dask_graphgpu.checkpoint import Keeper
+    from dask_graphgpu.checkpoint import CheckpointKeeper
 
     class Cut(Exception):
         pass
 
-    write = Keeper.write
+    write = CheckpointKeeper.write
 
     def once(self, *args):
         write(self, *args)
         raise Cut
 
-    monkeypatch.setattr(Keeper, "write", once)
+    monkeypatch.setattr(CheckpointKeeper, "write", once)
     kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
     with pytest.raises(Cut):
         frame.graph(layout="layered", root="v9").sssp("v7", checkpoint=kept)

@@ -33,7 +33,7 @@ from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-from dask_graphgpu.engine.tiered.supersteps import Segments
+from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import Transfer
 from dask_graphgpu.fields import Field
 from dask_graphgpu.partition.layered import find_levels
@@ -117,10 +117,10 @@ class Case:
         arrays = LayeredArrays(binding, sources)
         return answered(Sweeps(arrays, cut, sources, None, report).run(), program, report)
 
-    def rounds(self, way: str) -> type[Segments]:
+    def rounds(self, way: str) -> type[SegmentCarrier]:
         """Those that the engine takes, where it may choose."""
         chosen = way == "auto" and self.program.in_place and "max_supersteps" not in self.given
-        return ResidentFirst if chosen else Segments
+        return ResidentFirst if chosen else SegmentCarrier
 
     def least(self, share: float, rate: float) -> float:
         """Seconds in which the edges beyond a share cross the link as often as they have to."""

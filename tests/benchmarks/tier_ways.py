@@ -20,7 +20,7 @@ from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.gpu.ring import Ring, Slot
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS, Cut
 from dask_graphgpu.engine.tiered import disk
-from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, RowsPart, Transfer
 from dask_graphgpu.kernels.device_streams import stream_of
 
 cut_of = Cut.of  # as it is where it is patched
@@ -151,7 +151,7 @@ class Limited(Transfer):
             watch.over += 1
         super().whole(go if watch is None else watch.timed("compute", go), ahead=ahead)
 
-    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
+    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[RowsPart]:
         watch = Limited.watch
         if watch is not None:
             edges = int(before[last] - before[first])
@@ -198,8 +198,8 @@ class InStreams(Limited):
         segment = max(min(whole.segment, room // (2 * STREAMS)) // BLOCK, 1) * BLOCK
         return Cut(max(room - STREAMS * segment, 0), segment, whole.num_edges)
 
-    def _go_along(self, parts: Iterator[Part], go: Go) -> set[str]:
-        ahead: deque[tuple[Part, Slot, dict[str, int]]] = deque()
+    def _go_along(self, parts: Iterator[RowsPart], go: Go) -> set[str]:
+        ahead: deque[tuple[RowsPart, Slot, dict[str, int]]] = deque()
         for part in parts:
             self._note(part.way, self.tier.bytes_of(part.edges))
             slot = self._ring.next()

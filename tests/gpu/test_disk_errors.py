@@ -148,12 +148,12 @@ def test_limits_that_are_too_small(side, edges, tmp_path):
 KILLED = """
 import sys, time, dask, pandas as pd
 from dask_graphgpu import Checkpoint
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 from dask_graphgpu.engine import limits
 
 limits._MOST = 8192
 frame, path, engine, settings = sys.argv[1:]
-write, count = Keeper.write, []
+write, count = CheckpointKeeper.write, []
 
 def counted(self, *arguments):
     write(self, *arguments)
@@ -162,7 +162,7 @@ def counted(self, *arguments):
         print("kept", flush=True)
         time.sleep(600)
 
-Keeper.write = counted
+CheckpointKeeper.write = counted
 with dask.config.set(eval(settings)):
     graph = pd.read_parquet(frame).graph(engine=engine)
     graph.pagerank(method="delta", checkpoint=Checkpoint(path, seconds=0))

@@ -15,7 +15,7 @@ from layered_views import layered
 from made_graphs import rmat
 
 import dask_graphgpu as dg
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 from dask_graphgpu.engine import cpu, gpu, hybrid, limits, tiered
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
@@ -246,8 +246,8 @@ def test_aggregates_of_a_hybrid_run(name, split, after, tmp_path):
 
 
 def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
-    by_number = checkpoints.Stretches(kept_in(tmp_path / "kept", every=3))
-    by_clock = Keeper(
+    by_number = checkpoints.CheckpointStretches(kept_in(tmp_path / "kept", every=3))
+    by_clock = CheckpointKeeper(
         dg.Checkpoint(tmp_path / "other"),
         resume=False,
         call="test",
@@ -255,7 +255,7 @@ def test_stretches_are_as_long_as_the_clock_allows(tmp_path):
         numbers=None,
         num_owned=N,
     )
-    stretches = checkpoints.Stretches(by_clock)
+    stretches = checkpoints.CheckpointStretches(by_clock)
     for given, lengths in ((stretches, [1, 2, 4]), (by_number, [1, 2, 3])):
         found = []
         for _ in lengths:

@@ -19,7 +19,7 @@ from rank_runs import made_view, on_one, put_together, same
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 from dask_graphgpu.engine import cpu, device_ranks, gpu, ranks
 from dask_graphgpu.engine.device_ranks import near_far
 from dask_graphgpu.engine.known import DISTANCES as SSSP
@@ -192,7 +192,7 @@ def test_methods_of_frames(method, then, tmp_path, monkeypatch):
     ).assign(weight=rng.integers(1, 9, 2000))
     given = {"pagerank": {"tolerance": 1e-9}, "sssp": {"source": "v0"}}[method]
     wanted = getattr(frame.graph(engine="cpu"), method)(**given)
-    write, count = Keeper.write, {}
+    write, count = CheckpointKeeper.write, {}
 
     def cut_at_second(self, *arguments):
         write(self, *arguments)
@@ -205,7 +205,7 @@ def test_methods_of_frames(method, then, tmp_path, monkeypatch):
     monkeypatch.setattr(near_far, "FEW_EDGES_A_GHOST", 0)
     kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
     with monkeypatch.context() as cutting:
-        cutting.setattr(Keeper, "write", cut_at_second)
+        cutting.setattr(CheckpointKeeper, "write", cut_at_second)
         with pytest.raises(Cut):
             getattr(frame.graph(engine="gpu", ranks=2), method)(**given, checkpoint=kept)
     assert list((tmp_path / "kept").glob("*.json"))

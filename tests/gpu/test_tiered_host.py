@@ -15,7 +15,7 @@ from made_graphs import rmat
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import limits, link_rates
 from dask_graphgpu.engine.gpu import host
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.tiered import link, supersteps
 from dask_graphgpu.errors import LimitTooSmall
 
@@ -120,7 +120,7 @@ def test_copies_for_another_program_go_first(graph, pinned):
 
 
 def test_what_is_not_known_before_is_told_in_the_run():
-    kept = Kept()
+    kept = RunCache()
     gc.collect()
     kept.bound(host.pinned_bytes() + 10_000)
     first = kept.take(1000, np.uint64)

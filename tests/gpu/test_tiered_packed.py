@@ -9,7 +9,7 @@ from made_graphs import rmat
 from dask_graphgpu.engine import cpu, tiered, word_bytes
 from dask_graphgpu.engine.gpu import pinned, sizes
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.limits import BLOCK, BUFFERS
 from dask_graphgpu.engine.options import RunOptions
@@ -129,7 +129,7 @@ def test_words_are_made_once():
 
     view = weighted("int64")
     ran(DISTANCES, view, 0.4, {}, sources=[0])
-    made = Kept.of(DeviceView.of(view))._pinned
+    made = RunCache.of(DeviceView.of(view))._pinned
     words = list(made.values())
     assert [array.dtype for _, array in words] == [np.uint32]
     ran(DISTANCES, view, 0.2, {}, sources=[3])

@@ -13,7 +13,7 @@ from made_graphs import SHAPES, MadeGraph, edgeless, grid, layers, random_small,
 
 from dask_graphgpu.engine import cpu, limits, tiered
 from dask_graphgpu.engine.gpu import copies, pinned
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.tiered import level_rows, transfer
 from dask_graphgpu.engine.tiered.components import looks
 from dask_graphgpu.engine.tiered.subgraph import Subgraph
@@ -189,7 +189,7 @@ def test_levels_that_cross_fast_are_read_without_a_look_at_segments(
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 32, 33, 100])
 def test_arrays_go_by_way_of_pinned_buffers(size, monkeypatch):
     monkeypatch.setattr(copies, "_PIECE", 16 * 4)
-    kept, array = Kept(), np.arange(size, dtype=np.int32)
+    kept, array = RunCache(), np.arange(size, dtype=np.int32)
     on_device = copies.to_device(array, kept)
     np.testing.assert_array_equal(cupy.asnumpy(on_device), array)
     answers = [copies.to_host(on_device * k, kept) for k in range(8)]  # more than are lent
@@ -199,7 +199,7 @@ def test_arrays_go_by_way_of_pinned_buffers(size, monkeypatch):
 
 
 def test_the_memory_of_answers_comes_back():
-    kept, on_device = Kept(), cupy.asarray(np.arange(1000, dtype=np.int32))
+    kept, on_device = RunCache(), cupy.asarray(np.arange(1000, dtype=np.int32))
     first, other = copies.to_host(on_device, kept), copies.to_host(on_device, kept)
     place, part = first.ctypes.data, first[500:]
     del first
@@ -214,7 +214,7 @@ def test_the_memory_of_answers_comes_back():
 
 
 def test_answers_of_other_types_take_the_same_memory():
-    kept, before = Kept(), set()
+    kept, before = RunCache(), set()
     for dtype in ("int32", "float64", "int64", "float32"):
         answers = [
             copies.to_host(cupy.asarray(np.arange(1000, dtype=dtype)), kept) for _ in range(4)
@@ -232,7 +232,7 @@ def test_answers_of_other_types_take_the_same_memory():
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["small first", "large first"])
 def test_a_small_answer_leaves_the_memory_of_large_ones(order):
     """Levels, then numbers of paths, again and again: nothing new is pinned, in whichever order they go."""
-    kept, arrays = Kept(), (cupy.zeros(1000, np.int32), cupy.zeros(1000, np.float64))
+    kept, arrays = RunCache(), (cupy.zeros(1000, np.int32), cupy.zeros(1000, np.float64))
     answers = [copies.to_host(array, kept) for array in arrays]
     places = [answer.ctypes.data for answer in answers]
     for _ in range(3):
@@ -252,7 +252,7 @@ def test_an_answer_that_cannot_be_pinned_whole(monkeypatch):
 
     monkeypatch.setattr(copies, "_PIECE", 16 * 4)
     monkeypatch.setattr(pinned, "empty", no_more)
-    kept, array = Kept(), np.arange(1000, dtype=np.int32)
+    kept, array = RunCache(), np.arange(1000, dtype=np.int32)
     for _ in range(6):
         found = copies.to_host(cupy.asarray(array), kept)
         assert not pinned.is_lent(found)
@@ -348,7 +348,7 @@ def test_more_paths_than_fit_in_deep_graphs(limited):
 @pytest.mark.parametrize("longer", [0, 1])
 def test_lists_of_rows_may_be_longer_than_asked_for(longer, limited, monkeypatch):
     """What was given back may be twice as long as asked for: one array here, never the other."""
-    take, gather, turns, seen = Kept.take, Subgraph.gather, itertools.count(), []
+    take, gather, turns, seen = RunCache.take, Subgraph.gather, itertools.count(), []
 
     def taken(self, size, dtype):
         return take(self, 2 * size if next(turns) % 2 == longer else size, dtype)
@@ -361,7 +361,7 @@ def test_lists_of_rows_may_be_longer_than_asked_for(longer, limited, monkeypatch
     view = simple(rmat(9).view())
     level = levels(view, 3)
     expected = cpu.path_counts(view, 3, level, dtype="int64", report=Report("test"))
-    monkeypatch.setattr(Kept, "take", taken)
+    monkeypatch.setattr(RunCache, "take", taken)
     monkeypatch.setattr(Subgraph, "gather", gathered)
     found, _ = limited(tiered.path_counts, view, 0, "compact", 3, level, dtype="int64")
     assert seen
@@ -369,7 +369,7 @@ def test_lists_of_rows_may_be_longer_than_asked_for(longer, limited, monkeypatch
     np.testing.assert_array_equal(found, expected)
     # More rows than at first, of which one list had room for more.
     subgraph = Subgraph.__new__(Subgraph)
-    subgraph._tier = SimpleNamespace(num_vertices=1000, kept=Kept())
+    subgraph._tier = SimpleNamespace(num_vertices=1000, kept=RunCache())
     subgraph._vertex, subgraph._start = cupy.zeros(1000, np.uint32), cupy.zeros(1001, np.uint32)
     subgraph._host_vertex = subgraph._host_start = np.empty(0, np.uint32)
     subgraph._ready = cupy.cuda.Event()

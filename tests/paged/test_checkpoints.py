@@ -134,10 +134,10 @@ def test_in_the_middle_and_on_in_memory(edges, limited, tmp_path):
 KILLED = """
 import os, sys, dask, numpy as np, pandas as pd
 from dask_graphgpu import Checkpoint, last_report
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 
 frame, path, pages, after = sys.argv[1:]
-write, count = Keeper.write, []
+write, count = CheckpointKeeper.write, []
 
 def counted(self, *arguments):
     write(self, *arguments)
@@ -147,7 +147,7 @@ def counted(self, *arguments):
         import time
         time.sleep(600)
 
-Keeper.write = counted
+CheckpointKeeper.write = counted
 settings = {
     "graphgpu.host-memory-limit": "900kB", "graphgpu.page-bytes": 4096,
     "graphgpu.spill-directories": [pages],

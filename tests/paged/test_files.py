@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from dask_graphgpu.errors import EngineUnavailable, SpillError
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged import window as windows
-from dask_graphgpu.partition.paged.files import PagedArray, Writer
+from dask_graphgpu.partition.paged.files import PagedArray, PageWriter
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
 from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
@@ -30,7 +30,7 @@ PAGE = 4096
 
 
 def written(folder, values):
-    writer = Writer(folder, "values", values.dtype, PAGE)
+    writer = PageWriter(folder, "values", values.dtype, PAGE)
     for part in np.array_split(values, 7):
         writer.append(part)
     return writer.close()
@@ -174,7 +174,7 @@ def test_a_page_is_checked_once_by_who_works_on_it(tmp_path, monkeypatch, thread
 
 def test_large_pages_are_read_piece_by_piece(tmp_path, monkeypatch):
     values = np.arange(700_000, dtype=np.uint32)
-    writer = Writer(SpillFolder([str(tmp_path)]), "values", values.dtype, 2 * REQUEST + 8192)
+    writer = PageWriter(SpillFolder([str(tmp_path)]), "values", values.dtype, 2 * REQUEST + 8192)
     writer.append(values)
     array, asked, preadv = writer.close(), [], os.preadv
 
@@ -359,10 +359,10 @@ def test_folder_that_cannot_be_written(tmp_path):
 CHILD = """
 import sys, time
 import numpy as np
-from dask_graphgpu.partition.paged.files import PagedArray, Writer
+from dask_graphgpu.partition.paged.files import PagedArray, PageWriter
 from dask_graphgpu.partition.paged.folder import SpillFolder
 
-writer = Writer(SpillFolder([sys.argv[1]]), "values", "int64", 4096)
+writer = PageWriter(SpillFolder([sys.argv[1]]), "values", "int64", 4096)
 writer.append(np.arange(100_000))
 print("written", flush=True)
 time.sleep(600)

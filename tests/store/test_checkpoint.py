@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from mesh_teams import PATIENCE, Team
 
-from dask_graphgpu.checkpoint import Checkpoint, Keeper
+from dask_graphgpu.checkpoint import Checkpoint, CheckpointKeeper
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError, RankLost
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.partition import fingerprint
@@ -48,7 +48,7 @@ def keeper(path, *, resume=False, position=None, call="sssp abc", **choice):
     if position is not None:
         rank = np.empty(N, np.uint32)
         rank[position] = np.arange(N, dtype=np.uint32)
-    return Keeper(
+    return CheckpointKeeper(
         Checkpoint(path, **choice),
         resume=resume, call=call, ids=Ids(position), numbers=rank, num_owned=N,
     )  # fmt: skip
@@ -241,7 +241,7 @@ def test_ranks_write_parts_that_one_rank_reads(tmp_path, size):
             N, place[source[mine]], place[destination[mine]], {"weight": weight[mine]}
         )
         numbers = np.concatenate([own, others]).astype(np.uint32)
-        one = Keeper(
+        one = CheckpointKeeper(
             Checkpoint(path), resume=False, call="sssp abc", ids=None, numbers=numbers,
             num_owned=len(own), ranks=ranks,
         )  # fmt: skip

@@ -123,13 +123,13 @@ def test_one_that_cannot_be_removed_is_a_warning(tmp_path, event, name):
 
 
 def test_a_file_of_somebody_is_left_with_the_checkpoint(tmp_path, monkeypatch):
-    path, end = tmp_path / "kept", dg.checkpoint.Keeper.end
+    path, end = tmp_path / "kept", dg.checkpoint.CheckpointKeeper.end
 
     def note_and_end(keeper):
         (path / "notes.txt").write_text("mine")
         end(keeper)
 
-    monkeypatch.setattr(dg.checkpoint.Keeper, "end", note_and_end)
+    monkeypatch.setattr(dg.checkpoint.CheckpointKeeper, "end", note_and_end)
     with pytest.warns(UserWarning, match=r"is not removed: .*kept also holds notes\.txt"):
         call(path)
     assert (path / "notes.txt").read_text() == "mine"

@@ -11,7 +11,7 @@ import pytest
 from crafted_manifests import wrong_manifests
 
 from dask_graphgpu import Checkpoint, load
-from dask_graphgpu.checkpoint import Keeper
+from dask_graphgpu.checkpoint import CheckpointKeeper
 from dask_graphgpu.errors import InvalidCheckpoint, InvalidSavedGraph, OutputError
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.store import checkpoint, manifest
@@ -110,7 +110,7 @@ class Ids:
 
 
 def keeper(path, resume):
-    made = Keeper(
+    made = CheckpointKeeper(
         Checkpoint(path), resume=resume, call="sssp", ids=Ids(), numbers=None, num_owned=N
     )
     rows = from_edges(N, EDGES["src"].to_numpy(), EDGES["dst"].to_numpy())

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dask_graphgpu import load
-from dask_graphgpu.checkpoint import Checkpoint, Keeper
+from dask_graphgpu.checkpoint import Checkpoint, CheckpointKeeper
 from dask_graphgpu.io import replace
 from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.partition.csr import from_edges
@@ -196,7 +196,9 @@ class Ids:
 
 
 def keeper(path, **options):
-    made = Keeper(Checkpoint(path), call="sssp", ids=Ids(), numbers=None, num_owned=N, **options)
+    made = CheckpointKeeper(
+        Checkpoint(path), call="sssp", ids=Ids(), numbers=None, num_owned=N, **options
+    )
     rows = from_edges(N, SOURCE, DESTINATION, {"weight": WEIGHT})
     return made, made.begin("program", rows, "source", {"distance": np.zeros(N, np.int64)})
 
@@ -219,7 +221,7 @@ def test_a_checkpoint(tmp_path):
 def test_a_checkpoint_that_is_read_later_stays_the_one_that_was_found(tmp_path):
     made, _ = keeper(tmp_path / "kept", resume=False)
     made.write(3, {"distance": np.full(N, 3)}, {})
-    found = Keeper(
+    found = CheckpointKeeper(
         Checkpoint(tmp_path / "kept"),
         resume=True, call="sssp", ids=Ids(), numbers=None, num_owned=N,
     )  # fmt: skip

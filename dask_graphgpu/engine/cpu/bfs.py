@@ -93,14 +93,14 @@ def _over_ranks(
     """As `bfs` on one of several ranks."""
     from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
     from dask_graphgpu.engine.ranks.search import Search
-    from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, Stretches
+    from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, LevelStretches
 
     search = Search(view, source, cutoff, targets, report)
     forced, local, small = configured_direction(), converges_locally(), 0
     while search.goes_on():
         small = small + 1 if search.ahead < FEW_EDGES * view.ranks.size else 0
         if local and forced == "auto" and small > SMALL_LEVELS:
-            if Stretches(search).run():
+            if LevelStretches(search).run():
                 break
             small = 0
         if forced == "pull" or (forced != "push" and search.prefers_pull()):

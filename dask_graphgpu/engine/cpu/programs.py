@@ -84,9 +84,9 @@ def run_lowered(how: Plan, lowered: Lowered) -> State:
     if not how.in_place:
         edges = None
         if binding.view.paged:
-            from dask_graphgpu.engine.paged.synchronous import OnDisk
+            from dask_graphgpu.engine.paged.synchronous import EdgesOnDisk
 
-            edges = OnDisk(arrays, report, keeper)
+            edges = EdgesOnDisk(arrays, report, keeper)
         return _in_supersteps(Synchronous(arrays, report, edges), how, kept)
     if kept is not None:
         places = resumed(arrays, kept)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.aggregates import Part, finished, of_blocks, on_the_way
+from dask_graphgpu.engine.aggregates import Partial, finished, of_blocks, on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.merge_path import Parts, edge_parts
 from dask_graphgpu.engine.direction import configured_direction
@@ -32,7 +32,7 @@ NOTIFY = 1 / 64
 PULL = 7 / 8
 
 
-class InMemory:
+class EdgesInMemory:
     """How a superstep goes along edges in memory; `paged.synchronous` has that of edges on disk.
 
     It is given the superstep, and has none: a circle would hold memory until the garbage collector comes.
@@ -82,13 +82,13 @@ class Synchronous:
     ----------
     arrays : Arrays
     report : Report
-    edges : InMemory, optional
+    edges : EdgesInMemory, optional
         How it goes along edges; default: in memory.
     """
 
-    def __init__(self, arrays: Arrays, report: Report, edges: InMemory | None = None) -> None:
+    def __init__(self, arrays: Arrays, report: Report, edges: EdgesInMemory | None = None) -> None:
         self.arrays, self.binding, self.report = arrays, arrays.binding, report
-        self.edges = InMemory() if edges is None else edges
+        self.edges = EdgesInMemory() if edges is None else edges
         self.program = arrays.binding.program
         self.forced = configured_direction()
         n = arrays.n
@@ -105,7 +105,7 @@ class Synchronous:
         self._emitted = self._array(n if self._emits else 0, kept)
         self._on_the_way = on_the_way(self.program)
         # What apply gave of an aggregate for a superstep: no error before it is asked for.
-        self._known: dict[tuple[str, int], Part] = {}
+        self._known: dict[tuple[str, int], Partial] = {}
         self._pending: dict[str, np.ndarray] = {}
         self._count()
 
@@ -187,7 +187,7 @@ class Synchronous:
         return self._emitted if field is None else self.arrays.state[field]
 
     def direction(self) -> str:
-        """As of `InMemory`."""
+        """As of `EdgesInMemory`."""
         return self.edges.direction(self)
 
     def _gather(self, direction: str) -> tuple[int, bool]:
@@ -265,7 +265,7 @@ class Synchronous:
         part = self._known.pop((name, self.arrays.superstep), None)
         return finished(self.program, name, self._part(name) if part is None else part)
 
-    def _part(self, name: str) -> Part:
+    def _part(self, name: str) -> Partial:
         """An aggregate that `apply` did not work out on the way."""
         arrays, kernel = self.arrays, flat(f"aggregates[{name!r}]")
         blocks = arrays.run(kernel, arrays.vertex_blocks, self.binding.edges, arrays.reached)

@@ -33,7 +33,7 @@ _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsig
 memory.keep(IDLE)  # connections that nobody uses hold memory of the GPU
 
 
-class Kept(Protocol):
+class KeptBorder(Protocol):
     """What a run leaves to the next one."""
 
     def forget(self) -> None:
@@ -84,7 +84,7 @@ class DeviceBorder:
             for name in ("pack", "unpack", "put")
             for size, value in _VALUES.items()
         }
-        self._kept: dict[Any, Kept] = {}
+        self._kept: dict[Any, KeptBorder] = {}
         memory.keep(self)
 
     # -- what runs leave -------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class DeviceBorder:
         """What was left under a key, for one run alone; None where there is nothing."""
         return self._kept.pop(key, None)
 
-    def leave(self, key: Any, made: Kept) -> None:
+    def leave(self, key: Any, made: KeptBorder) -> None:
         """Keep what the next run can use, until memory is short or others have come."""
         self._kept[key] = made
         while len(self._kept) > MOST_KEPT:

@@ -17,10 +17,9 @@ import numpy as np
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.ghost_updates import News
-from dask_graphgpu.engine.device_ranks.near_far import RankNearFar, Stretches
+from dask_graphgpu.engine.device_ranks.near_far import PriorityStretches, RankNearFar
 from dask_graphgpu.engine.direction import configured_direction
-from dask_graphgpu.engine.gpu.checkpoints import Stretches as Lengths
-from dask_graphgpu.engine.gpu.checkpoints import in_place_kept, put
+from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches, in_place_kept, put
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.exchange.nccl import Recorded
@@ -76,7 +75,7 @@ class RankInPlace:
         self._lists = RankNearFar(arrays, cutoff, None, ordered=ordered, report=report)
         ghosts = int(ranks.max(arrays.n - owned))
         delta = self._delta() if ordered else None
-        self._stretches = Stretches(self._lists, delta, ghosts)
+        self._stretches = PriorityStretches(self._lists, delta, ghosts)
         self._every = cupy.zeros((ranks.size, self._stretches.told.size), np.uint64)
         self._rooms = [self._stretches.room(), self._stretches.room()]
         self._news = News(self._stretches.kernels, self._lists.given, border, self._travelling)
@@ -210,7 +209,7 @@ class RankInPlace:
         """The same, with looks at whether the state is due: nothing is queued behind these."""
         link, lengths, done = (
             self._border.link,
-            Lengths(kept.keeper, self._ranks.max),
+            CheckpointStretches(kept.keeper, self._ranks.max),
             0,
         )
         while True:

@@ -156,7 +156,7 @@ class RankNearFar(NearFar):
         return self._state
 
 
-class Stretches:
+class PriorityStretches:
     """What ranks agree on after each stretch, on the device: see near_far_ranks.cu.
 
     Parameters

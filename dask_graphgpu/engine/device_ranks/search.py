@@ -16,7 +16,7 @@ from dask_graphgpu.engine.device_ranks.view import RankDeviceView
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_COST
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 
@@ -69,7 +69,7 @@ class Search:
         out, into, n, ids = here.out, here.into, here.n, here.id_dtype
         self._ids = ids
         self.level = cupy.full(n, -1, np.int32)  # and so it stays at ghosts
-        self._state = State([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
+        self._state = LaunchState([("done", np.uint64), ("levels", np.uint64)], DIRECTIONS)
         self._sizes, self.levels = cupy.zeros(LEVELS_TOLD, np.uint64), 0
         self._asked = cupy.empty(3, np.int64)
         self._asking = cupyx.empty_pinned(3, np.int64)

@@ -20,7 +20,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.programs import run
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def queued(
     cutoff: int | None,
     targets: Any,
     separators: tuple[int, int] = SEPARATORS,
-) -> tuple[Any, State]:
+) -> tuple[Any, LaunchState]:
     """Queue a search of edges by rows: the levels that it finds, and what `note` reads."""
     forced = FORCED.get(configured_direction(), 0)
     n, num_edges = here.n, here.num_edges
@@ -95,7 +95,7 @@ def queued(
     none = cupy.empty(0, here.id_dtype)
     wanted = none if targets is None else cupy.asarray(targets, here.id_dtype)
     level = cupy.empty(n, cupy.int32)
-    state = State(_FIELDS, DIRECTIONS)
+    state = LaunchState(_FIELDS, DIRECTIONS)
     kernel = cuda("bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)}).kernel("bfs")
     launch.cooperative(
         kernel,
@@ -114,7 +114,7 @@ def queued(
     return level, state
 
 
-def note(here: DeviceView, state: State, report: Report) -> None:
+def note(here: DeviceView, state: LaunchState, report: Report) -> None:
     """Wait for a search; what it did goes to the report, and to later searches' choice of direction."""
     read, runs = state.read()
     if read["missed"] > 0:

@@ -46,10 +46,10 @@ class Beginning:
         return self._found[0]
 
     def keeping(self, engine: Any) -> keeping.Keeping | None:
-        """The keeping of a run in supersteps or rounds, once it was called; in place it is as `Improving`."""
+        """The keeping of a run in supersteps or rounds, once it was called; in place it is as `InPlaceKeeping`."""
         if self._keeper is None:
             return None
-        engine = Improving(engine) if self._in_place else engine
+        engine = InPlaceKeeping(engine) if self._in_place else engine
         return keeping.Keeping(engine, self._keeper, self._found[0])
 
     def places(self, arrays: Arrays, places: np.ndarray | None) -> np.ndarray | None:
@@ -96,7 +96,7 @@ def put(arrays: Arrays, columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
-class Improving:
+class InPlaceKeeping:
     """A run in supersteps or rounds of which what is kept is what one in place keeps.
 
     So any engine goes on from it, in whatever order it improves values; who has one sends again.
@@ -113,7 +113,7 @@ class Improving:
         self.engine.resume(columns)
 
 
-class Stretches:
+class CheckpointStretches:
     """How far a run goes until its state may be due again.
 
     Parameters

@@ -16,7 +16,7 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Trees:
     parent : same dtype as neighbours, shape (n,)
         The smallest member of each vertex's tree; where they are linked ``alone`` the parent: the root
         but for the largest tree, whose vertices' parent may have one.
-    state : State
+    state : LaunchState
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Trees:
         n, ids = rows.num_vertices, rows.neighbours.dtype
         self._rows = rows
         self._lists, self._separators = degree_lists(rows)
-        self.state = State(_FIELDS, {0: "link", 1: "link"})
+        self.state = LaunchState(_FIELDS, {0: "link", 1: "link"})
         rank_type, self._named, holder = np.dtype(np.int64), (_NONE, _NONE, np.uint64(0)), _NONE
         if named is not None:
             rank, first = named

@@ -13,7 +13,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import pinned
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.run_cache import Kept
+    from dask_graphgpu.engine.gpu.run_cache import RunCache
 
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
@@ -50,7 +50,7 @@ def brought(array: np.ndarray) -> Any:
 _PIECE, _LEAST_PIECE = 8 << 20, 4096
 
 
-def to_host(array: Any, kept: Kept) -> np.ndarray:
+def to_host(array: Any, kept: RunCache) -> np.ndarray:
     """A copy in host memory.
 
     Pinned memory that an earlier answer was in, as far as there is; else by way of two pinned buffers,
@@ -79,7 +79,7 @@ def to_host(array: Any, kept: Kept) -> np.ndarray:
     return made
 
 
-def to_device(array: np.ndarray, kept: Kept) -> Any:
+def to_device(array: np.ndarray, kept: RunCache) -> Any:
     """A copy on the device: of an answer that is pinned at once.
 
     Else by way of two pinned buffers, which all threads fill in turn.
@@ -103,7 +103,7 @@ def to_device(array: np.ndarray, kept: Kept) -> Any:
 
 @contextmanager
 def _buffers(
-    size: int, dtype: Any, kept: Kept
+    size: int, dtype: Any, kept: RunCache
 ) -> Iterator[tuple[list[np.ndarray], list[tuple[int, int]]]]:
     """Two pinned buffers, smaller ones where there is no room, and what of an array goes through one at once."""
     left = kept.left()

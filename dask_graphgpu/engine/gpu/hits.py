@@ -16,7 +16,7 @@ from dask_graphgpu.engine.convergence import ended
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -59,7 +59,7 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
     weight = out.weight
     kind = np.dtype(np.uint8) if weight is None else weight.dtype
     kernel = cuda("hits", defines={**here.defines, "WEIGHT": c_type(kind)}).kernel("hits")
-    state = State(_FIELDS, {0: "pull"})
+    state = LaunchState(_FIELDS, {0: "pull"})
     launch.cooperative(
         kernel,
         (

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -44,7 +44,7 @@ def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any
     values = cupy.empty(number, np.float64)
     if not number:
         return here.to_caller(values)
-    state = State(_FIELDS, {0: "intersect"})
+    state = LaunchState(_FIELDS, {0: "intersect"})
     launch.cooperative(
         _kernel(rows, "of_pairs"),
         (

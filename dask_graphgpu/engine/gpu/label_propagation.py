@@ -16,7 +16,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -51,7 +51,7 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     labels[0] = cupy.arange(n, dtype=ids) if rank is None else rank
     if not n:
         return here.to_caller(labels[0])
-    state = State(_FIELDS, {0: "pull"})
+    state = LaunchState(_FIELDS, {0: "pull"})
     launch.cooperative(
         cuda("label_propagation", defines=here.defines).kernel("label_propagation"),
         (

@@ -29,7 +29,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
 from dask_graphgpu.engine.gpu.near_far import bounded, priorities
 from dask_graphgpu.engine.gpu.ring import Ring
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.gpu.sizes import bytes_apart, bytes_of_vertices
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
@@ -93,7 +93,7 @@ class LayeredTier:
         given = {"sources": edges.sources, "neighbours": edges.neighbours}
         given |= {name: edges.columns[name] for name in names}
         whole = cut.resident == cut.num_edges
-        self.kept = Kept.of(view)
+        self.kept = RunCache.of(view)
         self.kept.bound(host.room(rows))
         self.arrays: dict[str, np.ndarray] = given if whole else {
             name: self.kept.pinned(array) for name, array in given.items()

@@ -30,7 +30,7 @@ from dask_graphgpu.engine.gpu.louvain import (
     smallest_places,
     totals,
 )
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.partition.device.memory import require
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _refined(
     )
     parts, cut = own_labels(level), cupy.zeros(n, kind)
     over_edges(level, "cuts", or_null(level.rank), np.uint64(n), labels, cut, source="leiden")
-    state = State([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
+    state = LaunchState([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
     launch.cooperative(
         kernel,
         (
@@ -123,7 +123,7 @@ def _refined(
 def _connected(level: Level, labels: Any) -> Any:
     """Of every vertex the first that it is joined to within its community."""
     roots = cupy.empty(len(level), level.neighbours.dtype)
-    state = State([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
+    state = LaunchState([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
     launch.cooperative(
         level.kernel("connected", "leiden"),
         (*level.edges, np.uint64(len(level)), labels, roots, state.memory),

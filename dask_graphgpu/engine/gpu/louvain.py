@@ -21,7 +21,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.arrays import offset_type
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
@@ -186,7 +186,7 @@ def moved(
 ) -> tuple[Any, float]:
     """Labels after moving vertices from ``labels``, which are changed, and their modularity."""
     n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
-    kernel, state = level.kernel("move"), State(_FIELDS, {0: "move"})
+    kernel, state = level.kernel("move"), LaunchState(_FIELDS, {0: "move"})
     slots = far_slots(level, launch.resident_blocks(kernel))
     far = slots * launch.resident_blocks(kernel)
     require(

@@ -17,7 +17,7 @@ from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
@@ -76,7 +76,7 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     none = cupy.empty(0, here.id_dtype)
     wanted = none if targets is None else cupy.asarray(targets, here.id_dtype)
     lists, separators = degree_lists(out)
-    state = State(_FIELDS, _DIRECTIONS)
+    state = LaunchState(_FIELDS, _DIRECTIONS)
     module = cuda("multi_bfs", defines=here.defines)
     launch.cooperative(
         module.kernel("multi_bfs"),

@@ -282,7 +282,7 @@ class NearFar:
     def improve_in_stretches(self, keeper: Keeper) -> int:
         """The same, with looks at whether the state is due; return all rounds so far."""
         steps, size = list(_CONTROL).index("steps_left"), int(self.control["far"][0])
-        stretches = checkpoints.Stretches(keeper)
+        stretches = checkpoints.CheckpointStretches(keeper)
         while True:
             before = int(self.control["rounds"][0]), int(self.control["all_edges"][0])
             began = time.perf_counter()

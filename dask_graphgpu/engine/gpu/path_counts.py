@@ -11,7 +11,7 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.kernels.compile import cuda
 
@@ -45,7 +45,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     level = cupy.asarray(level)
     count = cupy.empty(n, dtype)
     lists, separators = degree_lists(rows)
-    state = State(_FIELDS, {0: "push"})
+    state = LaunchState(_FIELDS, {0: "push"})
     kernel = cuda("path_counts", defines={**here.defines, "COUNT": c_type(count.dtype)})
     launch.cooperative(
         kernel.kernel("path_counts"),

@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists, most_pieces
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.schedule import configured_separators
 from dask_graphgpu.kernels.compile import cuda
 
@@ -91,7 +91,7 @@ def peeled(
     degree = cupy.empty(n, rows.offsets.dtype)
     lists, limits = degree_lists(rows, separators=separators)
     words = [(name, np.uint64) for name in ("barrier", "read", "far")]
-    state = State(words, {0: "peel"})
+    state = LaunchState(words, {0: "peel"})
     types = integer_types(rows.neighbours.dtype, rows.offsets.dtype)
     launch.cooperative(
         cuda("peeling", defines={**types, **defines}).kernel("peeling"),

@@ -9,7 +9,7 @@ import cupy
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.carriers import Carrier
-    from dask_graphgpu.engine.gpu.checkpoints import Stretches
+    from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches
 
 
 class Policy:
@@ -93,7 +93,7 @@ class OneByOne(Policy):
 class InStretches(Policy):
     """As another policy does, with a look between two stretches at whether the state is due."""
 
-    def __init__(self, policy: Policy, stretches: Stretches) -> None:
+    def __init__(self, policy: Policy, stretches: CheckpointStretches) -> None:
         self.superstep, self._policy, self._stretches = policy.superstep, policy, stretches
 
     def advance(self, done: int, limit: int | None) -> None:

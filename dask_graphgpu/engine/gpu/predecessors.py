@@ -11,7 +11,7 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -51,7 +51,7 @@ def predecessors(
         rows = here.out
         weight = None if hops else rows.weight
         lists, separators = degree_lists(rows)
-        state = State(_FIELDS, {0: "predecessor"})
+        state = LaunchState(_FIELDS, {0: "predecessor"})
         launch.cooperative(
             _module(here, distance, weight, rank).kernel("plateaus"),
             (
@@ -94,7 +94,7 @@ def pulled(
     predecessor = cupy.empty(here.n, here.id_dtype)
     lists, separators = degree_lists(rows)
     lengths = here.out.offsets if degree is None else rows.offsets
-    state = State(_FIELDS, {0: "predecessor"})
+    state = LaunchState(_FIELDS, {0: "predecessor"})
     launch.cooperative(
         _module(here, distance, weight, rank).kernel("predecessors"),
         (
@@ -123,7 +123,7 @@ def _module(here: DeviceView, distance: Any, weight: Any, rank: Any) -> Any:
 
 
 def _note(
-    here: DeviceView, state: State, frontier: int, distance: Any, weight: Any, report: Report
+    here: DeviceView, state: LaunchState, frontier: int, distance: Any, weight: Any, report: Report
 ) -> int:
     """A row for the report; reached vertices that have no predecessor."""
     edge_bytes = here.id_dtype.itemsize + distance.itemsize

@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.copies import copy, on_device
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.limits import BUFFERS, Cut
 from dask_graphgpu.kernels.device_streams import stream_of
 
@@ -20,7 +20,7 @@ class Streamed(Protocol):
     cut: Cut
     arrays: dict[str, np.ndarray]
     per_item: int
-    kept: Kept
+    kept: RunCache
 
 
 class Slot:

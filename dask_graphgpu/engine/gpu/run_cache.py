@@ -18,13 +18,13 @@ from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.paged.spare import Spare
 
-_all: weakref.WeakSet[Kept] = weakref.WeakSet()
+_all: weakref.WeakSet[RunCache] = weakref.WeakSet()
 
 # Pinned buffers that are kept, at most, and answers in pinned memory, those that callers have and those that came back.
 _MOST_SPARE, _MOST_LENT = 16, 4
 
 
-class Kept:
+class RunCache:
     """The resident edges on the device, and pinned buffers that no run uses.
 
     They go with the rows, and before that where memory is short (`memory.drop_kept`). Runs that are
@@ -55,9 +55,9 @@ class Kept:
         _all.add(self)
 
     @classmethod
-    def of(cls, view: DeviceView) -> Kept:
+    def of(cls, view: DeviceView) -> RunCache:
         """What is kept with a view's rows."""
-        made: Kept = view.made("kept by runs over edges in host memory", cls)
+        made: RunCache = view.made("kept by runs over edges in host memory", cls)
         return made
 
     def pinned(self, array: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ _RUN = np.dtype(
 _RUNS = np.dtype([("number", np.uint64), ("time", np.uint64), ("run", _RUN, 32)])
 
 
-class Run(NamedTuple):
+class NotedRun(NamedTuple):
     """Supersteps in one direction; `frontier` is that of the first."""
 
     direction: str
@@ -27,7 +27,7 @@ class Run(NamedTuple):
     seconds: float
 
 
-class State:
+class LaunchState:
     """Zeros at the launch; read once after it.
 
     Parameters
@@ -43,7 +43,7 @@ class State:
         self._dtype = np.dtype([*fields, ("runs", _RUNS)])
         self._directions = directions
 
-    def read(self) -> tuple[Any, list[Run]]:
+    def read(self) -> tuple[Any, list[NotedRun]]:
         """Wait for the kernel. The fields by name, and the runs in order."""
         return self.of(cupy.asnumpy(self.memory[: self.size]))
 
@@ -52,11 +52,11 @@ class State:
         """Bytes of all that is read."""
         return self._dtype.itemsize
 
-    def of(self, words: np.ndarray) -> tuple[Any, list[Run]]:
+    def of(self, words: np.ndarray) -> tuple[Any, list[NotedRun]]:
         """What `read` gives, of a copy of the first ``size`` bytes."""
         read = words.view(self._dtype)[0]
         noted = read["runs"]["run"][: int(read["runs"]["number"])].tolist()
         return read, [
-            Run(self._directions[direction], supersteps, frontier, edges, nanoseconds / 1e9)
+            NotedRun(self._directions[direction], supersteps, frontier, edges, nanoseconds / 1e9)
             for direction, supersteps, frontier, edges, nanoseconds in noted
         ]

@@ -17,7 +17,7 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -85,12 +85,12 @@ def types_of(kind: np.dtype[Any], rank: Any) -> dict[str, str]:
     }
 
 
-def new_state() -> State:
+def new_state() -> LaunchState:
     """Of the launches for one forest."""
-    return State(_FIELDS, {0: "hook"})
+    return LaunchState(_FIELDS, {0: "hook"})
 
 
-def number_listed(state: State) -> Any:
+def number_listed(state: LaunchState) -> Any:
     """The number of edges that are listed: uint64, shape (1,), on the device."""
     at = next(i for i, (name, _) in enumerate(_FIELDS) if name == "edges")
     return state.memory[8 * at : 8 * (at + 1)].view(np.uint64)
@@ -102,7 +102,7 @@ def forest(
     edges: tuple[Any, Any, Any],
     kind: np.dtype[Any],
     offset: np.dtype[Any],
-    state: State,
+    state: LaunchState,
     report: Report,
 ) -> tuple[Any, Any, Any]:
     """The edges of the forest of those that are listed.
@@ -114,7 +114,7 @@ def forest(
         Vertices.
     edges : low ends, high ends, weights or None: room for some, of which `number_listed` are there
     kind, offset : types of weights and of places in these
-    state : State
+    state : LaunchState
     report : Report
         Gets one row, "hook".
 

@@ -21,7 +21,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -69,7 +69,7 @@ def strong_components(view: View, report: Report) -> Any:
     module = cuda("strong_components", defines={**here.defines, "RANK": rank_type})
     lists, separators = degree_lists(rows)
     live, found = (cupy.empty((n + 31) // 32, cupy.uint32) for _ in range(2))
-    state = State(_FIELDS, _WAYS)
+    state = LaunchState(_FIELDS, _WAYS)
     launch.cooperative(
         module.kernel("giant_component"),
         (

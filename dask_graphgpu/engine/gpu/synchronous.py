@@ -63,7 +63,9 @@ class Synchronous:
             superstep.first()
             policy: Policy = self._policy()
             if kept is not None:
-                stretches = checkpoints.Stretches(kept.keeper, self.binding.view.ranks.max)
+                stretches = checkpoints.CheckpointStretches(
+                    kept.keeper, self.binding.view.ranks.max
+                )
                 policy = InStretches(policy, stretches)
 
             def some(at: Progress) -> Progress:

@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
@@ -75,7 +75,7 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
         rows, out = _wide(rows), _wide(out)
     module = cuda("triangles", defines={**integer_types(ids, offset), "ARCS": str(int(arcs))})
     lists, separators = degree_lists(rows)
-    state = State(_FIELDS, {0: "intersect"})
+    state = LaunchState(_FIELDS, {0: "intersect"})
     given = (rows.offsets, rows.neighbours, np.uint64(n), *lists, *separators)
     starts = cupy.zeros(n + 1, offset)
     lengths = cupy.zeros(n, offset)

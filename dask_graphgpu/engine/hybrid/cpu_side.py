@@ -20,7 +20,7 @@ from dask_graphgpu.kernels.device_streams import stream_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dask_graphgpu.engine.gpu.run_cache import Kept
+    from dask_graphgpu.engine.gpu.run_cache import RunCache
     from dask_graphgpu.engine.gpu.superstep import Superstep
     from dask_graphgpu.engine.page_dispatch import Pages
     from dask_graphgpu.engine.speeds import Speeds
@@ -55,7 +55,7 @@ class CpuSide:
 
     pushed: Pushed | None = None
 
-    def __init__(self, superstep: Superstep, kept: Kept, speeds: Speeds, dispatch: str) -> None:
+    def __init__(self, superstep: Superstep, kept: RunCache, speeds: Speeds, dispatch: str) -> None:
         self.superstep, self.arrays, self.binding = superstep, superstep.arrays, superstep.binding
         self.speeds, self.dispatch, self._kept = speeds, dispatch, kept
         self.on_disk = is_on_disk(self.binding.send)

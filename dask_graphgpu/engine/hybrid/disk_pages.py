@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphgpu.engine.hybrid.transfer import Lending
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.tiered.disk import DiskTier, DiskTransfer
-from dask_graphgpu.engine.tiered.transfer import Part
+from dask_graphgpu.engine.tiered.transfer import RowsPart
 from dask_graphgpu.partition.paged.window import Window
 
 # Seconds between two looks of the CPU whether a page has come that the GPU is not there for.
@@ -87,7 +87,7 @@ class SharedDiskTransfer(DiskTransfer):
         self._pass = ExitStack()
         self._pages: ArrivingPages | None = None
 
-    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[RowsPart]:
         if not segments:
             return
         self._end_pass()
@@ -100,7 +100,7 @@ class SharedDiskTransfer(DiskTransfer):
         began, edges = time.perf_counter(), 0
         while (page := pages.for_gpu()) is not None:
             self._held = dict(page.held or {})
-            yield Part("stream", page.lo, page.hi, page.edges)
+            yield RowsPart("stream", page.lo, page.hi, page.edges)
             self._sending.copied.synchronize()  # other pages are read to where it was
             pages.leave(page)
             edges += page.edges

@@ -18,10 +18,10 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
 from dask_graphgpu.engine.gpu.copies import bring, copy
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.page_dispatch import Page
-from dask_graphgpu.engine.paged.synchronous import OnDisk
+from dask_graphgpu.engine.paged.synchronous import EdgesOnDisk
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
@@ -37,8 +37,8 @@ _OWN = 1 << 24
 class HostArrays(Arrays):
     """`Arrays` that get their values from the device, which has those at the start."""
 
-    def __init__(self, binding: Binding, kept: Kept) -> None:
-        self._kept, self._taken = kept, []  # type: tuple[Kept, list[np.ndarray]]
+    def __init__(self, binding: Binding, kept: RunCache) -> None:
+        self._kept, self._taken = kept, []  # type: tuple[RunCache, list[np.ndarray]]
         super().__init__(binding, lower(binding), None)
 
     def _start(self, sources: np.ndarray | None) -> None:
@@ -77,11 +77,11 @@ class HostSide(Synchronous):
 
     arrays: HostArrays
 
-    def __init__(self, binding: Binding, report: Report, kept: Kept, device: Any) -> None:
+    def __init__(self, binding: Binding, report: Report, kept: RunCache, device: Any) -> None:
         self.moved = 0
         arrays, rows = HostArrays(binding, kept), binding.send
         on_disk = isinstance(rows, PagedAdjacency)
-        super().__init__(arrays, report, OnDisk(arrays, report) if on_disk else None)
+        super().__init__(arrays, report, EdgesOnDisk(arrays, report) if on_disk else None)
         stream = cupy.cuda.get_current_stream()
         for name in set(binding.dtypes) - set(binding.program.changing):
             self._bring_field(name, device, stream)

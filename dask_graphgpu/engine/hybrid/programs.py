@@ -39,7 +39,7 @@ from dask_graphgpu.engine.tiered.programs import (
     run_planned,
 )
 from dask_graphgpu.engine.tiered.rounds import ResidentFirst
-from dask_graphgpu.engine.tiered.supersteps import Segments
+from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
@@ -129,7 +129,7 @@ def prepared(arrays: TieredArrays, report: Report, *, in_rounds: bool) -> Hybrid
     shared = brings(tier, transfer, arrays.edge_view.defines, lending)
     superstep = Superstep(arrays, report, in_parts=True)
     cpu = CpuSide(superstep, tier.kept, speeds, way)
-    carrier: Segments
+    carrier: SegmentCarrier
     if limits.configured_rounds() == "asynchronous":
         carrier = SharedRounds(superstep, shared, lending, cpu)
     elif in_rounds:  # pages have an order there, and the GPU goes along all of them

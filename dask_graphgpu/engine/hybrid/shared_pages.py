@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu.engine.hybrid.cpu_side import CpuSide, Pushed
-from dask_graphgpu.engine.tiered.supersteps import Segments
+from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.superstep import Superstep
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 
 
-class SharedPages(Segments):
-    """As `Segments`, of which the CPU takes pages [1]_.
+class SharedPages(SegmentCarrier):
+    """As `SegmentCarrier`, of which the CPU takes pages [1]_.
 
     The state is on the device. For a page the CPU gets the flags and what is sent of the page's own
     rows, a stretch of each array, over the direction of the link that streamed edges leave free. It

@@ -28,7 +28,7 @@ from dask_graphgpu.engine.page_dispatch import Sides
 from dask_graphgpu.engine.speeds import alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.tiered import link
-from dask_graphgpu.engine.tiered.supersteps import Segments
+from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 
 # Words of the control that are of lists which no superstep of the CPU leaves.
 _LISTS = (
@@ -72,9 +72,9 @@ class HybridSupersteps(Synchronous):
     and after the last of these.
     """
 
-    carrier: Segments
+    carrier: SegmentCarrier
 
-    def __init__(self, superstep: Superstep, carrier: Segments, cpu: CpuSide) -> None:
+    def __init__(self, superstep: Superstep, carrier: SegmentCarrier, cpu: CpuSide) -> None:
         super().__init__(superstep, carrier)
         self._cpu, self._transfer = cpu, carrier.transfer
         self._sides, self._has_pending, self._waited_before = Sides(), False, 0.0

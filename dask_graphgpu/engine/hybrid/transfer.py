@@ -11,7 +11,7 @@ from dask_graphgpu.engine.limits import BUFFERS
 from dask_graphgpu.engine.page_dispatch import Page, Pages
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.tiered.store import EdgeStore
-from dask_graphgpu.engine.tiered.transfer import Part, Transfer
+from dask_graphgpu.engine.tiered.transfer import RowsPart, Transfer
 
 # Pages before which the time from one to the next also has what comes before the first.
 _STEADY = BUFFERS + 1
@@ -79,7 +79,7 @@ class SharedTransfer(Transfer):
             return ["stream" if edges else None for edges in active]
         return super().choose(rows, active)
 
-    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[RowsPart]:
         if not segments:  # as in short supersteps, of which there may be many
             return
         given, lending = [Page(*each) for each in segments], self._lending
@@ -105,4 +105,4 @@ class SharedTransfer(Transfer):
             if page is None:
                 return
             sizes.append(page.edges)
-            yield Part("stream", page.lo, page.hi, page.edges)
+            yield RowsPart("stream", page.lo, page.hi, page.edges)

@@ -10,7 +10,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.edges import rows_on_disk
 from dask_graphgpu.engine.cpu.merge_path import PART, Parts
-from dask_graphgpu.engine.cpu.synchronous import InMemory, Synchronous
+from dask_graphgpu.engine.cpu.synchronous import EdgesInMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.paged.mid_superstep import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
@@ -24,7 +24,7 @@ from dask_graphgpu.report import Report
 TURN = 4
 
 
-class OnDisk(InMemory):
+class EdgesOnDisk(EdgesInMemory):
     """How a superstep goes along edges that lie on disk.
 
     Parts are those of the edges in memory, and each is gathered in one go, so that sums are the same

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import Struct
 
-from dask_graphgpu.engine.aggregates import Part
+from dask_graphgpu.engine.aggregates import Partial
 
 # What a value is; the flags of a part are this and, for overflow, 4.
 _NONE, _INTEGER, _FLOAT, _OVERFLOWS = 0, 1, 2, 4
@@ -19,7 +19,7 @@ def fit(scalars: int) -> int:
     return (scalars - 1) // 2
 
 
-def packed(parts: Sequence[Part]) -> list[int]:
+def packed(parts: Sequence[Partial]) -> list[int]:
     """Integers within int64. A value may be beyond it: the sum of 2**31 of them is not too large."""
     flags, values = 0, []
     for i, part in enumerate(parts):
@@ -33,14 +33,14 @@ def packed(parts: Sequence[Part]) -> list[int]:
     return [flags, *values] if parts else []
 
 
-def unpacked(scalars: Sequence[int]) -> list[Part]:
+def unpacked(scalars: Sequence[int]) -> list[Partial]:
     """The parts that `packed` was given."""
     parts = []
     for i in range(1, len(scalars), 2):
         flag = scalars[0] >> _BITS * (i // 2)
         kind, overflows, high = flag & 3, bool(flag & _OVERFLOWS), scalars[i]
         if kind == _FLOAT:
-            parts.append(Part(_DOUBLE.unpack(_LONG.pack(high))[0], overflows))
+            parts.append(Partial(_DOUBLE.unpack(_LONG.pack(high))[0], overflows))
         else:
-            parts.append(Part((high << 32) + scalars[i + 1] if kind else None, overflows))
+            parts.append(Partial((high << 32) + scalars[i + 1] if kind else None, overflows))
     return parts

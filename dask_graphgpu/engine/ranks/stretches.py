@@ -26,7 +26,7 @@ _WIDEST = 1 << 20
 _HIGHEST = 2**31 - 1
 
 
-class Stretches:
+class LevelStretches:
     """A search that goes on from where levels have become small."""
 
     def __init__(self, search: Search) -> None:

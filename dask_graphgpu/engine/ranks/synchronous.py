@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dask_graphgpu.engine.aggregates import Part, joined
+from dask_graphgpu.engine.aggregates import Partial, joined
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
@@ -42,7 +42,7 @@ class RankSynchronous(Synchronous):
         self._ranks, self._border = whole.ranks, whole.border
         self._sent = [name for name in program.changing if f"source_{name}" in compute]
         # Aggregates that apply gave and that did not fit in beside the values.
-        self._own: dict[tuple[str, int], Part] = {}
+        self._own: dict[tuple[str, int], Partial] = {}
         super().__init__(arrays, report)
         # What does not travel keeps its first values at ghosts.
         for name, new in arrays.new.items():
@@ -79,7 +79,7 @@ class RankSynchronous(Synchronous):
 
     def _joined(
         self, keys: Sequence[tuple[str, int]], every: Sequence[Sequence[int]]
-    ) -> dict[tuple[str, int], Part]:
+    ) -> dict[tuple[str, int], Partial]:
         """Aggregates over all ranks; ``every``: what came from each."""
         of_ranks = zip(*map(unpacked, every), strict=True)
         return {
@@ -87,7 +87,7 @@ class RankSynchronous(Synchronous):
             for key, parts in zip(keys, of_ranks, strict=True)
         }
 
-    def _part(self, name: str) -> Part:
+    def _part(self, name: str) -> Partial:
         key = name, self.arrays.superstep
         part = self._own.pop(key, None)
         own = super()._part(name) if part is None else part

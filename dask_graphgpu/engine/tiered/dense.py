@@ -22,7 +22,7 @@ from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.packed import bits_in_order
-from dask_graphgpu.engine.tiered.supersteps import PIECE, Segments
+from dask_graphgpu.engine.tiered.supersteps import PIECE, SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class _UpToTheLast(OneByOne):
                 return
 
 
-class InOrder(Segments):
+class InOrder(SegmentCarrier):
     """Brings all edges in each superstep, along which all vertices send.
 
     Attributes
@@ -139,7 +139,7 @@ class InOrder(Segments):
         return [self._along("push_all", run, share(edges.lo), until, edges)]
 
     def tell(self) -> None:
-        """As of `Segments`, and what kernels have read."""
+        """As of `SegmentCarrier`, and what kernels have read."""
         tier, done = self.arrays.tier, self.superstep.control["completed"] - self.superstep.before
         beyond = tier.bytes_of(tier.num_edges - tier.cut.resident)
         if self.transfer.way == "zero-copy" and beyond and done > 0:

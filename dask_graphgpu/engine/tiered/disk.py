@@ -16,7 +16,7 @@ from dask_graphgpu.engine.gpu.copies import copy
 from dask_graphgpu.engine.gpu.ring import Slot
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered.store import EdgeStore, HostTier
-from dask_graphgpu.engine.tiered.transfer import Go, Part, Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, RowsPart, Transfer
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.limits import pages_asked
@@ -74,18 +74,18 @@ class DiskTransfer(Transfer):
         self._window = Window(tier.arrays, stays=True, memory=tier.kept.registered)
         self._held: dict[str, np.ndarray] = {}
 
-    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[RowsPart]:
         spans = np.array([(lo, hi) for lo, hi, _ in segments], np.int64).reshape(-1, 2)
         for (lo, hi), held in zip(spans.tolist(), self._window.over(spans), strict=True):
             self._held = held  # until the next part is asked for
-            yield Part("stream", lo, hi, hi - lo)
+            yield RowsPart("stream", lo, hi, hi - lo)
             self._sending.copied.synchronize()  # other pages are read to where it was
 
     def _stream_all(self, go: Go, *, ahead: bool) -> None:
         bounds = self.tier.bounds.tolist()
         self._go_along(self._streams([(lo, hi, hi - lo) for lo, hi in pairwise(bounds)]), go)
 
-    def _send(self, slot: Slot, part: Part) -> dict[str, int]:
+    def _send(self, slot: Slot, part: RowsPart) -> dict[str, int]:
         self._sending = slot
         return self._ring.send(slot, self._held, part.lo, part.hi)
 

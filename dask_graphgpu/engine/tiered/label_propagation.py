@@ -21,7 +21,7 @@ from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
 from dask_graphgpu.engine.gpu.ring import Ring
-from dask_graphgpu.engine.gpu.runs import State
+from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.disk import (
     DiskTier,
@@ -229,7 +229,7 @@ class _Voting:
     def __init__(self, here: Any, sides: list[_Side]) -> None:
         self._n, self._sides = here.n, sides
         self._kernel = cuda("label_propagation", defines=here.defines).kernel("label_rows")
-        self._state = State([], {}).memory
+        self._state = LaunchState([], {}).memory
         self._changed = cupy.zeros(1, np.uint64)
         self._todo = cupy.empty(here.n, here.id_dtype)
         self._runs = list(self._cut())

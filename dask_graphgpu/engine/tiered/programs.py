@@ -22,7 +22,7 @@ from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import transfer_of
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
-from dask_graphgpu.engine.tiered.supersteps import Segments
+from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run_planned(how: Plan) -> State:
         )
     if all_send:
         return shrinking(cut, report, dense.prepared(binding, places, way, options))
-    kind = Asynchronous if rounds == "asynchronous" else Segments
+    kind = Asynchronous if rounds == "asynchronous" else SegmentCarrier
     if rounds in ("auto", "resident-first") and improves(how):
         kind = ResidentFirst
 

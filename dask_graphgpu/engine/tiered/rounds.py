@@ -15,11 +15,11 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
-from dask_graphgpu.engine.gpu.checkpoints import Improving
+from dask_graphgpu.engine.gpu.checkpoints import InPlaceKeeping
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.tiered import supersteps
-from dask_graphgpu.engine.tiered.supersteps import THREADS, Segments
+from dask_graphgpu.engine.tiered.supersteps import THREADS, SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
 
 # Words of struct Local in program_tiers.cuh.
@@ -35,7 +35,7 @@ _SMALL, _MOST_SMALL = 1 << 18, 4096
 _WAITS = 1
 
 
-class Asynchronous(Segments):
+class Asynchronous(SegmentCarrier):
     """Rounds in each of which every part is a run of local rounds [1]_.
 
     The first round loads all edges, so that values get far; later ones those of active vertices.
@@ -61,7 +61,7 @@ class Asynchronous(Segments):
 
     def pause(self, kept: Keeping) -> None:
         """Have the state kept in the middle of a round, where all or none of each row's edges are behind."""
-        in_place = isinstance(kept.engine, Improving)
+        in_place = isinstance(kept.engine, InPlaceKeeping)
         if not in_place and not bool((self.arrays.active == _WAITS).any()):
             return  # nobody has anything left to send: the round is about to end
         superstep = self.superstep
@@ -86,7 +86,7 @@ class Asynchronous(Segments):
         return columns
 
     def close(self) -> None:
-        """As of `Segments`."""
+        """As of `SegmentCarrier`."""
         try:
             super().close()
         finally:
@@ -158,7 +158,7 @@ class Asynchronous(Segments):
         return bool(self._seen[LOCAL.index("settled")])
 
     def tell(self) -> None:
-        """As of `Segments`, and local rounds."""
+        """As of `SegmentCarrier`, and local rounds."""
         super().tell()
         local = dict(zip(LOCAL, cupy.asnumpy(self._local).tolist(), strict=True))
         edge = self.transfer.tier.bytes_of_edge + self.superstep.messages.dtype.itemsize
@@ -168,7 +168,7 @@ class Asynchronous(Segments):
         )  # fmt: skip
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
-        """As of `Segments`; what is behind the run that was kept is not loaded again."""
+        """As of `SegmentCarrier`; what is behind the run that was kept is not loaded again."""
         super().resume(columns)
         self._loads_everything = False
 

@@ -12,7 +12,7 @@ from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu.copies import brought
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.host import room
-from dask_graphgpu.engine.gpu.run_cache import Kept
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.limits import BLOCK, Cut
 from dask_graphgpu.engine.tiered.packed import in_order, packed
 from dask_graphgpu.partition.csr import Adjacency
@@ -47,7 +47,7 @@ class EdgeStore(ABC):
         Where edges beyond the device come from: "neighbours" and the columns; words alone where edges are packed.
     per_item : int
         Edges of an item of these arrays: 1, or `limits.BLOCK` where bits stand one after the other.
-    kept : Kept
+    kept : RunCache
         What the run leaves to the next one: to pin memory takes longer than to fill it.
     bounds, rows : int64 arrays
         Edges where segments begin and the last one ends, and the last row that begins there or before.
@@ -67,7 +67,7 @@ class EdgeStore(ABC):
         self.host, self.cut = host, cut
         self.num_vertices, self.num_edges = host.num_vertices, host.num_edges
         self.offsets = view.offsets(host)
-        self.kept = Kept.of(view)
+        self.kept = RunCache.of(view)
         self.kept.bound(room(host))
         self.per_item = 1 if bits is None else BLOCK
         self.arrays = self._at_hand(names, packing, bits)

@@ -39,7 +39,7 @@ FEW = 1 << 16
 _MOST_KNOWN = 1024
 
 
-class Segments(Carrier):
+class SegmentCarrier(Carrier):
     """Brings the edges of active vertices part by part, along each of which they push."""
 
     def __init__(self, superstep: Superstep, transfer: Transfer) -> None:

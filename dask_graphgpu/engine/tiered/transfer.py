@@ -46,7 +46,7 @@ class AtHand(NamedTuple):
 Go = Callable[[AtHand], None]  # queues kernels that go along those of active vertices
 
 
-class Part(NamedTuple):
+class RowsPart(NamedTuple):
     """Some edges: ``lo`` to ``hi`` of all, or of the active subgraph where they are compacted.
 
     ``edges``: how many go over the link.
@@ -96,7 +96,7 @@ class Transfer:
         self._in_order = False
         self._rest = tier.cut.resident < tier.num_edges
         self._lengths = np.diff(tier.bounds)
-        self._sent: deque[tuple[Part, Slot, dict[str, int]]] = deque()  # by `whole`, ahead
+        self._sent: deque[tuple[RowsPart, Slot, dict[str, int]]] = deque()  # by `whole`, ahead
         if self._rest and way == "auto":
             link.mend(self._rates)
 
@@ -147,7 +147,7 @@ class Transfer:
     def _send_ahead(self, most: int) -> None:
         """Have so many of the segments that follow on their way."""
         for lo, hi in islice(self._segments, max(most - len(self._sent), 0)):
-            part, slot = Part("stream", lo, hi, hi - lo), self._ring.next()
+            part, slot = RowsPart("stream", lo, hi, hi - lo), self._ring.next()
             self._note(part.way, self.tier.bytes_of(part.edges))
             self._sent.append((part, slot, self._send(slot, part)))
 
@@ -236,10 +236,10 @@ class Transfer:
         for way in self._go_along(parts, go):
             self.moved[way].supersteps += 1
 
-    def _go_along(self, parts: Iterator[Part], go: Go) -> set[str]:
+    def _go_along(self, parts: Iterator[RowsPart], go: Go) -> set[str]:
         """Have parts gone along, a streamed one on its way before that in front of it is; the ways."""
         seen: set[str] = set()
-        ahead: tuple[Part, Slot, dict[str, int]] | None = None
+        ahead: tuple[RowsPart, Slot, dict[str, int]] | None = None
         for part in parts:
             seen.add(part.way)
             self._note(part.way, self.tier.bytes_of(part.edges))
@@ -257,11 +257,11 @@ class Transfer:
             self._streamed(*ahead, go)
         return seen
 
-    def _send(self, slot: Slot, part: Part) -> dict[str, int]:
+    def _send(self, slot: Slot, part: RowsPart) -> dict[str, int]:
         """Begin to copy a part into a buffer; where there edge 0 would be."""
         return self._ring.send(slot, self.tier.arrays, part.lo, part.hi)
 
-    def _streamed(self, part: Part, slot: Slot, begins: dict[str, int], go: Go) -> None:
+    def _streamed(self, part: RowsPart, slot: Slot, begins: dict[str, int], go: Go) -> None:
         self._ring.arrive(slot)
         lo = part.lo
         if self._in_order and self.is_due():
@@ -279,7 +279,7 @@ class Transfer:
         offsets = self.tier.host.offsets
         return int(offsets[np.searchsorted(offsets, lo)])
 
-    def _gathered(self, part: Part, go: Go) -> None:
+    def _gathered(self, part: RowsPart, go: Go) -> None:
         slot = self._ring.next()
         staged = self._subgraph.gather(slot, part.lo, part.hi, self._rates)
         begins = self._ring.send(slot, staged, part.lo, part.hi, part.lo)
@@ -309,7 +309,7 @@ class Transfer:
         """Add what each way has done to a report."""
         tell(self.moved, report)
 
-    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[Part]:
+    def _parts(self, rows: int, before: np.ndarray, first: int, last: int) -> Iterator[RowsPart]:
         """The parts of a superstep, by the way of each segment of those from first to last."""
         bounds, segment = self.tier.bounds, self.tier.cut.segment
         active = np.diff(before)
@@ -321,7 +321,7 @@ class Transfer:
         for lo, hi in link_rates.runs([way == "zero-copy" for way in ways]):
             # Counted without what else is in the lines of the link that they are in.
             edges = int(before[hi] - before[lo])
-            yield Part("zero-copy", int(bounds[lo]), int(bounds[hi]), edges)
+            yield RowsPart("zero-copy", int(bounds[lo]), int(bounds[hi]), edges)
         gathered = list(link_rates.runs([way == "compact" for way in ways]))
         if gathered:
             self._note("compact", self._subgraph.bring_rows(rows), parts=0)
@@ -329,12 +329,12 @@ class Transfer:
             end = int(before[hi])
             for edge in range(int(before[lo]), end, segment):
                 size = min(segment, end - edge)
-                yield Part("compact", edge, edge + size, size)
+                yield RowsPart("compact", edge, edge + size, size)
 
-    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[Part]:
+    def _streams(self, segments: Sequence[tuple[int, int, int]]) -> Iterator[RowsPart]:
         """Parts of segments that are streamed: of each where it begins and ends, and active edges."""
         for lo, hi, _ in segments:
-            yield Part("stream", lo, hi, hi - lo)
+            yield RowsPart("stream", lo, hi, hi - lo)
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
         """The way of each segment, None where none of its edges is active.

@@ -16,7 +16,7 @@ from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.ranks.local import Ghosts
-from dask_graphgpu.partition.ranks.numbering import Run
+from dask_graphgpu.partition.ranks.numbering import EdgeRun
 from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, ends_of
 
@@ -62,7 +62,7 @@ class OnDevice(OnHost):
         present |= to_host(flags)
 
     def count(
-        self, runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
+        self, runs: Sequence[EdgeRun], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
         counts = self._xp.zeros((2, size), dtype)
         for run in runs:
@@ -73,7 +73,7 @@ class OnDevice(OnHost):
                 total[table[here]] += found[here].astype(dtype)  # a vertex has one code of a run
         return to_host(counts)
 
-    def mirror_sum(self, runs: Sequence[Run], tables: Tables, name: str | None) -> np.uint64:
+    def mirror_sum(self, runs: Sequence[EdgeRun], tables: Tables, name: str | None) -> np.uint64:
         pairs = [
             Pairs(run.source, run.destination, self._of(tables.places, run), run.columns)
             for run in runs
@@ -83,7 +83,7 @@ class OnDevice(OnHost):
     def shuffle(
         self,
         ranks: Ranks,
-        runs: list[Run],
+        runs: list[EdgeRun],
         tables: Tables,
         bounds: np.ndarray,
         ways: Sequence[str],
@@ -156,14 +156,14 @@ class OnDevice(OnHost):
 
     # -- parts of `shuffle` -------------------------------------------------------------------------
 
-    def _of(self, tables: Sequence[np.ndarray], run: Run) -> Any:
+    def _of(self, tables: Sequence[np.ndarray], run: EdgeRun) -> Any:
         """The table of a run's codes on the device, where it stays until the edges have gone."""
         key = id(tables), run.codes.table
         if key not in self._moved:
             self._moved[key] = self._xp.asarray(tables[run.codes.table])
         return self._moved[key][run.codes.window]
 
-    def _entries(self, run: Run, part: slice, way: str, tables: Tables) -> _Entries:
+    def _entries(self, run: EdgeRun, part: slice, way: str, tables: Tables) -> _Entries:
         """The entries that some edges make: owners and places of the rows, places of neighbours, columns."""
         rows, neighbours = (codes[part] for codes in ends_of(run, way))
         places, owners = self._of(tables.places, run), self._of(tables.owners, run)

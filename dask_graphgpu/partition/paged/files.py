@@ -118,7 +118,7 @@ class PagedArray:
         )
 
 
-class Writer:
+class PageWriter:
     """Appends to a new array on disk, page by page."""
 
     def __init__(self, folder: SpillFolder, name: str, dtype: Any, page_bytes: int) -> None:

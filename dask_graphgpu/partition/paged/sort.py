@@ -15,7 +15,7 @@ from dask_graphgpu.errors import SpillError
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
-from dask_graphgpu.partition.paged.files import PagedArray, Writer, create, full, write
+from dask_graphgpu.partition.paged.files import PagedArray, PageWriter, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
 from dask_graphgpu.partition.undirected import marked_dtype, settle
@@ -98,9 +98,9 @@ class RowWriter:
         self._limits, self.dtype = limits, dtype
         self._lengths = np.zeros(num_vertices, np.int64)
         self._counts = np.zeros(num_vertices, np.int64)
-        self._neighbours = Writer(folder, "neighbours", dtype, limits.page_bytes)
+        self._neighbours = PageWriter(folder, "neighbours", dtype, limits.page_bytes)
         self._columns = {
-            name: Writer(folder, f"column-{i}", kind, limits.page_bytes)
+            name: PageWriter(folder, f"column-{i}", kind, limits.page_bytes)
             for i, (name, kind) in enumerate(kinds.items())
         }
 

@@ -20,7 +20,7 @@ from dask_graphgpu.partition.ranks.agree import Agreed, agree
 from dask_graphgpu.partition.ranks.ends import at_home
 from dask_graphgpu.partition.ranks.ids import RankIds
 from dask_graphgpu.partition.ranks.local import localize
-from dask_graphgpu.partition.ranks.numbering import Run, in_range, number
+from dask_graphgpu.partition.ranks.numbering import EdgeRun, in_range, number
 from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.owner import chosen
 from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
@@ -148,7 +148,7 @@ def _passes(
     return OnHost()
 
 
-def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
+def _cast(runs: list[EdgeRun], agreed: Agreed) -> list[EdgeRun]:
     """Give what edges carry the types that hold every rank's values."""
     return [
         replace(
@@ -164,7 +164,7 @@ def _cast(runs: list[Run], agreed: Agreed) -> list[Run]:
 
 def _ways(
     ranks: Ranks,
-    runs: list[Run],
+    runs: list[EdgeRun],
     tables: Tables,
     layout: Layout,
     balanced: bool,
@@ -183,7 +183,7 @@ def _ways(
 
 
 def _is_mirrored(
-    ranks: Ranks, runs: list[Run], tables: Tables, names: list[str], passes: OnHost
+    ranks: Ranks, runs: list[EdgeRun], tables: Tables, names: list[str], passes: OnHost
 ) -> bool:
     """Whether every edge of the graph stands in both directions, as often and as it is carried."""
     wanted: list[str | None] = [*names] or [None]

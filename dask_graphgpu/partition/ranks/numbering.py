@@ -43,7 +43,7 @@ class Codes:
 
 
 @dataclass(eq=False)
-class Run:
+class EdgeRun:
     """The edges of a chunk without its names."""
 
     source: np.ndarray
@@ -90,7 +90,7 @@ class Numbered:
     splits: list[tuple[Any, ...]]
     numbers: np.ndarray
     tables: list[np.ndarray]
-    runs: list[Run] = field(default_factory=list)
+    runs: list[EdgeRun] = field(default_factory=list)
     vertices: list[VertexRun] = field(default_factory=list)
 
 
@@ -138,7 +138,7 @@ def _number_range(
         assert names.first is not None
         return Codes(0, slice(names.first - first, names.first - first + names.size))
 
-    runs = [Run(c.source, c.destination, codes(c.names), c.columns) for c in edges]
+    runs = [EdgeRun(c.source, c.destination, codes(c.names), c.columns) for c in edges]
     rows = [VertexRun(c.vertex, codes(c.names), c) for c in vertices]
     present: np.ndarray = np.zeros(size, bool)
     for run in runs:
@@ -190,7 +190,7 @@ def _number_sorted(
     while edges:  # a chunk goes once its codes have become others
         chunk = edges.pop()
         (source, destination), codes = listed.add(chunk.names, [chunk.source, chunk.destination])
-        runs.append(Run(source, destination, codes, chunk.columns))
+        runs.append(EdgeRun(source, destination, codes, chunk.columns))
         del chunk
     for vertex_chunk in vertices:
         (vertex,), codes = listed.add(vertex_chunk.names, [vertex_chunk.vertex])

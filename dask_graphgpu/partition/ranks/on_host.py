@@ -12,7 +12,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.ranks.local import Ghosts
-from dask_graphgpu.partition.ranks.numbering import Run
+from dask_graphgpu.partition.ranks.numbering import EdgeRun
 from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, shuffle
 from dask_graphgpu.partition.row_sort import each, num_blocks
 from dask_graphgpu.partition.undirected import undirected
@@ -33,7 +33,7 @@ class OnHost:
         for_blocks(kernels.shuffle.mark, even_blocks(len(codes)), codes, present)
 
     def count(
-        self, runs: Sequence[Run], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
+        self, runs: Sequence[EdgeRun], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
         """How often each of a rank's vertices is a source and a destination, shape (2, size)."""
         # Each thread has counters of its own, which are not to outweigh the edges.
@@ -52,7 +52,7 @@ class OnHost:
         total: np.ndarray = counts[0] if blocks == 1 else counts.sum(axis=0, dtype=dtype)
         return total
 
-    def mirror_sum(self, runs: Sequence[Run], tables: Tables, name: str | None) -> np.uint64:
+    def mirror_sum(self, runs: Sequence[EdgeRun], tables: Tables, name: str | None) -> np.uint64:
         """As `csr.mirror_sum`, of this rank's edges."""
         coo = [
             Coo(run.source, run.destination, run.codes.of(tables.places), run.columns)
@@ -63,7 +63,7 @@ class OnHost:
     def shuffle(
         self,
         ranks: Ranks,
-        runs: list[Run],
+        runs: list[EdgeRun],
         tables: Tables,
         bounds: np.ndarray,
         ways: Sequence[str],

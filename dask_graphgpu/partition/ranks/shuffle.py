@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.ranks.homes import PIECE
-from dask_graphgpu.partition.ranks.numbering import Run
+from dask_graphgpu.partition.ranks.numbering import EdgeRun
 from dask_graphgpu.partition.row_sort import each, num_blocks, to_move
 
 
@@ -34,7 +34,7 @@ class Tables:
 
 def shuffle(
     ranks: Ranks,
-    runs: list[Run],
+    runs: list[EdgeRun],
     tables: Tables,
     bounds: np.ndarray,
     ways: Sequence[str],
@@ -85,12 +85,12 @@ def shuffle(
     return [arriving.entries for arriving in got]
 
 
-def ends_of(run: Run, by: str) -> tuple[Any, Any]:
+def ends_of(run: EdgeRun, by: str) -> tuple[Any, Any]:
     """Codes of the rows and of the neighbours of a run's edges, for rows by one of the ends."""
     return (run.source, run.destination) if by == "source" else (run.destination, run.source)
 
 
-_Part = tuple[Run, int, int]  # the edges of a run from one on to before another
+_Part = tuple[EdgeRun, int, int]  # the edges of a run from one on to before another
 _PIECE = PIECE // 2  # edges a round, each an entry of up to two ways
 
 
@@ -185,7 +185,7 @@ class _Dealt:
         return ranks.all_to_all(np.split(dealt, self.cuts[1:-1]))
 
 
-def _taken(runs: list[Run]) -> Iterator[_Part]:
+def _taken(runs: list[EdgeRun]) -> Iterator[_Part]:
     """All edges of the runs, each of which leaves the list as it comes."""
     runs.reverse()
     while runs:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_graphgpu.engine.aggregates import Part
+from dask_graphgpu.engine.aggregates import Partial
 from dask_graphgpu.engine.ranks.partial_aggregates import fit, packed, unpacked
 
 _VALUES = st.one_of(
@@ -12,7 +12,7 @@ _VALUES = st.one_of(
 )
 
 
-@given(st.lists(st.builds(Part, _VALUES, st.booleans()), max_size=6))
+@given(st.lists(st.builds(Partial, _VALUES, st.booleans()), max_size=6))
 def test_parts_come_out_as_they_went_in(parts):
     scalars = np.array(packed(parts), np.int64)
     assert fit(len(scalars)) == len(parts) or not parts
