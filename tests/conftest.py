@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from dask_graphgpu.engine import driver
 
+pytest_plugins = ["places"]
+
 # The first example of a test compiles kernels; how long an example takes says nothing. A failing
 # example is printed as a line that repeats it. Examples differ from run to run, so a few each time will do.
 settings.register_profile(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -37,6 +38,11 @@ class MadeGraph:
         if into:
             assert view.into is not None
         return view
+
+    def frame(self):
+        """As users have them."""
+        columns = {"src": self.source, "dst": self.destination}
+        return pd.DataFrame(columns | ({} if self.weight is None else {"weight": self.weight}))
 
     def edges(self):
         """As `oracles` takes them."""

@@ -8,6 +8,7 @@ import pytest
 from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import rows_of, skewed
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
@@ -83,12 +84,34 @@ def test_converged_beside_networkx_and_igraph(number):
     np.testing.assert_allclose(found["hub"], (hub / hub.sum())[found["vertex"]], atol=1e-9)
 
 
-def test_threads_do_not_matter():
-    answers = []
-    for number in (1, 3):
-        with on_threads(number, little_work=64):
-            answers.append(random_edges(n=3_000, m=60_000).graph.hits())
-    pd.testing.assert_frame_equal(*answers, check_exact=True)
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_place(place, directed):
+    rtol = 0 if place.name == "threads" else 1e-9
+    place.same(lambda graph: graph.hits(max_iterations=400), directed=directed, rtol=rtol)
+    place.same(lambda graph: graph.hits(tolerance=0, max_iterations=3, weighted=False), rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits"),
+    [(None, None), ("uint8", 64), ("int64", None), ("float32", 64), ("float64", 64)],
+)
+def test_small_graphs(memory_place, kind, bits):
+    memory_place.same_small(three_steps, kind=kind, bits=bits, rtol=1e-9, supersteps=True)
+
+
+def three_steps(graph):
+    return graph.hits(tolerance=0, max_iterations=3)
+
+
+def test_no_edges(memory_place):
+    none = pd.DataFrame({"src": [0], "dst": [0]})[:0]
+    for n in (1, 70):
+        memory_place.same(three_steps, frames=[none], vertices=pd.DataFrame({"vertex": range(n)}))
+
+
+def test_not_converged(place):
+    with pytest.raises(errors.NotConverged, match="after 2 iterations the hub scores still"):
+        rows_of(place.graph(skewed()).hits(tolerance=1e-12, max_iterations=2))
 
 
 def test_weights_repeats_and_undirected():

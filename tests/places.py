@@ -1,0 +1,161 @@
+"""Places where a graph may lie and be worked on: a test that takes `place` runs in each that this machine has.
+
+======== ======================================================
+host     memory, one rank; vertices by degree, of rows from the last
+threads  the same, cut into blocks for three threads
+ranks    three ranks of this process
+pages    pages on disk
+device   a GPU's memory
+tiers    what fits a GPU's memory, the rest in the host's
+disk     what fits a GPU's memory, the rest in pages on disk
+devices  two GPUs, a rank each
+hybrid   host memory, for a GPU and the CPU at once
+======== ======================================================
+
+The last is for vertex programs only: tests of these take `programs_place`. `memory_place` is each but pages and disk,
+where small graphs do not get to. Tests on a GPU are marked ``gpu``.
+"""
+
+from contextlib import contextmanager, nullcontext
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from made_graphs import SHAPES, random_small
+from small_graphs import on_threads
+
+from dask_graphgpu import last_report
+from dask_graphgpu.engine import driver, limits
+
+CPU = ["host", "threads", "ranks", "pages"]
+_GPUS = 0 if driver.missing() else driver.num_gpus()
+GPU = ["device", "tiers", "disk"] * (_GPUS > 0) + ["devices"] * (_GPUS > 1)
+OPTIONS = {"host": {"order": "degree"}, "ranks": {"ranks": 3}, "devices": {"ranks": 2}}
+
+
+def skewed():
+    """Random edges with repeats, loops and weights; their rows are of any length."""
+    rng = np.random.default_rng(6)
+    source = (1000 * rng.random(60_000) ** 3).astype(np.int64)
+    destination = rng.integers(0, 1000, 60_000)
+    return pd.DataFrame({"src": source, "dst": destination, "weight": rng.integers(1, 99, 60_000)})
+
+
+def sparse(seed=3):
+    """Few edges, many times: components of all sizes, mutual edges, loops and long paths; vertices are strings."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, 2000, (2, 2500))
+    path, circle = np.arange(0, 1999, 5), np.arange(1500, 1600)
+    dense = rng.integers(300, 330, (2, 200))
+    parts = [ends, (path + 1, path), ends[:, :99], ends[::-1, :50], (circle, np.roll(circle, 1))]
+    source, destination = np.concatenate([*parts, dense, ([7, 8], [7, 8])], axis=1)
+    frame = pd.DataFrame({"src": source, "dst": destination})
+    frame["weight"] = rng.integers(1, 9, len(frame))
+    frame[["src", "dst"]] = "v" + frame[["src", "dst"]].astype(str)
+    return pd.concat([frame] * 20, ignore_index=True)
+
+
+FRAMES = (skewed, sparse)  # that do not fit the limits of memory
+
+
+def small(kind=None):
+    """Graphs that fit any: random ones and `SHAPES`, with weights of a kind, few of them different."""
+    rng = np.random.default_rng(2)
+    made = [*map(random_small, range(1, 9)), *(shape() for shape in SHAPES.values())]
+    frames = [each.frame() for each in made if len(each.source)]
+    if kind is None:
+        return frames
+    return [f.assign(weight=(3 * rng.integers(0, 9, len(f))).astype(kind)) for f in frames]
+
+
+class Place:
+    """Where the fixture has put what a test does with `graph`."""
+
+    def __init__(self, name):
+        self.name = name
+        self._given = {"engine": "cpu" if name in CPU else "hybrid" if name == "hybrid" else "gpu"}
+        self._given |= {"ranks": 1} | OPTIONS.get(name, {})
+
+    def graph(self, frame, **options):
+        frame = frame[::-1] if self.name == "host" else frame
+        return frame.graph(**self._given | options)
+
+    def same(self, method, *, rtol=0, frames=FRAMES, supersteps=False, **options):
+        """Hold that a method gives here what it gives in the host's memory; the answers.
+
+        ``supersteps`` : by as many of them.
+        """
+        found = []
+        for frame in frames:
+            made = frame() if callable(frame) else frame
+            with dask.config.set({"graphgpu": HOST}):
+                wanted = rows_of(method(made.graph(engine="cpu", ranks=1, **options)))
+                taken = last_report()["supersteps"].sum()
+            found.append(rows_of(method(self.graph(made, **options))))
+            told = last_report().attrs
+            assert told["ranks"] == self._given["ranks"]
+            if callable(frame):
+                assert (told["disk_bytes"] > 0) == (self.name in ("pages", "disk"))
+            assert not supersteps or last_report()["supersteps"].sum() == taken
+            pd.testing.assert_frame_equal(
+                found[-1], wanted, rtol=rtol or 1e-12, check_exact=not rtol
+            )
+        return found
+
+    def same_small(self, method, *, kind=None, bits=None, **given):
+        """The same of small graphs, directed and not by turns; ``bits`` of a dense id."""
+        with dask.config.set({"graphgpu.dense-id-bits": bits}):
+            for first in (0, 1):
+                self.same(method, frames=small(kind)[first::2], directed=not first, **given)
+
+
+HOST = {"host-memory-limit": None, "device-memory-limit": None}
+
+
+def rows_of(frame):
+    frame = frame.compute() if hasattr(frame, "compute") else frame
+    if "dst" in frame:  # repeated edges of undirected graphs are in no order
+        frame = frame.sort_values([*frame])
+    return frame.reset_index(drop=True)
+
+
+def _on_gpus(names):
+    return [pytest.param(name, marks=pytest.mark.gpu) for name in names]
+
+
+@pytest.fixture(params=[*CPU, *_on_gpus(GPU)])
+def place(request, tmp_path, monkeypatch):
+    """Each place where every method runs."""
+    with _put(request.param, tmp_path, monkeypatch) as place:
+        yield place
+
+
+@pytest.fixture(params=[n for n in CPU if n != "pages"] + _on_gpus(n for n in GPU if n != "disk"))
+def memory_place(request, tmp_path, monkeypatch):
+    """Each place where a graph of any size may lie."""
+    with _put(request.param, tmp_path, monkeypatch) as place:
+        yield place
+
+
+@pytest.fixture(params=[*CPU, *_on_gpus(GPU), *_on_gpus(["hybrid"] * (_GPUS > 0))])
+def programs_place(request, tmp_path, monkeypatch):
+    """Each place where vertex programs run."""
+    with _put(request.param, tmp_path, monkeypatch) as place:
+        yield place
+
+
+@contextmanager
+def _put(name, folder, monkeypatch):
+    settings = {}
+    if name in ("pages", "disk"):
+        settings = {
+            "graphgpu.host-memory-limit": "900kB",
+            "graphgpu.page-bytes": 4096,
+            "graphgpu.spill-directories": [str(folder / "a"), str(folder / "b")],
+        }
+    if name in ("tiers", "disk", "hybrid"):
+        monkeypatch.setattr(limits, "_MOST", 8192)
+        settings["graphgpu.device-memory-limit"] = 600_000
+    with dask.config.set(settings), on_threads(3) if name == "threads" else nullcontext():
+        yield Place(name)
