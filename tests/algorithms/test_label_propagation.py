@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+import dask
 import numpy as np
 import oracles
 import pandas as pd
@@ -10,7 +11,7 @@ from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
-from strategies import KINDS, edge_lists, partitioned
+from strategies import KINDS, edge_lists
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
@@ -49,17 +50,30 @@ def test_on_threads(graph, number, iterations):
     )
 
 
-@of_the_cpu_engine
 @pytest.mark.parametrize("directed", [True, False])
-def test_threads_and_partitions_do_not_matter(directed):
-    ends = (5_000 * np.random.default_rng(1).random((2, 40_000)) ** 2).astype(int)
-    edges = pd.DataFrame(ends.T, columns=["src", "dst"])
-    answers = []
-    for number, parts, order in ((1, 1, "input"), (3, 4, "degree")):
-        with on_threads(number, little_work=256):
-            graph = partitioned(edges, parts).graph(directed=directed, order=order)
-            answers.append(graph.label_propagation().compute())
-    pd.testing.assert_frame_equal(*answers)
+def test_every_place(place, directed):
+    place.same(lambda graph: graph.label_propagation(9), directed=directed, supersteps=True)
+
+
+@pytest.mark.parametrize("bits", [None, 64])
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_small_graphs(memory_place, iterations, bits):
+    labels = lambda graph: graph.label_propagation(iterations)  # noqa: E731
+    memory_place.same_small(labels, bits=bits, supersteps=True)
+
+
+@pytest.mark.parametrize("number", [1, 3, 1500, 3000, 9000])
+def test_a_hub_of_many_labels(memory_place, number):
+    """A hub, whose neighbours have about so many labels after a superstep, and a second one at the end."""
+    rng, n = np.random.default_rng(number), 20_000
+    leaf = np.arange(2, n)
+    before = np.where(leaf % 7 == 0, n - 1, 2 + rng.integers(min(number, n - 3), size=n - 2))
+    ends = np.r_[np.c_[0 * leaf, leaf], np.c_[leaf, before][leaf != before]]
+    frame = pd.DataFrame(rng.permutation(n)[ends], columns=["src", "dst"])
+    for iterations in (1, 2, 3):
+        labels = lambda graph: graph.label_propagation(iterations)  # noqa: B023, E731
+        with dask.config.set({"graphgpu.device-memory-limit": "2MB"}):
+            memory_place.same(labels, frames=[frame], directed=False)
 
 
 @of_the_cpu_engine

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from cut_graphs import Cut, cut
+from cut_graphs import Cut
 from hypothesis import given
 from hypothesis import strategies as st
-from made_graphs import path, rmat, simple, star
+from made_graphs import path, simple, star
 from small_graphs import small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -63,10 +63,3 @@ def test_weights_that_cancel(size):
         cpu.hits(chain, 0.0, iterations, report)
         assert sum(row.supersteps for row in report.advances) == iterations
         check_scores(chain, Cut(chain, [0, size - 1, 0, size - 1], size), iterations)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_skewed_graph(size):
-    view = rmat(9, 8).view()
-    for way in ("random", "blocks"):
-        check_labels(view, cut(view, size, way), 10)
