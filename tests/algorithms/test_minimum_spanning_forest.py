@@ -1,5 +1,6 @@
 """Minimum spanning forests against Kruskal's algorithm with the same order of edges."""
 
+import dask
 import networkx as nx
 import numpy as np
 import oracles
@@ -62,6 +63,54 @@ def test_total_is_scipys(shape, kind, number):
     joined = sp.coo_array((np.ones(len(low)), (low, high)), shape=(made.n,) * 2)
     assert csgraph.connected_components(joined)[0] == made.n - len(low)
     assert sum(a.frontier for a in report.advances) == len(low)
+
+
+def forest(graph):
+    return graph.minimum_spanning_forest()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_place(place, directed):
+    place.same(forest, directed=directed)
+
+
+@pytest.mark.parametrize("order", ["input", "degree"])
+@pytest.mark.parametrize(
+    ("kind", "bits"),
+    [
+        (None, 64),
+        ("uint8", None),
+        ("int64", 64),
+        ("uint64", None),
+        ("float32", 64),
+        ("float64", None),
+    ],
+)
+def test_small_graphs(memory_place, kind, bits, order):
+    memory_place.same_small(forest, kind=kind, bits=bits, order=order)
+
+
+def test_weights_of_all_sizes(memory_place):
+    values = np.array([0, 3, 2**62, 2**63 - 1])
+    floats = np.array([0.0, 1e-300, 2.0, 1e300])
+    for weight in (values, values.astype(np.uint64), floats):
+        rng = np.random.default_rng(1)
+        frame = pd.DataFrame(rng.integers(30, size=(300, 2)), columns=["src", "dst"])
+        drawn = frame.assign(weight=weight[rng.integers(len(weight), size=300)])
+        memory_place.same(forest, frames=[drawn])
+
+
+def test_long_chains_of_components(memory_place):
+    """Every component but one takes the edge to the next."""
+    n = 20_000
+    place = np.random.default_rng(1).permutation(n)
+    there = pd.DataFrame(
+        {"src": np.arange(n - 1), "dst": np.arange(1, n), "weight": np.arange(n - 1)}
+    )
+    back = pd.DataFrame({"src": place[:-1], "dst": place[1:], "weight": np.arange(n - 1)[::-1]})
+    with dask.config.set({"graphgpu.device-memory-limit": "4MB"}):
+        found, _ = memory_place.same(forest, frames=[there, back])
+    assert len(found) == n - 1
 
 
 def test_networkx_and_several_id_columns():

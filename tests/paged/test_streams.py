@@ -61,8 +61,6 @@ METHODS = {
     "strong components": lambda graph: graph.strongly_connected_components(),
     "cores": lambda graph: graph.core_number(),
     "k-core": lambda graph: graph.k_core(3),
-    "forest": lambda graph: graph.minimum_spanning_forest(),
-    "labels": lambda graph: graph.label_propagation(9),
 }
 
 

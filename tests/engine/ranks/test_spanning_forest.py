@@ -1,11 +1,9 @@
 """Minimum spanning forests of many ranks are edge by edge those of one."""
 
 import numpy as np
-import pytest
-from cut_graphs import Cut, cut
+from cut_graphs import Cut
 from hypothesis import given
 from hypothesis import strategies as st
-from made_graphs import SHAPES
 from small_graphs import small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -31,13 +29,3 @@ def check(parts):
 def test_any_owners(graph, size, data):
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
     check(Cut(graph.view(), owner, size))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("size", [2, 3, 4])
-@pytest.mark.parametrize("directed", [True, False])
-def test_shapes(shape, size, directed):
-    weight = np.random.default_rng(2).integers(1, 50, len(SHAPES[shape]().source))
-    view = SHAPES[shape](weight=weight, directed=directed).view()
-    for way in ("blocks", "random"):
-        check(cut(view, size, way))
