@@ -7,14 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import on_threads
 from strategies import KINDS, edge_lists
 
 import dask_graphgpu as dg
-from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import LimitTooSmall
-
-ON_GPU = [pytest.mark.gpu, pytest.mark.skipif(bool(driver.missing()), reason=str(driver.missing()))]
 
 
 def by_networkx(edges):
@@ -33,63 +29,46 @@ def skewed(n, edges, seed=0):
     return pd.DataFrame(ends.T, columns=["src", "dst"])
 
 
-@pytest.fixture(
-    params=["memory", "threads", "2 ranks", "3 ranks", "pages", pytest.param("gpu", marks=ON_GPU)]
-)
-def place(request, tmp_path):
-    """Options of graphs, in settings that have them lie there, and the directions of their reports."""
-    name, few = request.param, {"graphgpu.spill-directories": [str(tmp_path)]}
-    if name == "pages":
-        few |= {"graphgpu.host-memory-limit": 605_000, "graphgpu.page-bytes": 4096}
-    ranks = int(name[0]) if name.endswith("ranks") else 1
-    with dask.config.set(few), on_threads(3 if name == "threads" else 1, little_work=64):
-        yield (
-            {"ranks": ranks, "engine": "gpu" if name == "gpu" else "cpu"},
-            (["lower"] if name == "pages" or ranks > 1 else ["peel"]),
-        )
-
-
 @pytest.fixture(scope="module")
 def large():
     """Edges with repeats and self-loops, and what NetworkX says of them."""
-    edges = skewed(4000, 40_000)
+    edges = skewed(6000, 66_000)
     return edges, by_networkx(edges.to_numpy().tolist())
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_of_a_skewed_graph(place, directed, large):
-    (options, directions), (edges, expected) = place, large
-    found = edges.graph(directed=directed, **options).k_truss()
+def test_of_a_skewed_graph(rows_place, directed, large):
+    edges, expected = large
+    found = rows_place.graph(edges, directed=directed).k_truss()
     report = dg.last_report()
     assert found.columns.tolist() == ["src", "dst", "trussness"]
     assert found["trussness"].dtype == "int64"
     rows = {(u, v): k for u, v, k in found.itertuples(index=False)}
     assert list(rows) == sorted(rows)
     assert rows == expected
-    assert report["direction"].tolist() == directions
-    assert (report.attrs["disk_bytes"] > 0) == (
-        dask.config.get("graphgpu.host-memory-limit") == 605_000
+    assert report["direction"].tolist() == (
+        ["lower"] if rows_place.name in ("pages", "ranks", "devices") else ["peel"]
     )
+    assert (report.attrs["disk_bytes"] > 0) == (rows_place.name == "pages")
 
 
-def test_shapes(place):
+def test_shapes(rows_place):
     """Closed forms: a clique of n has n, what is in no triangle 2; two cliques that share an edge keep theirs."""
-    options, _ = place
     clique = [(u, v) for u in range(7) for v in range(u)]
     other = [(u, v) for u in (0, 1, *range(10, 14)) for v in (0, 1, *range(10, 14)) if v < u]
     tail = [(20, 21), (21, 22), (22, 23), (23, 20), (0, 20), (5, 5)]
     edges = pd.DataFrame(clique + other + tail, columns=["src", "dst"])
-    found = edges.graph(**options).k_truss().set_index(["src", "dst"])["trussness"]
+    found = rows_place.graph(edges).k_truss().set_index(["src", "dst"])["trussness"]
     assert found[0, 1] == 7
     assert {k for (u, v), k in found.items() if v < 7} == {7}
     assert {k for (u, v), k in found.items() if 10 <= v < 14} == {6}
     assert {k for (u, v), k in found.items() if v >= 20} == {2}
     assert len(found) == 21 + 14 + 5
-    empty = edges.iloc[:0].graph(**options).k_truss()
+    empty = rows_place.graph(edges.iloc[:0]).k_truss()
     assert empty.columns.tolist() == ["src", "dst", "trussness"]
     assert len(empty) == 0
     loops = pd.DataFrame({"src": [3, 3], "dst": [3, 3]})
-    assert len(loops.graph(**options).k_truss()) == 0
+    assert len(rows_place.graph(loops).k_truss()) == 0
 
 
 @settings(max_examples=60)
