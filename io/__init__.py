@@ -1,1 +1,4 @@
-"""Edge and vertex frames in, result frames out, Parquet."""
+"""Edge and vertex frames in, result frames out, Parquet.
+
+It may import `arguments`, `config`, `errors`, `exchange`, `partition` of the package.
+"""

@@ -1,1 +1,4 @@
-"""Compiled kernels, by the machine they are for."""
+"""Compiled kernels, by the machine they are for.
+
+It may import `config`, `errors`, `interrupting` of the package.
+"""

@@ -370,6 +370,24 @@ def test_import_is_cheap(tmp_path):
     assert min(seconds for seconds, _ in runs) <= 0.3
 
 
+def test_rooms_say_what_they_may_import():
+    for area, allowed in ALLOWED.items():
+        folder = ROOT / "dask_graphgpu" / area
+        if (folder / "__init__.py").exists() and area != "networkx_info":
+            assert f"It may import {named(allowed)} of the package." in said(folder)
+    for room, allowed in ROOMS.items():
+        folder = ROOT / "dask_graphgpu/engine" / room
+        assert f"Of the engines it may import {named(allowed) or 'no other'}." in said(folder)
+
+
+def named(rooms):
+    return ", ".join(f"`{room}`" for room in sorted(rooms))
+
+
+def said(folder):
+    return " ".join(ast.get_docstring(ast.parse((folder / "__init__.py").read_text())).split())
+
+
 # What is the same thing for the host and for GPUs, or for one rank and several.
 COUNTERPARTS = {
     "Arrays", "Level", "Lowered", "News", "RankInPlace", "Search", "Sweeps", "Synchronous",

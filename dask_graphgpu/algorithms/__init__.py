@@ -1,4 +1,8 @@
-"""The algorithms, one file each, by the name of the graph method."""
+"""The algorithms, one file each, by the name of the graph method.
+
+It may import `arguments`, `checkpoint`, `engine`, `errors`, `exchange`, `fields`, `functions`, `io`, `partition`,
+`program`, `report` of the package.
+"""
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, Resumable
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation

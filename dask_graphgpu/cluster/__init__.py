@@ -1,4 +1,7 @@
 """Ranks on the workers of a Dask cluster: what starts them, watches them and fetches what they made.
 
 Without a cluster the same functions run on ranks that are threads of this process.
+
+It may import `algorithms`, `arguments`, `checkpoint`, `config`, `engine`, `errors`, `exchange`, `ingest`, `io`,
+`partition`, `report`, `store` of the package.
 """

@@ -1,4 +1,8 @@
-"""The engines: modules with the same functions, chosen by name when a run starts."""
+"""The engines: modules with the same functions, chosen by name when a run starts.
+
+It may import `config`, `errors`, `exchange`, `fields`, `functions`, `interrupting`, `kernels`, `partition`, `program`,
+`report` of the package.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""From ids and edges to rows of neighbours over dense ids."""
+"""From ids and edges to rows of neighbours over dense ids.
+
+It may import `arguments`, `config`, `errors`, `exchange`, `kernels` of the package.
+"""

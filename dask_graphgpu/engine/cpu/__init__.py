@@ -1,4 +1,7 @@
-"""The CPU engine: Numba kernels over blocks of a partition, on the threads of this process."""
+"""The CPU engine: Numba kernels over blocks of a partition, on the threads of this process.
+
+Of the engines it may import no other.
+"""
 
 from dask_graphgpu.engine.cpu import anywhere
 from dask_graphgpu.engine.cpu.anywhere import *

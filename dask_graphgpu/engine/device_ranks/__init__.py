@@ -1,6 +1,8 @@
 """The engine of many ranks with a GPU each: CUDA kernels, and NCCL in between.
 
 What has no kernels here is the CPU engine's of many ranks, and runs on the processors of the ranks.
+
+Of the engines it may import `cuda`, `gpu`, `ranks`.
 """
 
 from typing import Any

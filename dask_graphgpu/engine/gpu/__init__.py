@@ -1,4 +1,7 @@
-"""The GPU engine: CUDA kernels, one GPU."""
+"""The GPU engine: CUDA kernels, one GPU.
+
+Of the engines it may import `cuda`.
+"""
 
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs

@@ -1,4 +1,7 @@
-"""Garaph's hybrid: the GPU engine on edges in host memory, of which the CPU engine goes along some."""
+"""Garaph's hybrid: the GPU engine on edges in host memory, of which the CPU engine goes along some.
+
+Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`, `tiered`.
+"""
 
 from dask_graphgpu.engine.hybrid.after_search import edges_among, path, predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs

@@ -1,4 +1,7 @@
-"""The CPU engine on graphs whose edges lie in pages on disk: what can work pass by pass."""
+"""The CPU engine on graphs whose edges lie in pages on disk: what can work pass by pass.
+
+Of the engines it may import `cpu`.
+"""
 
 from dask_graphgpu.engine.cpu import anywhere
 from dask_graphgpu.engine.cpu.anywhere import *

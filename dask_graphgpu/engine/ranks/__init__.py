@@ -1,4 +1,7 @@
-"""The engine of many ranks: the CPU engine's kernels on each, and values that travel in between."""
+"""The engine of many ranks: the CPU engine's kernels on each, and values that travel in between.
+
+Of the engines it may import `cpu`.
+"""
 
 from dask_graphgpu.engine.cpu import anywhere
 from dask_graphgpu.engine.cpu.anywhere import *

@@ -1,4 +1,7 @@
-"""The GPU engine on graphs whose edges are not all on the device, but in pinned host memory."""
+"""The GPU engine on graphs whose edges are not all on the device, but in pinned host memory.
+
+Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`.
+"""
 
 from dask_graphgpu.engine.cpu.path import path
 from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
