@@ -105,7 +105,8 @@ class Place:
         return found
 
     def same_small(self, method, *, kind=None, bits=None, **given):
-        """The same of small graphs, directed and not by turns; ``bits`` of a dense id."""
+        """The same of small graphs, directed and not by turns, with isolated vertices; ``bits`` of a dense id."""
+        given["vertices"] = pd.DataFrame({"vertex": np.arange(100)})
         with dask.config.set({"graphgpu.dense-id-bits": bits}):
             for first in (0, 1):
                 self.same(method, frames=small(kind)[first::2], directed=not first, **given)

@@ -9,6 +9,8 @@ import pytest
 from engines import bfs, of_the_cpu_engine, path_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_graphs import layers as every_path
+from places import rows_of, skewed, sparse
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
@@ -49,6 +51,45 @@ def test_pushed_pulled_and_on_threads(graph, data, number, into, little):
     assert count.tolist() == [wanted.get(v, 0) for v in range(graph.n)]
     assert {a.direction for a in report.advances} <= {"pull" if view.has_into else "push"}
     assert sum(a.supersteps for a in report.advances) == max(level.max(), 0)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_every_place(place, directed, dtype):
+    for frame in (skewed, sparse):
+        source = frame()["src"].iloc[0]
+        paths = lambda graph: graph.ssnsp(source, dtype=dtype)  # noqa: B023, E731
+        place.same(paths, frames=[frame], directed=directed)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("cutoff", [None, 3])
+def test_small_graphs(memory_place, dtype, cutoff):
+    """In a few of them there are too many paths for an integer."""
+
+    def paths(graph):
+        try:
+            return graph.ssnsp(0, dtype=dtype, cutoff=cutoff)
+        except errors.IntegerOverflow:
+            return graph.degree()
+
+    for bits in (None, 64):
+        memory_place.same_small(paths, bits=bits, rtol=1e-9 if dtype == "float64" else 0)
+
+
+@pytest.mark.parametrize(("width", "number"), [(2, 62), (4, 31), (3, 39)])
+@pytest.mark.parametrize("beyond", [0, 1, 33])
+def test_the_largest_number_and_beyond_in_every_place(place, width, number, beyond):
+    """Among them sums that come back to zero."""
+    frame = pd.concat([every_path(width, number + beyond).frame()] * 150, ignore_index=True)
+    source, end = width * (number + beyond), width * (number + beyond) + 1
+    found = rows_of(place.graph(frame).ssnsp(source, dtype="float64"))
+    assert found["paths"][end] == pytest.approx(float(width) ** (number + beyond))
+    if beyond:
+        with pytest.raises(errors.IntegerOverflow, match="give dtype='float64'"):
+            rows_of(place.graph(frame).ssnsp(source))
+    else:
+        assert rows_of(place.graph(frame).ssnsp(source))["paths"][end] == width**number
 
 
 def layers(widths):

@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from cut_graphs import Cut, cut
-from hypothesis import given
-from hypothesis import strategies as st
-from made_graphs import SHAPES, MadeGraph, edgeless, grid, path, random_small, rmat
-from small_graphs import on_threads, small_graphs
+from cut_graphs import cut
+from made_graphs import MadeGraph, edgeless, grid, path, random_small
+from small_graphs import on_threads
 
 from dask_graphgpu.engine import cpu, ranks
 from dask_graphgpu.errors import IntegerOverflow
@@ -64,30 +62,6 @@ def test_small_graphs(size):
         graph = random_small(seed)
         parts = cut(simple(graph.view()), size, WAYS[seed % 4], seed)
         check(parts, seed % graph.n, ("int64", "float64")[seed % 5 == 0])
-
-
-@given(small_graphs(), st.data(), st.sampled_from([1, 3]), st.sampled_from([1, 4, 1 << 14]))
-def test_any_owners_and_threads(graph, data, number, little):
-    size = data.draw(st.integers(1, 5))
-    owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
-    source = data.draw(st.integers(0, graph.n - 1))
-    cutoff = data.draw(st.sampled_from([None, 0, 1, 2]))
-    with on_threads(number, little_work=little):
-        check(Cut(simple(graph.view()), owner, size), source, cutoff=cutoff)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(shape, directed, size):
-    for ids in ("uint32", "uint64"):
-        graph = SHAPES[shape](ids=ids, directed=directed)
-        check(cut(simple(graph.view()), size), graph.n // 3, "float64", rtol=1e-12)
-
-
-def test_large_levels():
-    with on_threads(2, little_work=8):
-        check(cut(simple(rmat(12).view()), 3), 0)
 
 
 def test_a_large_level_is_a_run_of_its_own():
