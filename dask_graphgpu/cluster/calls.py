@@ -63,7 +63,7 @@ async def ask(
 ) -> T:
     """Call ``function(*arguments, dask_worker=)`` on the event loop of a worker, which may be this.
 
-    ``patience``: seconds for the answer, where those that are usual are too few or too many.
+    ``patience``: seconds to wait for the answer. Default: the usual ones.
     ``idle_timeout``: seconds for which the worker may give no sign of life meanwhile.
 
     Raises

@@ -48,7 +48,7 @@ def free_lock(name: str, *, dask_scheduler: Scheduler) -> None:
 def _free(scheduler: Scheduler, name: str) -> None:
     locks = scheduler.extensions["multi_locks"]
     if name not in locks.requests:
-        return  # so somebody else has done
+        return  # somebody else has released it
     locks.release(id=name)
     if name in locks.events:  # the request still waits, and believes that it has got the locks
         locks.requests_left[name] = 0

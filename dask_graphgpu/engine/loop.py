@@ -127,7 +127,7 @@ def ended(
 def run_superstep(
     binding: Binding, engine: Stepper, aggregates: dict[str, Any], superstep: int
 ) -> bool:
-    """Run one superstep; whether ``stop`` says that it is the last."""
+    """Run one superstep. Return whether ``stop`` says that it is the last."""
     program = binding.program
     after = program.aggregates_after()
     engine.begin(superstep)

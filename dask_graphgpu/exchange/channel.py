@@ -179,7 +179,7 @@ class Channel:
         return message
 
     def _fill(self) -> bool:
-        """Read into the buffer; whether the system has no more."""
+        """Read into the buffer. Return whether the system has no more."""
         if self._start == self._end:
             self._start = self._end = 0
         elif _AHEAD - self._start < _SPACE:

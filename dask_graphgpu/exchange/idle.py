@@ -80,7 +80,7 @@ class Idle:
         self.drop()
 
     def drop(self) -> bool:
-        """End all; whether there were any."""
+        """End all. Return whether there were any."""
         with self._lock:
             self._left += [self._kept.pop(key) for key in list(self._kept)]
             there = bool(self._left)

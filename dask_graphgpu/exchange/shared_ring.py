@@ -50,7 +50,7 @@ class Outbox:
         return _OFFER.pack(os.getpid(), self._fd) + self._nonce
 
     def answered(self, taken: bool) -> bool:
-        """The peer has opened it, or cannot; whether it has been asked to."""
+        """Note whether the peer could open it. False: it was not asked to."""
         asked = self._fd >= 0
         self.ready = asked and taken
         self.close()
@@ -65,7 +65,7 @@ class Outbox:
         return count
 
     def freed(self, count: int) -> bool:
-        """So many bytes have been taken out; whether they were in."""
+        """Note that the peer took so many bytes out. False: there were not so many in."""
         self._free += count
         return self._free <= RING
 
@@ -138,7 +138,7 @@ class Rings:
         return None if self._outbox.ready else b""
 
     def answered(self, taken: bool) -> bool:
-        """The peer can or cannot see the ring to it; whether it was asked."""
+        """Note whether the peer sees the ring to it. False: it was not asked."""
         return self._outbox is not None and self._outbox.answered(taken)
 
     def send(self, payload: np.ndarray) -> None:
@@ -154,11 +154,11 @@ class Rings:
         return count
 
     def freed(self, count: int) -> bool:
-        """The peer has taken so many bytes out; whether they were in."""
+        """Note that the peer took so many bytes out. False: there were not so many in."""
         return self._outbox is not None and self._outbox.freed(count)
 
     def offered(self, offer: bytes) -> bool:
-        """Open the ring of the peer; whether that went well."""
+        """Open the ring of the peer. False: this process cannot."""
         self._inbox = Inbox.of_offer(offer)
         return self._inbox is not None
 
@@ -167,7 +167,7 @@ class Rings:
         self._in = payload
 
     def take(self, count: int) -> bool:
-        """Take a piece out; whether it can be one."""
+        """Take a piece out. False: the message has no piece of this size, or there is no ring."""
         if self._inbox is None or not 0 < count <= min(PIECE, self.receiving):
             return False
         self._inbox.take(self._in[:count])

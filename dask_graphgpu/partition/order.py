@@ -20,7 +20,7 @@ def is_skewed(degrees: np.ndarray) -> bool:
 
 
 def skewed(num_vertices: int, degrees: float, squares: float) -> bool:
-    """`is_skewed` from the sum of the degrees, which is over 0 for that, and of their squares."""
+    """`is_skewed`, of the sum of the degrees and the sum of their squares; False if all degrees are 0."""
     return degrees > 0 and squares * num_vertices > _SKEW * degrees * degrees
 
 

@@ -5,8 +5,8 @@ Encoding
 labels : numbers below the number of vertices, in whose order the smallest wins a tie.
 rows : the neighbours of v are at the places ``starts[v]`` to ``ends[v]`` of `neighbours`, where each counts `times`
     times, and ``more_starts[v]`` to ``more_ends[v]`` of `more`, where each counts once. Either may be empty.
-counts : of each label, what all rows before add up to (`base`) and how many of this row have it so far;
-    what is not above `base` is of a row before, and counts as none. So nothing is ever set back.
+counts : a counter for each label that is never reset. When a row begins, no counter is above `base`; the first
+    neighbour with a label sets its counter to `base` plus its `times`, others add theirs.
 """
 
 import numpy as np

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-# Part of the labels that may differ from those of two steps ago if the neighbours of these are to be marked for the
-# next step: with more there are few others.
+# Vertices whose neighbours changed are marked for the next step, if at most this part of the labels differs from two
+# steps ago. If more of them do, nearly every vertex would be marked, which gains nothing.
 MARKED = 0.5
 
 BLOCKS_PER_THREAD = 8

@@ -140,7 +140,7 @@ class _BorderByLevel:
         self.crossed[-1:] = False
 
     def tell(self, depth: int, count: np.ndarray, overflows: bool) -> bool:
-        """Bring the counts of a level to ghosts; whether any rank ``overflows``. One exchange."""
+        """Bring the counts of a level to ghosts. Return whether any rank ``overflows``. One exchange."""
         lo, hi = self._sends[depth : depth + 2]
         values = count.take(self._vertices[lo:hi])
         cuts = np.searchsorted(self._places[lo:hi], self._bounds).tolist()

@@ -100,7 +100,7 @@ class DeviceBorder:
             self._kept.pop(next(iter(self._kept))).forget()
 
     def drop(self) -> bool:
-        """Let go of what runs have left; whether there was any."""
+        """Let go of what runs have left. Return whether there was any."""
         kept = list(self._kept)
         dropped = [made for key in kept if (made := self.take(key)) is not None]
         for made in dropped:

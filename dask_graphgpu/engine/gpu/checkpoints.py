@@ -135,7 +135,7 @@ class CheckpointStretches:
         return self._length if left is None else max(min(self._length, left), 1)
 
     def done(self) -> None:
-        """The stretch is: later ones are longer or shorter, as the time says that it took."""
+        """A stretch has ended. The next one is twice as long if it was short, half as long if it was long."""
         seconds = self._slowest(time.monotonic() - self._began)
         if 2 * seconds < _STRETCH:
             self._length *= 2

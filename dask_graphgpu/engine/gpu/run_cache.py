@@ -223,7 +223,7 @@ class RunCache:
             del self._spare[:-_MOST_SPARE]
 
     def drop(self) -> bool:
-        """Let go of all but pinned copies; whether there was any."""
+        """Let go of all but pinned copies. Return whether there was any."""
         with self._lock:
             self._take_back()
             dropped = bool(self._resident or self._spare or self._answers or self._drop_pages())

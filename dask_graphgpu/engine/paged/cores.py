@@ -55,7 +55,7 @@ class TopDown:
         self.layers = self.read = 0
 
     def run(self) -> bool:
-        """Layer by layer, as long as there is room for one; whether all are known."""
+        """Peel layer by layer, as long as there is room for one. Return whether all are known."""
         self._lowered[:] = False
         while self.unknown.any():
             least, edges = self._chosen()

@@ -40,7 +40,7 @@ class LevelStretches:
         self.pending = search.own  # own vertices that are to be pushed
 
     def run(self) -> bool:
-        """Search until nothing is left, or levels are large; whether the search is over."""
+        """Search until nothing is left, or levels are large. Return whether the search is over."""
         search, ranks = self.search, self.view.ranks
         least, width = search.depth, _FIRST_WIDTH
         while True:

@@ -242,7 +242,7 @@ class _Voting:
             first = last
 
     def superstep(self, before: Any, after: Any, distinct: bool) -> bool:
-        """Write the labels after those before; whether any is another."""
+        """Write the labels that follow from those before. Return whether any has changed."""
         self._changed.fill(0)
         after[:] = before
         for side in self._sides:

@@ -69,7 +69,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 
 
 def run_planned(how: Plan) -> State:
-    """As of `run`, with arguments and settings that were checked."""
+    """Run a program whose arguments and settings were checked."""
     binding, options, places = how.binding, how.options, how.starts
     cutoff, report, keeper, view = options.cutoff, options.report, options.keeper, binding.view
     if view.levels is not None and how.any_order:

@@ -25,7 +25,7 @@ def keep(made: Any) -> None:
 
 
 def drop_kept() -> bool:
-    """Have what was noted by `keep` let go of its memory; whether there was any."""
+    """Have what was noted by `keep` let go of its memory. Return whether there was any."""
     import cupy
 
     with _lock:
