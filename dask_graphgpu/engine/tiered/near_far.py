@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 # cross in rounds that begin with the resident ones, where these are the hubs'.
 _READ, _CROSSED = 1.3, 1.2
 
-# Buckets are made wider in rounds of fewer edges than this, if the rows on the device are not the hubs'. It is less than
-# for edges in device memory: an edge that is relaxed too early costs time of the link. If they are the hubs', half of the
-# edges do not cross the link, rounds take the time, and the bound is that of device memory.
+# Buckets are made wider in rounds of fewer edges than this, if the rows on the device are not the hubs'. It is less
+# than for edges in device memory: an edge that is relaxed too early costs time of the link. If they are the hubs', half
+# of the edges do not cross the link, rounds take the time, and the bound is that of device memory.
 STARVED = 1 << 13
 
 # Bytes that could cross the link while such rounds look at the host and start kernels: 5 ms.
