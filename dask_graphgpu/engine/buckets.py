@@ -1,4 +1,4 @@
-"""The width of a bucket in near-far order, from a sample of the edges.
+"""The width of a bucket in near-far order, from a sample of the edges, and how many of them a stretch takes.
 
 A message's priority lies above its sender's by some increment (for shortest paths: the weight).
 Buckets of about one increment keep the work near Dijkstra's; wider ones save rounds and the scans of
@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,48 @@ _LEAST = 0.25
 # Of how far messages lie apart, the part that counts as an increment: the width of a path changes at
 # few of its edges. With all of it widest paths on a grid take fifty times as long.
 _SPREAD = 1 / 32
+
+
+# Buckets in a stretch, at most.
+WIDEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class StretchPolicy:
+    """How many buckets ranks go on for before they tell each other what has changed.
+
+    Also stated in near_far_ranks.cu, where the host does not look; tests/gpu/test_stretch_policy.py compares the two.
+
+    Attributes
+    ----------
+    few_edges : int
+        Edges that a rank reads in a stretch, in the mean, below which the next one is twice as wide: to read them takes
+        no longer than an exchange. Above four times as many it is half as wide.
+    few_edges_a_value : int
+        Edges read for each value that travels, below which the next stretch is half as wide too: where all neighbours
+        are remote, a rank that goes on by itself has done most of it in vain.
+    edges_a_spare_value : int, optional
+        For so many of the few edges one value may travel in vain. None: none may.
+    """
+
+    few_edges: int
+    few_edges_a_value: int
+    edges_a_spare_value: int | None = None
+
+    def buckets(self, before: int, edges: int, values: int, ranks: int) -> int:
+        """Of the next stretch, after one of so many in which all ranks read these edges and told these values."""
+        few = self.few_edges * ranks
+        in_vain = edges < self.few_edges_a_value * values
+        spare = 0 if self.edges_a_spare_value is None else few // self.edges_a_spare_value
+        if edges < few and not (in_vain and values > spare):
+            return min(2 * before, WIDEST)
+        if in_vain or self.are_many(edges, ranks):
+            return max(before // 2, 1)
+        return before
+
+    def are_many(self, edges: int, ranks: int) -> bool:
+        """Whether all ranks read so many edges in a stretch that a narrower one would do."""
+        return edges > 4 * self.few_edges * ranks
 
 
 def choose_delta(

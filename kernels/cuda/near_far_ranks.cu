@@ -34,7 +34,7 @@ struct Agreed {
     uint64 ordered;
     PRIORITY delta; // the width of a bucket
     PRIORITY lowest, highest;
-    uint64 few_edges, few_edges_a_value, widest;
+    uint64 few_edges, few_edges_a_value, edges_a_spare_value, widest;
     uint64 steps; // of a launch
 };
 
@@ -305,13 +305,14 @@ extern "C" __global__ void tell(Lists lists, const Agreed *agreed, Told *told, u
 
 // How far the next stretch goes. One in which few edges were read is followed by a wider one, but
 // where most of them were in vain: vertices have been told of something better since, and not few.
+// `StretchPolicy` of engine/buckets.py says the same.
 __device__ void choose_until(Agreed &agreed, uint64 size, uint64 arrivals, uint64 edges,
                              int64 least) {
     uint64 few = agreed.few_edges * size;
     bool in_vain = edges < agreed.few_edges_a_value * arrivals;
     if (agreed.until == agreed.lowest)
         agreed.buckets = 1; // the first stretch has found the least priority there is
-    else if (edges < few && !(in_vain && arrivals > few / 16))
+    else if (edges < few && !(in_vain && arrivals > few / agreed.edges_a_spare_value))
         agreed.buckets = 2 * agreed.buckets < agreed.widest ? 2 * agreed.buckets : agreed.widest;
     else if (in_vain || edges > 4 * few)
         agreed.buckets = agreed.buckets > 1 ? agreed.buckets / 2 : 1;

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 
 import dask
@@ -24,6 +25,7 @@ from dask_graphgpu.engine import cpu, device_ranks, gpu, ranks
 from dask_graphgpu.engine.device_ranks import near_far
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.ranks import in_place
 from dask_graphgpu.report import Report
 
 pytestmark = marks
@@ -75,7 +77,8 @@ def by_name(engine, name, parts):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_as_many_gpus_go_on(name, size, after, tmp_path, monkeypatch):
-    monkeypatch.setattr(near_far, "FEW_EDGES", 8)
+    few = replace(near_far.STRETCHES, few_edges=8)
+    monkeypatch.setattr(near_far, "STRETCHES", few)
     monkeypatch.setattr(near_far, "FEW_EDGES_A_GHOST", 0)
     wanted, _ = run(cpu, view(), name)
     parts = cut(view(), size)
@@ -110,7 +113,8 @@ def test_programs_in_supersteps(name, tmp_path):
 @pytest.mark.parametrize("engines", [(device_ranks, ranks), (ranks, device_ranks)])
 def test_others_go_on(name, order, engines, tmp_path, monkeypatch):
     """As many ranks as there were or others, on the other kind of engine."""
-    monkeypatch.setattr("dask_graphgpu.engine.ranks.in_place.FEW_EDGES", 0)
+    few = replace(in_place.STRETCHES, few_edges=0)
+    monkeypatch.setattr(in_place, "STRETCHES", few)
     wanted, _ = run(cpu, view(), name)
     before, after = (cut(view(), size, "random", size) for size in order)
     assert begun(tmp_path / "kept", before, by_name(engines[0], name, before), 2) or order[0] == 1
@@ -154,7 +158,8 @@ def test_forced_directions(direction, tmp_path):
 
 
 def test_a_cutoff_is_of_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(near_far, "FEW_EDGES", 8)
+    few = replace(near_far.STRETCHES, few_edges=8)
+    monkeypatch.setattr(near_far, "STRETCHES", few)
     expected = on_one(SSSP, view(), sources=[0], cutoff=90)
     parts = cut(view(), 2)
 
@@ -201,7 +206,8 @@ def test_methods_of_frames(method, then, tmp_path, monkeypatch):
         if count[rank] == 2:
             raise Cut
 
-    monkeypatch.setattr(near_far, "FEW_EDGES", 8)
+    few = replace(near_far.STRETCHES, few_edges=8)
+    monkeypatch.setattr(near_far, "STRETCHES", few)
     monkeypatch.setattr(near_far, "FEW_EDGES_A_GHOST", 0)
     kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
     with monkeypatch.context() as cutting:

@@ -23,7 +23,8 @@ pytestmark = marks
 def test_shortest_paths_in_short_stretches(way, far, monkeypatch):
     monkeypatch.setattr(near_far, "FAR_SHARE", far)
     monkeypatch.setattr(near_far, "FAR_LEAST", 8)
-    monkeypatch.setattr(rank_near_far, "FEW_EDGES", 64)
+    few = replace(rank_near_far.STRETCHES, few_edges=64)
+    monkeypatch.setattr(rank_near_far, "STRETCHES", few)
     for made in (grid(30), rmat(9)):
         for kind in ("int64", "float32"):
             weight = np.random.default_rng(1).integers(0, 65, len(made.source)).astype(kind)

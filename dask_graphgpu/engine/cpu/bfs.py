@@ -91,14 +91,14 @@ def _over_ranks(
     view: RankView, source: int, cutoff: int | None, targets: np.ndarray | None, report: Report
 ) -> np.ndarray:
     """As `bfs` on one of several ranks."""
-    from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, converges_locally
+    from dask_graphgpu.engine.ranks.in_place import STRETCHES, converges_locally
     from dask_graphgpu.engine.ranks.search import Search
     from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, LevelStretches
 
     search = Search(view, source, cutoff, targets, report)
     forced, local, small = configured_direction(), converges_locally(), 0
     while search.goes_on():
-        small = small + 1 if search.ahead < FEW_EDGES * view.ranks.size else 0
+        small = small + 1 if search.ahead < STRETCHES.few_edges * view.ranks.size else 0
         if local and forced == "auto" and small > SMALL_LEVELS:
             if LevelStretches(search).run():
                 break

@@ -10,6 +10,7 @@ import cupy
 import cupyx
 import numpy as np
 
+from dask_graphgpu.engine.buckets import WIDEST, StretchPolicy
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.ghost_updates import arriving
 from dask_graphgpu.engine.gpu import launch
@@ -18,19 +19,10 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.report import Report
 
-# Edges that a rank reads in a stretch, in the mean, below which the next one is wider: to read them
-# takes no longer than an exchange. Above four times as many it is narrower.
-FEW_EDGES = 1 << 20
+STRETCHES = StretchPolicy(few_edges=1 << 20, few_edges_a_value=4, edges_a_spare_value=16)
 
-# Edges read for each ghost that is told something, below which the next stretch is narrower too, but
-# for those that are short: where all neighbours are remote most of it is in vain.
-FEW_EDGES_A_VALUE = 4
-
-# The same for each ghost: what an exchange sends and looks at are all values of the border.
+# Few edges are also so many for each ghost: what an exchange sends and looks at are all values of the border.
 FEW_EDGES_A_GHOST = 2
-
-# Buckets in a stretch, at most.
-_WIDEST = 1 << 20
 
 
 class RankNearFar(NearFar):
@@ -176,9 +168,10 @@ class PriorityStretches:
         made["until"] = lists.lowest if lists.ordered else lists.highest
         made["delta"] = 1 if delta is None else delta
         made["lowest"], made["highest"] = lists.lowest, lists.highest
-        made["few_edges"] = max(FEW_EDGES, FEW_EDGES_A_GHOST * ghosts)
-        made["few_edges_a_value"] = FEW_EDGES_A_VALUE
-        made["widest"], made["steps"] = _WIDEST, STEPS
+        made["few_edges"] = max(STRETCHES.few_edges, FEW_EDGES_A_GHOST * ghosts)
+        made["few_edges_a_value"] = STRETCHES.few_edges_a_value
+        made["edges_a_spare_value"] = STRETCHES.edges_a_spare_value
+        made["widest"], made["steps"] = WIDEST, STEPS
         self._at_start, self.delta = made, delta
         self._agreed = cupy.empty(len(_AGREED), np.uint64)
         self.told = cupy.zeros(_TOLD, np.uint64)
@@ -229,5 +222,6 @@ _AGREED = (
     ("over", "u8"), ("exchanges", "u8"), ("buckets", "u8"), ("until", "priority"), ("edges", "u8"),
     ("news", "u8"),
     ("ordered", "u8"), ("delta", "priority"), ("lowest", "priority"), ("highest", "priority"),
-    ("few_edges", "u8"), ("few_edges_a_value", "u8"), ("widest", "u8"), ("steps", "u8"),
+    ("few_edges", "u8"), ("few_edges_a_value", "u8"), ("edges_a_spare_value", "u8"),
+    ("widest", "u8"), ("steps", "u8"),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu import config
-from dask_graphgpu.engine.buckets import delta_of, mean_increment, no_limit, raised
+from dask_graphgpu.engine.buckets import StretchPolicy, delta_of, mean_increment, no_limit, raised
 from dask_graphgpu.engine.cpu import improving
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.in_place import InPlace
@@ -29,16 +29,7 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
-# Edges that a rank reads in a stretch, in the mean, below which the next stretch is twice as wide;
-# above four times as many it is half as wide. To read them takes some times as long as an exchange.
-FEW_EDGES = 1 << 15
-
-# Edges read for each value that travels, below which the next stretch is half as wide too: where all
-# neighbours are remote, a rank that goes on by itself has done most of it in vain.
-FEW_EDGES_A_VALUE = 16
-
-# Buckets in a stretch, at most.
-_WIDEST = 1 << 20
+STRETCHES = StretchPolicy(few_edges=1 << 15, few_edges_a_value=16)
 
 
 def converges_locally() -> bool:
@@ -135,11 +126,7 @@ class RankInPlace:
             if not (changed or far) or final:
                 break
             self._keep()
-            in_vain = edges < FEW_EDGES_A_VALUE * changed
-            if edges < FEW_EDGES * len(every) and not in_vain:
-                buckets = min(2 * buckets, _WIDEST)
-            elif edges > 4 * FEW_EDGES * len(every) or in_vain:
-                buckets = max(buckets // 2, 1)
+            buckets = STRETCHES.buckets(buckets, edges, changed, len(every))
             until = raised(least, buckets * local.delta, local.whole)
 
     def _left(self, local: InPlace, edges: int) -> tuple[Any, ...]:

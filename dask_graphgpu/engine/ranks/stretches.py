@@ -12,16 +12,13 @@ import time
 
 import numpy as np
 
-from dask_graphgpu.engine.ranks.in_place import FEW_EDGES, FEW_EDGES_A_VALUE
+from dask_graphgpu.engine.ranks.in_place import STRETCHES
 from dask_graphgpu.engine.ranks.search import Search
 from dask_graphgpu.kernels.cpu import bfs as kernels
 
 # Levels of few edges after which a search goes on in stretches, and levels of the first stretch.
 SMALL_LEVELS = 32
 _FIRST_WIDTH = 8
-
-# Levels in a stretch, at most.
-_WIDEST = 1 << 20
 
 _HIGHEST = 2**31 - 1
 
@@ -60,15 +57,10 @@ class LevelStretches:
                 if found:  # what is beyond is not final
                     self.level[self.level > furthest] = -1
                 return True
-            in_vain = edges < FEW_EDGES_A_VALUE * sent
-            if edges < FEW_EDGES * ranks.size and not in_vain:
-                width = min(2 * width, _WIDEST)
-            elif width > 1:
-                large = edges > 4 * FEW_EDGES * ranks.size
-                width = width // 2 if large or in_vain else width
-            elif edges > 4 * FEW_EDGES * ranks.size and least > depth:
+            if width == 1 and STRETCHES.are_many(edges, ranks.size) and least > depth:
                 search.go_on_from(least)
                 return False
+            width = STRETCHES.buckets(width, edges, sent, ranks.size)
 
     def _push(self, until: int) -> tuple[int, np.ndarray]:
         """Push what is pending below a level; edges read, and ghosts that have got levels."""

@@ -1,6 +1,7 @@
 """Searches on ranks find the levels that one rank finds, pushed or pulled."""
 
 import contextlib
+from dataclasses import replace
 from unittest import mock
 
 import dask
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.cpu.bfs import bfs
-from dask_graphgpu.engine.ranks import in_place, stretches
+from dask_graphgpu.engine.ranks import stretches
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -54,8 +55,7 @@ def searched(view, source, size, way="random", *, cutoff=None, targets=None, dir
 def in_stretches(few, after=0):
     """Have small graphs be searched in stretches of levels; edges of a stretch are few below `few`."""
     with (
-        mock.patch.object(in_place, "FEW_EDGES", few),
-        mock.patch.object(stretches, "FEW_EDGES", few),
+        mock.patch.object(stretches, "STRETCHES", replace(stretches.STRETCHES, few_edges=few)),
         mock.patch.object(stretches, "SMALL_LEVELS", after),
     ):
         yield

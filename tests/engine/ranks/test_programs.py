@@ -69,7 +69,8 @@ def test_monotone_programs_converge_locally_or_not(name, threads, local, monkeyp
     """Small graphs take the ways of large ones: threads, sweeps, and stretches of one bucket."""
     monkeypatch.setattr(in_place, "LONG_LIST", 3)
     monkeypatch.setattr(in_place, "DENSE_LIST", 0.0)
-    monkeypatch.setattr(ranks_in_place, "FEW_EDGES", 2)
+    few = replace(ranks_in_place.STRETCHES, few_edges=2)
+    monkeypatch.setattr(ranks_in_place, "STRETCHES", few)
     case = CASES[name]
     for seed in (2, 3, 5):
         view = made_view(seed, case)
