@@ -10,6 +10,7 @@ import pytest
 from engines import RANKS, on_one_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import FRAMES, sparse
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors
@@ -75,6 +76,27 @@ def test_the_first_long_path_takes_about_as_long_as_others():
     graph = frame.graph().persist()
     first, second = (seconds(lambda: graph.shortest_path(0, n)) for _ in range(2))
     assert first < 6 * (second + seconds(lambda: graph.sssp(0, predecessor=True)))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_place(programs_place, weighted, directed):
+    for frame in FRAMES:
+        ids = frame()["src"]
+        source, others = ids.iloc[0], ids.unique()[[5, 9]].tolist()
+
+        def tree(graph):
+            if not weighted:
+                return graph.bfs(source, predecessor=True)  # noqa: B023
+            return graph.sssp([source, others[0]], predecessor=True)  # noqa: B023
+
+        def path(graph):
+            return graph.shortest_path(source, far, weighted=weighted)  # noqa: B023
+
+        (found,) = programs_place.same(tree, frames=[frame], directed=directed)
+        far = found["vertex"][found["distance"].astype("Float64").idxmax()]
+        (found,) = programs_place.same(path, frames=[frame], directed=directed)
+        assert len(found) > (3 if frame is sparse else 1)
 
 
 def test_predecessors_are_those_of_sssp():

@@ -30,6 +30,14 @@ def test_label_is_the_smallest_member(graph):
     assert found == {v: graph.ids[wanted[v]] for v in range(graph.n)}
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_place(place, directed):
+    found = place.same(lambda graph: graph.strongly_connected_components(), directed=directed)
+    sizes = found[1]["component"].value_counts()
+    assert (sizes > 1).sum() > 2
+    assert len(sizes) > 100 or not directed
+
+
 @contextmanager
 def every_way(number, **constants):
     """On threads, with all ways taken of graphs of any size."""

@@ -57,27 +57,6 @@ def same(method, limited, *, rtol=0):
     return found
 
 
-METHODS = {
-    "strong components": lambda graph: graph.strongly_connected_components(),
-    "cores": lambda graph: graph.core_number(),
-    "k-core": lambda graph: graph.k_core(3),
-}
-
-
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("names", [int, str])
-def test_methods(limited, name, directed, names):
-    frame = sparse(3, names)
-    found = same(lambda: METHODS[name](frame.graph(directed=directed)), limited)
-    if name == "strong components" and directed:
-        sizes = found["component"].value_counts()
-        assert len(sizes) > 100
-        assert (sizes > 1).sum() > 2
-    if name == "cores":
-        assert found["core_number"].nunique() > 2
-
-
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("names", [int, str])
 def test_searches(limited, directed, names):
