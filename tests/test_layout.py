@@ -4,6 +4,7 @@ import ast
 import compileall
 import fnmatch
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -402,3 +403,10 @@ def test_one_name_is_of_one_class():
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert {name for name, number in found.items() if number > 1} == COUNTERPARTS
+
+
+def test_the_index_of_helpers_is_whole():
+    folder = ROOT / "tests"
+    helpers = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
+    named = set(re.findall(r"`(\w+)`", (folder / "README.md").read_text()))
+    assert helpers - {"conftest"} <= named
