@@ -40,10 +40,12 @@ def in_supersteps(
     report: Report,
 ) -> np.ndarray:
     """Hops as an engine's ``run`` of one of the programs gives them, at most ``cutoff`` supersteps."""
-    options = RunOptions(
-        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=cutoff is not None
-    )
-    return levels(run(program, view, options))
+    return levels(run(program, view, up_to(cutoff, source, report)))
+
+
+def up_to(cutoff: int | None, source: int, report: Report) -> RunOptions:
+    """What a search from a source in supersteps is asked: at most ``cutoff`` of them, one a level."""
+    return RunOptions(report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True)
 
 
 def by_layers(

@@ -117,7 +117,7 @@ def ended(
 ) -> State:
     """The result of a run that is over; NotConverged where the limit came before the end."""
     converged = at.stopped or not at.num_active or not may_end(program)
-    if not converged and not options.exact_supersteps:
+    if not converged and options.exactly is None:
         raise not_converged(at.superstep, at.num_active, aggregates)
     state = result()
     state.aggregates, state.supersteps = dict(aggregates), at.superstep

@@ -46,3 +46,8 @@ class RunOptions:
     max_supersteps: int | None = None
     exact_supersteps: bool = False
     keeper: Keeper | None = None
+
+    @property
+    def exactly(self) -> int | None:
+        """Supersteps that were asked for, and to reach them is no failure; None: no number was."""
+        return self.max_supersteps if self.exact_supersteps else None

@@ -51,7 +51,7 @@ def plan(binding: Binding, options: RunOptions, *, forced: bool = False) -> Plan
     """
     program, cutoff = binding.program, options.cutoff
     starts, ends = check_run(binding, options)
-    options.report.limit = options.max_supersteps if options.exact_supersteps else None
+    options.report.limit = options.exactly
     in_steps = options.max_supersteps is not None or keeps_senders(program, options.keeper, cutoff)
     any_order = program.in_place and not in_steps
     directed = forced or configured_direction() in ("pull", "notify-pull")

@@ -17,7 +17,7 @@ from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.search import Search
 from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.bfs import FORCED
-from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.hops import up_to
 from dask_graphgpu.fields import Field
 from dask_graphgpu.program import VertexProgram
 
@@ -87,7 +87,4 @@ def searching(
 
 def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> Any:
     """A search in supersteps of a vertex program, which has this direction."""
-    options = RunOptions(
-        report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True
-    )
-    return run(LEVELS_BY_NOTIFYING, view, options)["level"]
+    return run(LEVELS_BY_NOTIFYING, view, up_to(cutoff, source, report))["level"]

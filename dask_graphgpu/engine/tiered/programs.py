@@ -133,7 +133,7 @@ def check_asynchronous(how: Plan) -> None:
             "graphgpu.rounds is 'asynchronous', and the program depends on the order of its "
             "supersteps: it is neither monotone nor accumulative=True; use 'synchronous'"
         )
-    if how.options.exact_supersteps:
+    if how.options.exactly is not None:
         raise InvalidArgument(
             "graphgpu.rounds is 'asynchronous', and a number of supersteps was asked for, which "
             "such rounds do not have: use 'synchronous'"
