@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from operator import methodcaller
 
 import dask
 import numpy as np
@@ -23,7 +24,7 @@ PROGRAM = dg.VertexProgram(
     combine="max",
 )
 
-# Calls that make nothing of weights; None: no call of the method is such.
+# Calls that make nothing of weights, of methods that need arguments for that; None: no call of the method is such.
 UNREAD = {
     "bfs": lambda g: g.bfs(0, predecessor=True),
     "sssp": None,
@@ -31,22 +32,12 @@ UNREAD = {
     "ssnsp": lambda g: g.ssnsp(0),
     "shortest_path": lambda g: g.shortest_path(0, 4, weighted=False),
     "pagerank": lambda g: g.pagerank(weighted=False),
-    "weakly_connected_components": lambda g: g.weakly_connected_components(),
-    "strongly_connected_components": lambda g: g.strongly_connected_components(),
-    "core_number": lambda g: g.core_number(),
     "k_core": None,
-    "triangle_count": lambda g: g.triangle_count(),
-    "clustering_coefficient": lambda g: g.clustering_coefficient(),
-    "label_propagation": lambda g: g.label_propagation(),
-    "jaccard": lambda g: g.jaccard(),
     "hits": lambda g: g.hits(weighted=False),
     "louvain": lambda g: g.louvain(weighted=False),
     "leiden": lambda g: g.leiden(weighted=False),
     "minimum_spanning_forest": None,
-    "betweenness_centrality": lambda g: g.betweenness_centrality(),
-    "edge_betweenness_centrality": lambda g: g.edge_betweenness_centrality(),
     "ego": None,
-    "degree": lambda g: g.degree(),
     "belief_propagation": lambda g: g.belief_propagation(
         VERTICES[["vertex", "p"]].assign(p=lambda f: f["p"] / 10), homophily=0.51
     ),
@@ -55,7 +46,11 @@ UNREAD = {
     "circuit_simulation": None,
     "run": lambda g: g.run(PROGRAM),
 }
-UNREAD_CALLS = {name: call for name, call in UNREAD.items() if call is not None}
+UNREAD_CALLS = {
+    name: UNREAD.get(name, methodcaller(name))
+    for name in ALGORITHMS
+    if UNREAD.get(name, ...) is not None
+}
 # To these it matters how many edges the undirected rows between two vertices are.
 OF_ALL_ROWS = "pagerank hits louvain leiden belief_propagation neural_network run".split()
 ONE_RANK = ("louvain", "leiden")  # give others on several
@@ -100,8 +95,8 @@ def same(found, wanted):
     pd.testing.assert_frame_equal(found, wanted, check_dtype=False, rtol=1e-9)
 
 
-def test_every_method_is_here():
-    assert set(UNREAD) == set(ALGORITHMS)
+def test_no_other_method_is_here():
+    assert set(UNREAD) <= set(ALGORITHMS)
 
 
 @pytest.mark.parametrize("odd", ODD)
