@@ -113,17 +113,8 @@ def count_into(
 ) -> None:
     """Add what a kernel finds over all vertices, of rows and what it needs to know of their edges."""
     start = time.perf_counter()
-    steps = np.empty(up.num_vertices, np.int64)
-    for_blocks(
-        kernels.triangles.work,
-        edge_blocks(up.offsets),
-        up.offsets,
-        up.neighbours,
-        far.offsets,
-        steps,
-    )
     # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
-    work = offsets_of(steps)
+    work = work_of(up, far)
     for_blocks(
         kernel, edge_blocks(work), up.offsets, up.neighbours, *of_up, far.offsets, far.neighbours,
         *of_far, counts,
@@ -133,6 +124,14 @@ def count_into(
         "intersect", supersteps=1, frontier=up.num_vertices, edges=read,
         bytes=read * (up.neighbours.itemsize + 4), seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def work_of(up: Adjacency, far: Adjacency) -> np.ndarray:
+    """Offsets of rows that would be as long as looking for triangles from each vertex takes steps."""
+    steps = np.empty(up.num_vertices, np.int64)
+    rows = up.offsets, up.neighbours, far.offsets
+    for_blocks(kernels.triangles.work, edge_blocks(up.offsets), *rows, steps)
+    return offsets_of(steps)
 
 
 def oriented(

@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.cpu.induced import chosen_of, in_order
-from dask_graphgpu.engine.cpu.triangles import oriented
+from dask_graphgpu.engine.cpu.triangles import oriented, work_of
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
@@ -75,7 +75,7 @@ def _peeled(rows: Adjacency, report: Report, start: float) -> np.ndarray:
     up, _ = oriented(rows, rows.degrees.astype(ids))
     support = np.zeros(up.num_edges, np.int32)
     up_rows = up.offsets.view(np.uint64), up.neighbours
-    for_blocks(kernels.trusses.supports, edge_blocks(_work(up)), *up_rows, support)
+    for_blocks(kernels.trusses.supports, edge_blocks(work_of(up, up)), *up_rows, support)
     blocks = edge_blocks(rows.offsets)
     offsets, number = (
         rows.offsets.view(np.uint64),
@@ -113,20 +113,6 @@ def _peeled(rows: Adjacency, report: Report, start: float) -> np.ndarray:
         bytes=read * (ids.itemsize + number.itemsize), seconds=time.perf_counter() - start,
     )  # fmt: skip
     return support.take(number)
-
-
-def _work(up: Adjacency) -> np.ndarray:
-    """Where rows would begin that are as long as `supports` takes steps."""
-    steps = np.empty(up.num_vertices, np.int64)
-    for_blocks(
-        kernels.triangles.work,
-        edge_blocks(up.offsets),
-        up.offsets,
-        up.neighbours,
-        up.offsets,
-        steps,
-    )
-    return offsets_of(steps)
 
 
 def _numbers(edges: int) -> np.dtype[Any]:
