@@ -33,7 +33,7 @@ class KTruss(Algorithm):
 
     Notes
     -----
-    Cost: in memory O(E^1.5) at most, some hundred looks at an edge on skewed graphs; 17 bytes for each of its
+    Cost: in memory O(E^1.5) at most, some hundred looks at an edge on skewed graphs; 20 bytes for each of its
     directions. On several ranks and beyond memory bounds come down in rounds, each of which looks at the edges near
     those that changed: rows are sent or read several times, and there is to be room for four bytes for each direction,
     and for the result. Weights are not read.

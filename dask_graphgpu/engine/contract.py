@@ -349,11 +349,6 @@ class Engine(Protocol):
     def trussness(self, view: View, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Every edge of the simple undirected graph, and the largest k of the k-trusses that it is in.
 
-        Parameters
-        ----------
-        view : View
-            Only `symmetric` is used: direction, repeats and self-loops do not count.
-
         Returns
         -------
         first, second : arrays of the type of the neighbours

@@ -44,7 +44,7 @@ def trussness(view: AnyView, report: Report) -> tuple[np.ndarray, np.ndarray, np
     Notes
     -----
     In the memory of one rank triangles are counted, and edges that are in the fewest are taken away until none is left
-    [1]_, those of a round by all threads [2]_: for every edge a look at the shorter row of its ends, O(E^1.5), and 17
+    [1]_, those of a round by all threads [2]_: for every edge a look at the shorter row of its ends, O(E^1.5), and 20
     bytes for each of its directions. Elsewhere each edge has a bound, first by the degrees of its ends, which comes
     down to what the bounds in its triangles allow, until none changes [3]_. In a round the rows of both ends of an edge
     have to meet if bounds there changed in the one before: every run of pages is read beside every other, and ranks
@@ -107,6 +107,7 @@ def _peeled(rows: Adjacency, report: Report, start: float) -> np.ndarray:
         if 4 * len(left) < arcs:  # half of the rows is gone
             arcs = int(sum(for_blocks(kernels.trusses.keep_left, blocks, *shrunk)))
             blocks = edge_blocks(offsets_of((stops - offsets[:-1]).view(np.int64)))
+    # Once more: what was taken away is overwritten.
     for_blocks(kernels.trusses.number_arcs, edge_blocks(rows.offsets), *all_rows)
     report.advance(
         "peel", supersteps=rounds, frontier=n, edges=read,

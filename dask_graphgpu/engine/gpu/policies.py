@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches
 
 
-class Policy:
+class Policy(ABC):
     """A way to advance; the superstep's ``control`` says where that has led.
 
     It has the superstep and its carrier and not the other way around: a circle would hold memory of the device.
@@ -21,9 +22,9 @@ class Policy:
     def __init__(self, carrier: Carrier) -> None:
         self.carrier, self.superstep, self._step = carrier, carrier.superstep, carrier.steps()
 
+    @abstractmethod
     def advance(self, done: int, limit: int | None) -> None:
         """Go on from superstep ``done`` until the device is done, at ``limit`` at the latest."""
-        raise NotImplementedError
 
 
 class Blind(Policy):

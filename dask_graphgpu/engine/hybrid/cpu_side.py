@@ -60,9 +60,7 @@ class CpuSide:
         self.speeds, self.dispatch, self._kept = speeds, dispatch, kept
         self.on_disk = is_on_disk(self.binding.send)
         self.device = cupy.cuda.Device().id
-        self._threads = max(
-            num_threads() - 1, 1
-        )  # of the helper: the other one keeps the GPU at work
+        self._threads = max(num_threads() - 1, 1)  # one is left, which keeps the GPU at work
         self._stream = stream_of(self)
         self._known = cupy.cuda.Event(disable_timing=True)
         self.helper = ThreadPoolExecutor(1, thread_name_prefix="graphgpu-hybrid")
