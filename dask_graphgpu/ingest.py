@@ -12,7 +12,7 @@ from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.edges import no_edges, read_edges
+from dask_graphgpu.io.edges import named, no_edges, read_edges
 from dask_graphgpu.io.frames import on_device, with_columns
 from dask_graphgpu.io.partitions import BUILD, CHUNK, called, of_partitions
 from dask_graphgpu.io.schema import EdgeSchema, is_integer
@@ -25,6 +25,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.strings import StringTable
 from dask_graphgpu.partition.weight_fault import WeightFault
 
 
@@ -286,14 +287,25 @@ def read_parquet_edges(
     """
     strings = _strings(schema)
     pieces = parquet.split(found, 2 * num_threads())
+    one_table = len(schema.source) == 1 and len(set(strings)) == len(
+        {*schema.source, *schema.destination}
+    )
+    table = StringTable(2 * parquet.most_rows(pieces)) if one_table else None
 
-    def read(lo: int, hi: int) -> list[EdgeChunk]:
-        chunks = [
-            read_edges(frame, schema, carried, where)
+    def read(lo: int, hi: int) -> list[tuple[EdgeChunk, str]]:
+        return [
+            (read_edges(frame, schema, carried, where, table), where)
             for piece in pieces[lo:hi]
             for frame, where in parquet.read_pieces(piece, columns, strings)
         ]
-        return united(chunks)
 
-    blocks = for_blocks(read, np.arange(len(pieces) + 1))
-    return [chunk for block in blocks for chunk in block] or [no_edges(schema, carried)]
+    def united_blocks(lo: int, hi: int) -> list[EdgeChunk]:
+        return united([chunk for chunk, _ in read(lo, hi)])
+
+    cuts = np.arange(len(pieces) + 1)
+    if table is None:
+        chunks = [chunk for block in for_blocks(united_blocks, cuts) for chunk in block]
+    else:
+        given = [each for block in for_blocks(read, cuts) for each in block if len(each[0])]
+        chunks = named(given, table, schema) if given else []
+    return chunks or [no_edges(schema, carried)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.columns import (
     check_kind,
     check_text,
@@ -17,13 +19,23 @@ from dask_graphgpu.io.columns import (
     weight_array,
 )
 from dask_graphgpu.io.frames import to_host
-from dask_graphgpu.io.schema import OR_NO_WEIGHTS, EdgeSchema, arrow_id_type, require_columns
+from dask_graphgpu.io.schema import (
+    OR_NO_WEIGHTS,
+    EdgeSchema,
+    arrow_id_type,
+    require_columns,
+)
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
+from dask_graphgpu.partition.strings import StringTable
 
 
 def read_edges(
-    frame: pd.DataFrame, schema: EdgeSchema, columns: Sequence[str], where: str
+    frame: pd.DataFrame,
+    schema: EdgeSchema,
+    columns: Sequence[str],
+    where: str,
+    table: StringTable | None = None,
 ) -> EdgeChunk:
     """Check a partition of the edge frame and encode its ids.
 
@@ -33,6 +45,9 @@ def read_edges(
         Or cuDF's, whose columns are copied to the host.
     columns : sequence of str
         What an edge carries: "weight" (the schema's weight column) and names of other columns.
+    table
+        Of the ids of several partitions in one column: codes of strings are its own, and `named` gives the chunk
+        its names.
 
     Raises
     ------
@@ -52,8 +67,13 @@ def read_edges(
         [id_array(frame[name], name, where, declared[name]) for name in side]
         for side in (schema.source, schema.destination)
     )
-    (source_codes, destination_codes), table = encode([source, destination])
-    check_text(table.table or (), f"text of the id columns {names}", where)
+    texts = all(pa.types.is_large_string(_value_type(s)) for s in (*source, *destination))
+    if table is None or not texts:
+        (source_codes, destination_codes), ids = encode([source, destination])
+        check_text(ids.table or (), _text_of(schema), where)
+    else:
+        source_codes, destination_codes = (table.codes(side) for (side,) in (source, destination))
+        ids = _IN_TABLE
     carried, fault = {}, None
     for name in columns:
         column = schema.weight if name == "weight" else name
@@ -67,7 +87,39 @@ def read_edges(
         check_kind(frame[column], column, declared[column], where)
         instead = OR_NO_WEIGHTS if column == schema.weight else ""
         carried[name] = number_array(*given, instead)
-    return EdgeChunk(source_codes, destination_codes, table, carried, fault)
+    return EdgeChunk(source_codes, destination_codes, ids, carried, fault)
+
+
+_IN_TABLE = Names((pa.large_string(),), 0)  # of chunks before `named`
+
+
+def named(
+    read: Sequence[tuple[EdgeChunk, str]], table: StringTable, schema: EdgeSchema
+) -> list[EdgeChunk]:
+    """Chunks, and where each comes from: those with codes of the table get names, its ids in ascending order.
+
+    Raises
+    ------
+    InvalidEdges
+        Damaged text.
+    """
+    given = [(chunk, where) for chunk, where in read if chunk.names is _IN_TABLE]
+    ids = table.distinct(
+        [codes for chunk, _ in given for codes in (chunk.source, chunk.destination)]
+    )
+    try:
+        check_text((ids,), _text_of(schema), "the edges")
+    except InvalidEdges:
+        for chunk, where in given:
+            used = np.unique(np.concatenate([chunk.source, chunk.destination]))
+            check_text((ids.take(pa.array(used)),), _text_of(schema), where)
+        raise
+    names = Names((ids.type,), len(ids), table=(ids,), ascending=True)
+    return [replace(chunk, names=names) if chunk.names is _IN_TABLE else chunk for chunk, _ in read]
+
+
+def _text_of(schema: EdgeSchema) -> str:
+    return f"text of the id columns {[*schema.source, *schema.destination]}"
 
 
 def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:

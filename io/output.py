@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +16,9 @@ from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.replace import NotOnDisk, replacing
+from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
+_FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
 # In the metadata of the files that we write: only those may be replaced.
 STAMP = {b"dask_graphgpu": b"result"}
 
@@ -26,7 +29,8 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     Parameters
     ----------
     frame : dask.dataframe.DataFrame or pandas.DataFrame
-        The result. Each partition becomes one file, in their order; the index is not written.
+        The result. Each partition becomes one file, in their order, or several that are written side by side, of
+        at least half a million rows each; the index is not written.
     path
         Folder on a local or shared file system. It may be missing, empty, or hold an earlier result of this function.
 
@@ -46,7 +50,8 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     -----
     The files carry a stamp in the metadata of their schema, by which an earlier result is known.
 
-    The files of each result have names of their own, ``part.00000.`` and so on with a token behind it. A reader that
+    The files of each result have names of their own, ``part.00000.`` or ``part.00000-00.`` and so on with a token
+    behind it. A reader that
     has listed the old files when the new ones come finds all of them or misses one, and never reads rows of both.
 
     Needs room for the old and the new result side by side. Readers that open the folder see the old result or the new
@@ -180,31 +185,43 @@ def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
     schema = _schema(frame if isinstance(frame, pd.DataFrame) else frame._meta)
     token = secrets.token_hex(4)
     if isinstance(frame, pd.DataFrame):
-        _write_partition(frame, folder / _name(0, token), schema, destination)
+        _write_partition(frame, folder, f"part.{0:05d}", token, schema, destination)
         return
     write = delayed(_write_partition, pure=False)
     compute(
         *(
-            write(partition, folder / _name(i, token), schema, destination)
+            write(partition, folder, f"part.{i:05d}", token, schema, destination)
             for i, partition in enumerate(frame.to_delayed())
         )
     )
 
 
-def _name(i: int, token: str) -> str:
-    return f"part.{i:05d}.{token}.parquet"
-
-
 def _write_partition(
-    partition: pd.DataFrame, path: Path, schema: pa.Schema, destination: Path
+    partition: pd.DataFrame,
+    folder: Path,
+    name: str,
+    token: str,
+    schema: pa.Schema,
+    destination: Path,
 ) -> None:
-    """Write one file. Its OSErrors are about the output, whatever else fails in the same graph."""
+    """Write one file, or a large partition as several, one a thread.
+
+    Its OSErrors are about the output, whatever else fails in the same graph.
+    """
     table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
     # A dictionary of numbers takes longer to make than to write them, and ids hardly repeat.
     strings = [field.name for field in table.schema if not _is_number(field.type)]
+    files = max(min(len(table) // _FEWEST_ROWS, num_threads()), 1)
+    cuts = np.arange(files + 1) * len(table) // files
+    number = {int(lo): f"-{i:02d}" if files > 1 else "" for i, lo in enumerate(cuts[:-1])}
+
+    def write(lo: int, hi: int) -> None:
+        path = folder / f"{name}{number[lo]}.{token}.parquet"
+        pq.write_table(table.slice(lo, hi - lo), path, use_dictionary=strings)
+
     try:
-        pq.write_table(table, path, use_dictionary=strings)
+        for_blocks(write, cuts)
     except OSError as error:
         raise _failed(destination, error) from error
 

@@ -223,6 +223,14 @@ def num_rows(found: Sequence[Piece]) -> int:
     return sum(rows for piece in found for _, rows in row_groups(piece))
 
 
+def most_rows(found: Sequence[Piece]) -> int:
+    """At most how many rows there are, from the footers that have been read; 2**32 of others."""
+    known = {piece.path: piece.metadata for piece in found}
+    if None in known.values():
+        return 1 << 32
+    return sum(metadata.num_rows for metadata in known.values())
+
+
 def read_pieces(
     piece: Piece, columns: Sequence[str], strings: Sequence[str]
 ) -> Iterator[tuple[pd.DataFrame, str]]:

@@ -22,13 +22,15 @@ class Names:
     """What the codes of a chunk stand for.
 
     Either the consecutive integers from ``first`` on (``size`` of them, of Arrow type ``types[0]``),
-    or the rows of ``table``: one Arrow array an id column, rows distinct.
+    or the rows of ``table``: one Arrow array an id column, rows distinct, and in order where
+    ``ascending``.
     """
 
     types: tuple[pa.DataType, ...]
     size: int
     first: int | None = None
     table: tuple[pa.Array, ...] | None = None
+    ascending: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -101,14 +103,10 @@ class VertexIds:
     ) -> list[pa.Array]:
         """The user's ids of ``dense[rows]``, an array an id column; null where not ``valid[rows]``.
 
-        Of `in_user_order` integers are not looked up: they are those of the columns, in their memory.
+        Of `in_user_order` nothing is looked up: they are those of the columns, in their memory.
         """
         ordered = self.position if self._order is None else self._order()
-        if (
-            valid is None
-            and dense is ordered
-            and all(pa.types.is_integer(column.type) for column in self.columns)
-        ):
+        if valid is None and dense is ordered:
             return [column[rows] for column in self.columns]
         dense, valid = dense[rows], None if valid is None else valid[rows]
         places = dense if self.rank is None else self.rank.take(dense)
@@ -230,6 +228,9 @@ def unite(names: Sequence[Names]) -> tuple[list[pa.Array], list[np.ndarray]]:
     tables = [n.table for n in names if n.table is not None]
     assert len(tables) == len(names)
     once = {id(table): table for table in tables}
+    if len(once) == 1 and all(n.ascending for n in names):
+        every = np.arange(names[0].size, dtype=np.uint32)
+        return list(tables[0]), [every] * len(tables)
     columns, rows = composite([list(column) for column in zip(*once.values(), strict=True)])
     found = dict(zip(once, rows, strict=True))
     return columns, [found[id(table)] for table in tables]
@@ -351,11 +352,15 @@ def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
 
 def _ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
     """The rank of each value among the distinct ones, and those in ascending order."""
+    if not any(
+        pa.types.is_dictionary(part.type) or pa.types.is_integer(part.type) for part in parts
+    ):
+        return strings.ranked(parts)
     codes, table = _encoded(parts)
     if pa.types.is_integer(table.type):
         order = np.argsort(np.asarray(table))
     else:
-        order = strings.ascending(table)
+        order = strings.ascending(strings.Entries.of(table))
     rank = np.empty(len(order), np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
     return [rank.take(code) for code in codes], table.take(pa.array(order))

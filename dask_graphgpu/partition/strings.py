@@ -1,135 +1,326 @@
-"""Numbering the distinct strings of Arrow arrays, and putting strings in order."""
+"""Numbering the distinct strings of Arrow arrays, and putting them in order."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 
-# Strings of a bucket whose table fits the inner caches.
-_BUCKET = 1 << 13
+_WORDS = 4  # of an entry
+_AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
+_SHARD = 1 << 15  # strings that are worth a shard
+_MOST_SHARDS = 64
+_BUCKET = 1 << 14  # strings that one thread sorts
+_LARGE = 1 << 16  # that it need not
+_MOST_BUCKETS = 256
+_SAMPLE = 16  # keys to choose a splitter from
 
 
 def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """Codes of arrays of large strings, uint32, into one table of the distinct ones, in any order.
+    """Codes of arrays of strings, uint32, into one table of the distinct ones, in any order."""
+    return _numbered(parts, in_order=False)
 
-    Strings are dealt to buckets by their hashes, and each bucket has a table of its own that fits
-    the cache. Cost: three passes over the strings, of which two read their bytes; 28 bytes a string
-    besides.
+
+def ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
+    """The same in ascending order of their bytes."""
+    return _numbered(parts, in_order=True)
+
+
+def _numbered(parts: Sequence[pa.Array], in_order: bool) -> tuple[list[np.ndarray], pa.Array]:
+    table = StringTable(sum(map(len, parts)))
+    codes = [table.codes(part) for part in parts]
+    return codes, table.distinct(codes, in_order=in_order).cast(parts[0].type)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Distinct strings, as `kernels.cpu.strings` has them.
+
+    Attributes
+    ----------
+    starts : uint64, shape (1 << bits,)
+        Addresses of the arrays of entries.
+    rows : uint32
+        Of all strings.
+    held
+        What the addresses are of.
     """
-    located = _Located(parts)
-    n, hashes = len(located), located.hashes
-    bits = max((n // _BUCKET).bit_length(), 1)
-    shift = np.uint64(64 - bits)
-    blocks = even_blocks(n)
-    counts = np.zeros((len(blocks) - 1, 1 << bits), np.int64)
-    places = {int(lo): i for i, lo in enumerate(blocks[:-1])}
+
+    starts: np.ndarray
+    bits: np.uint64
+    rows: np.ndarray
+    held: Any
+
+    @classmethod
+    def of(cls, strings: pa.Array) -> Entries:
+        """Those of an array of large strings."""
+        made = np.empty(_WORDS * len(strings), np.uint64)
+        if len(strings):
+            blocks = even_blocks(len(strings), work=8)
+            for_blocks(kernels.strings.enter, blocks, *_buffers(strings), made)
+        return cls._of_arrays([made], 0, (made, strings))
+
+    @classmethod
+    def _of_arrays(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> Entries:
+        starts = np.array([each.ctypes.data for each in arrays], np.uint64)
+        sizes = [len(each) // _WORDS for each in arrays]
+        rows = np.empty(sum(sizes), np.uint32)
+        first = 0
+        for number, size in enumerate(sizes):
+            rows[first : first + size] = (np.arange(size) << bits) + number
+            first += size
+        return cls(starts, np.uint64(bits), rows, held)
+
+    def longest(self, rows: np.ndarray) -> int:
+        """Bytes of the longest string of some rows."""
+        lengths = np.empty(len(rows), np.int64)
+        blocks = even_blocks(len(rows), work=8)
+        for_blocks(kernels.strings.lengths, blocks, rows, self.starts, self.bits, lengths)
+        return int(lengths.max(initial=0))
+
+    def take(self, rows: np.ndarray) -> pa.Array:
+        """The strings of some rows, large strings."""
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
+        for_blocks(kernels.strings.lengths, blocks, *given, offsets[1:])
+        np.cumsum(offsets, out=offsets)
+        data = np.empty(offsets[-1], np.uint8)
+        for_blocks(kernels.strings.copy, blocks, *given, offsets, data.ctypes.data)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+
+
+class StringTable:
+    """The distinct strings of arrays that several threads bring, each with a code.
+
+    A hash table in shards, which one thread at a time enters strings into. A string of up to 16 bytes is looked up and
+    kept without its bytes being asked for where they are; a longer one is copied, so that arrays may go.
+    Cost: a random access for each string of an array, asked for ahead; 32 bytes, 11 to 22 more for slots, and
+    what is longer than 16 for each distinct one.
+
+    Parameters
+    ----------
+    expected
+        How many strings may come, by which the shards are.
+    """
+
+    def __init__(self, expected: int) -> None:
+        shards = min(max(expected // _SHARD, 2), _MOST_SHARDS)
+        self._bits = (shards - 1).bit_length()
+        self._shards = [_Shard() for _ in range(1 << self._bits)]
+        self._next = 0
+        self._spare: list[Any] = []  # arrays to deal strings in, which threads use again
+
+    def codes(self, strings: pa.Array) -> np.ndarray:
+        """Codes of an array of strings without nulls, uint32: what `sort` makes ranks of.
+
+        Of a dictionary, only what stands in rows is entered.
+        """
+        if pa.types.is_dictionary(strings.type):
+            indices = np.asarray(strings.indices)
+            used = np.zeros(len(strings.dictionary), bool)
+            used[indices.astype(np.intp, copy=False)] = True
+            place = np.cumsum(used) - 1
+            known = self.codes(strings.dictionary.filter(pa.array(used)))
+            return known.take(place).take(indices) if len(indices) else known
+        codes = np.empty(len(strings), np.uint32)
+        if len(strings):
+            offsets, data = _buffers(strings)
+            cuts = np.append(np.arange(0, len(strings), _AT_ONCE), len(strings))
+            for_blocks(self._enter, cuts, offsets, data, codes)
+        return codes
+
+    def _enter(self, lo: int, hi: int, offsets: np.ndarray, data: int, codes: np.ndarray) -> None:
+        shards = len(self._shards)
+        try:
+            room = self._spare.pop()
+        except IndexError:
+            room = np.empty((2, _AT_ONCE), np.uint64), np.empty(_AT_ONCE, np.uint32)
+        (hashes, dealt), order = room
+        bounds = np.empty(shards + 1, np.int64)
+        shift = np.uint64(64 - self._bits)
+        kernels.string_table.deal(lo, hi, offsets, data, shift, hashes, bounds, dealt, order)
+        # Threads begin at different shards, so that they seldom wait for each other.
+        self._next = (self._next + 7) % shards
+        first = self._next
+        for i in range(shards):
+            s = (first + i) % shards
+            if bounds[s] < bounds[s + 1]:
+                dealt_to = int(bounds[s]), int(bounds[s + 1]), dealt, order, offsets, data, lo
+                self._shards[s].number(*dealt_to, codes, self._bits, s)
+        self._spare.append(room)
+
+    def distinct(self, codes: Sequence[np.ndarray], *, in_order: bool = True) -> pa.Array:
+        """The strings, large ones, in ascending order of their bytes; codes become their places.
+
+        Not ``in_order``: in any order. The table takes no more strings afterwards.
+        """
+        arrays = [shard.given_away() for shard in self._shards]
+        entries = Entries._of_arrays(arrays, self._bits, self._shards)
+        rows = ascending(entries) if in_order else entries.rows
+        places = np.empty(max(map(len, arrays)) // _WORDS << self._bits, np.uint32)
+        for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
+        for each in codes:
+            for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
+        return entries.take(rows)
+
+
+class _Shard:
+    """The strings whose hashes begin alike: slots of a hash table, entries, and the bytes of long strings."""
+
+    def __init__(self) -> None:
+        self.known = 0
+        self._lock = threading.Lock()
+        self._slots = np.zeros(1 << 6, np.uint64)
+        self._entries = np.empty(_WORDS * 48, np.uint64)
+        self._texts = [np.empty(0, np.uint8)]  # the last one is written to
+        self._used = 0
+
+    def number(
+        self,
+        lo: int,
+        hi: int,
+        dealt: np.ndarray,
+        order: np.ndarray,
+        offsets: np.ndarray,
+        data: int,
+        first: int,
+        codes: np.ndarray,
+        bits: int,
+        shard: int,
+    ) -> None:
+        """Enter strings, as the kernel does, making room as it is needed."""
+        with self._lock:
+            while True:
+                lo, self.known, self._used = kernels.string_table.number(
+                    lo, hi, dealt, order, offsets, data, first, self._slots, self._entries,
+                    self.known, self._texts[-1], self._used, codes, bits, shard,
+                )  # fmt: skip
+                if lo == hi:
+                    return
+                if self.known == len(self._slots) // 4 * 3:
+                    self._grow(bits)
+                else:
+                    at = first + int(order[lo])
+                    needed = int(offsets[at + 1]) - int(offsets[at])
+                    last = len(self._texts[-1])
+                    self._texts.append(
+                        np.empty(max(min(2 * last, 1 << 24), needed, 1 << 12), np.uint8)
+                    )
+                    self._used = 0
+
+    def _grow(self, bits: int) -> None:
+        if 2 * len(self._slots) << bits > 1 << 32:
+            raise InvalidEdges(
+                "the edges have more than 3,000,000,000 different strings as ids; number them first, or give the graph "
+                "to several ranks"
+            )
+        larger = np.zeros(2 * len(self._slots), np.uint64)
+        kernels.string_table.rebuild(self._slots, larger)
+        self._slots = larger
+        entries = np.empty(_WORDS * (len(larger) // 4 * 3), np.uint64)
+        entries[: len(self._entries)] = self._entries
+        self._entries = entries
+
+    def given_away(self) -> np.ndarray:
+        """The entries; the slots go."""
+        entries = self._entries[: _WORDS * self.known]
+        self._slots = self._entries = np.empty(0, np.uint64)
+        return entries
+
+
+def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
+    """Offsets of an array of strings, and the address of the bytes they count from."""
+    _, where, data = strings.buffers()
+    wide = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    offsets = np.frombuffer(where, wide, len(strings) + 1, np.dtype(wide).itemsize * strings.offset)
+    return offsets, 0 if data is None else data.address
+
+
+def ascending(entries: Entries) -> np.ndarray:
+    """Rows of distinct strings in ascending order of their bytes, uint32.
+
+    Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side. Cost:
+    about two passes over eight bytes of each, and those of the sort.
+    """
+    rows = entries.rows.copy()
+    n, starts, bits = len(rows), entries.starts, entries.bits
+    keys = np.empty(n, np.uint64)
+    left, small = [(0, n, 0)], []
+    most = max(_LARGE, n // (4 * num_threads()))
+    while left:
+        lo, hi, skipped = left.pop()
+        chosen, key = rows[lo:hi], keys[lo:hi]
+        if hi - lo <= 1:
+            continue
+        blocks = even_blocks(hi - lo, work=8)
+        for_blocks(kernels.string_sort.keys, blocks, chosen, starts, bits, skipped, key)
+        if hi - lo <= _BUCKET:
+            small.append((lo, hi, skipped))
+            continue
+        least, largest = key.min(), key.max()
+        if least == largest:
+            if skipped <= entries.longest(chosen):
+                left.append((lo, hi, skipped + 8))
+            else:
+                small.append((lo, hi, skipped))
+            continue
+        splitters = _splitters(key)
+        for begin, end in pairwise((lo + _dealt(chosen, key, splitters)).tolist()):
+            if end - begin <= most:
+                small.append((begin, end, skipped))
+            else:
+                left.append((begin, end, skipped))
+    bounds = np.array([each[:2] for each in small], np.int64).reshape(-1, 2)
+    skips = np.array([each[2] for each in small], np.int64)
+    tasks = np.arange(len(small) + 1)
+    for_blocks(kernels.string_sort.sort, tasks, bounds, skips, keys, rows, starts, bits)
+    return rows
+
+
+def _splitters(keys: np.ndarray) -> np.ndarray:
+    """Keys that cut others into buckets of about the same size, each frequent one alone."""
+    buckets = min(-(-len(keys) // _BUCKET), _MOST_BUCKETS)
+    sample = np.sort(keys[:: max(len(keys) // (_SAMPLE * buckets), 1)])
+    chosen = sample[_SAMPLE // 2 :: _SAMPLE]
+    often = np.unique(chosen[1:][chosen[1:] == chosen[:-1]])
+    behind = often[often < np.iinfo(np.uint64).max] + np.uint64(1)
+    least = keys.min()
+    made = np.unique(np.concatenate([chosen, behind]))
+    return made[made > least] if (made > least).any() else np.array([least + np.uint64(1)])
+
+
+def _dealt(rows: np.ndarray, keys: np.ndarray, splitters: np.ndarray) -> np.ndarray:
+    """Put rows and keys into the order of their buckets; where each starts, and the end."""
+    padded = np.full(1 << (len(splitters) - 1).bit_length(), np.iinfo(np.uint64).max, np.uint64)
+    padded[: len(splitters)] = splitters
+    n, buckets = len(rows), len(padded) + 1
+    cuts = even_blocks(n, work=8)
+    number = {int(lo): i for i, lo in enumerate(cuts[:-1])}
+    places = np.empty(n, np.uint16)
+    counts = np.zeros((len(cuts) - 1, buckets), np.int64)
 
     def count(lo: int, hi: int) -> None:
-        kernels.strings.count_buckets(lo, hi, hashes, shift, counts[places[lo]])
+        kernels.string_sort.count(lo, hi, keys, padded, places, counts[number[lo]])
 
-    def deal(lo: int, hi: int) -> None:
-        kernels.strings.deal(lo, hi, hashes, shift, cursors[places[lo]], order)
-
-    for_blocks(count, blocks)
+    for_blocks(count, cuts)
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-    order = np.empty(n, np.uint32)
-    for_blocks(deal, blocks)
-    codes, firsts = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    numbers = np.zeros(1 << bits, np.int64)
-    buckets = even_blocks(1 << bits, work=max(n >> bits, 1))
-    for_blocks(
-        kernels.strings.number_buckets, buckets, starts, order, located.addresses, located.lengths, hashes,
-        codes, firsts, numbers,
-    )  # fmt: skip
-    bases = np.concatenate([[0], np.cumsum(numbers)])
-    for_blocks(kernels.strings.renumber, buckets, starts, order, bases.astype(np.uint32), codes)
-    inside = np.arange(bases[-1]) - np.repeat(bases[:-1], numbers)
-    distinct = firsts[np.repeat(starts[:-1], numbers) + inside]
-    table = _copied(located.addresses.take(distinct), located.lengths.take(distinct), parts[0].type)
-    return np.split(codes, np.cumsum([len(part) for part in parts])[:-1]), table
+    given_keys, given_rows = keys.copy(), rows.copy()
 
+    def deal(lo: int, hi: int) -> None:
+        kernels.string_sort.deal(
+            lo, hi, given_keys, given_rows, places, cursors[number[lo]], keys, rows
+        )
 
-def ascending(table: pa.Array) -> np.ndarray:
-    """Places of distinct strings in ascending order of their bytes, int64.
-
-    Ordered by eight bytes after what all have in common; where these are the same, by the next
-    eight. Cost: a sort of integers for every eight bytes that are needed, of the strings that need
-    them.
-    """
-    located = _Located([table])
-    n, addresses, lengths = len(located), located.addresses, located.lengths
-    if n < 2:
-        return np.arange(n)
-    skipped = int(kernels.strings.shared_prefix(0, n, addresses, lengths))
-    longest = int(lengths.max())
-    order = np.arange(n)
-    group = np.zeros(n, np.int64)  # of strings at ``open`` whose order is not known yet
-    open_ = np.arange(n)  # their places in ``order``
-    while len(open_):
-        chosen = order[open_]
-        key = np.empty(len(chosen), np.uint64)
-        if skipped < longest:
-            for_blocks(
-                kernels.strings.keys,
-                even_blocks(len(chosen)),
-                chosen,
-                addresses,
-                lengths,
-                skipped,
-                key,
-            )
-        else:  # what is the same up to here ends in a different number of zero bytes
-            key[:] = lengths[chosen]
-        by = np.argsort(key) if not group.any() else np.lexsort((key, group))
-        order[open_] = chosen[by]
-        key, group = key[by], group[by]
-        same = (key[1:] == key[:-1]) & (group[1:] == group[:-1])
-        starts = np.concatenate([[True], ~same])
-        tied = np.concatenate([same, [False]]) | ~starts
-        group = np.cumsum(starts)[tied]
-        open_ = open_[tied]
-        skipped += 8
-    return order
-
-
-class _Located:
-    """Strings of several arrays, one after the other: addresses, lengths and hashes."""
-
-    def __init__(self, parts: Sequence[pa.Array]) -> None:
-
-        self.parts = [part.cast(pa.large_string()) for part in parts]  # which keeps the bytes alive
-        n = sum(map(len, parts))
-        self.addresses = np.empty(n, np.uint64)
-        self.lengths = np.empty(n, np.uint32)
-        self.hashes = np.empty(n, np.uint64)
-        first = 0
-        for part in self.parts:
-            if len(part):
-                _, where, data = part.buffers()
-                offsets = np.frombuffer(where, np.int64, len(part) + 1, 8 * part.offset)
-                for_blocks(
-                    kernels.strings.locate, even_blocks(len(part), work=8), offsets,
-                    data.address if data is not None else 0, first,
-                    self.addresses, self.lengths, self.hashes,
-                )  # fmt: skip
-            first += len(part)
-
-    def __len__(self) -> int:
-        return len(self.addresses)
-
-
-def _copied(addresses: np.ndarray, lengths: np.ndarray, kind: Any) -> pa.Array:
-    """Strings copied into an array of their own."""
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-    data = np.empty(offsets[-1], np.uint8)
-    blocks = even_blocks(len(lengths), work=8)
-    for_blocks(kernels.strings.copy, blocks, addresses, lengths, offsets, data, data.ctypes.data)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(lengths), buffers).cast(kind)
+    for_blocks(deal, cuts)
+    return starts

@@ -29,13 +29,30 @@ def prefetch(typingctx, array, index):
     def codegen(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, word(_READ), word(_KEEP), word(_DATA)])
+        _call_prefetch(builder, place)
         return context.get_dummy_value()
 
     return types.void(array, index), codegen
+
+
+@intrinsic
+def prefetch_at(typingctx, address):
+    """`prefetch` of what is at an address, a uint64."""
+    if address != types.uint64:
+        raise TypingError(f"an address is a uint64, not {address}.")
+
+    def codegen(context, builder, signature, args):
+        _call_prefetch(builder, builder.inttoptr(args[0], cgutils.voidptr_t))
+        return context.get_dummy_value()
+
+    return types.void(address), codegen
+
+
+def _call_prefetch(builder, place):
+    word = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(function, [place, word(_READ), word(_KEEP), word(_DATA)])
 
 
 @jit

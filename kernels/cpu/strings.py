@@ -1,4 +1,11 @@
-"""Kernels over the bytes of strings, each given by where it starts in memory and how long it is."""
+"""Strings as entries of four words: their first and last eight bytes, where they are, how long they are.
+
+Of up to sixteen bytes the first two words are the whole string, and nobody asks where it is. Words
+have the first byte lowest; those of fewer than eight bytes end in zeros, and the second one is 0.
+
+Entries are in several arrays, whose number is ``1 << bits`` and whose addresses are ``starts``. Row
+``(i << bits) + a`` is entry i of array a.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +15,17 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from dask_graphgpu.kernels.compile import jit
-from dask_graphgpu.kernels.cpu.fingerprint import mixed
+from dask_graphgpu.kernels.compile import inner, jit
+from dask_graphgpu.kernels.cpu.prefetch import prefetch_at
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+WORDS = np.uint64(4)  # of an entry
+BYTES = np.uint64(32)
+FIRST, LAST, ADDRESS, LENGTH = map(np.uint64, range(4))
+
+SHORT = np.uint64(16)  # bytes that the words hold
 _EIGHT = np.uint64(8)
 _ONE = np.uint64(1)
+_AHEAD = 16  # entries to ask for before they are read
 
 
 def _load(bits):
@@ -35,167 +47,143 @@ def _load(bits):
     return load
 
 
-_load8, _load64 = _load(8), _load(64)
+def _store(bits):
+    """An intrinsic that writes the low bits of a uint64 to any address."""
+
+    @intrinsic
+    def store(typingctx, address, value):
+        if address != types.uint64 or value != types.uint64:
+            raise TypingError(f"addresses and values are uint64, not {address} and {value}.")
+
+        def codegen(context, builder, signature, args):
+            kind = ir.IntType(bits)
+            value = builder.trunc(args[1], kind) if bits < 64 else args[1]
+            stored = builder.store(value, builder.inttoptr(args[0], kind.as_pointer()))
+            stored.align = 1
+            return context.get_dummy_value()
+
+        return types.void(address, value), codegen
+
+    return store
+
+
+_load8, _load32, load64 = _load(8), _load(32), _load(64)
+_store8, store64 = _store(8), _store(64)
 
 
 @intrinsic
-def _store64(typingctx, address, value):
-    """Write a uint64 to any address."""
-    if address != types.uint64 or value != types.uint64:
-        raise TypingError(f"addresses and values are uint64, not {address} and {value}.")
+def _turned(typingctx, word):
+    """A uint64 with its bytes in the opposite order."""
+    if word != types.uint64:
+        raise TypingError(f"a word is a uint64, not {word}.")
 
     def codegen(context, builder, signature, args):
-        kind = ir.IntType(64)
-        stored = builder.store(args[1], builder.inttoptr(args[0], kind.as_pointer()))
-        stored.align = 1
-        return context.get_dummy_value()
+        return builder.bswap(args[0])
 
-    return types.void(address, value), codegen
+    return types.uint64(word), codegen
 
 
-@jit
-def _last(address, length):
-    """The bytes of a string after its last whole eight, the first of them lowest."""
-    rest = length & np.uint64(7)
-    if rest == 0:
+@inner
+def first_word(address, length):
+    """The first eight bytes of a string, or all of fewer."""
+    if length >= _EIGHT:
+        return load64(address)
+    four = np.uint64(4)
+    if length >= four:
+        return _load32(address) | _load32(address + length - four) << _EIGHT * (length - four)
+    if length == 0:
         return np.uint64(0)
-    if length >= _EIGHT:  # never beyond the end
-        return _load64(address + length - _EIGHT) >> (_EIGHT * (_EIGHT - rest))
-    word = np.uint64(0)
-    for i in range(rest):
-        word |= _load8(address + i) << (_EIGHT * np.uint64(i))
-    return word
+    middle = length >> _ONE
+    word = _load8(address) | _load8(address + middle) << _EIGHT * middle
+    return word | _load8(address + length - _ONE) << _EIGHT * (length - _ONE)
 
 
-@jit
-def _hash(address, length):
-    h = mixed(length + _ODD)
-    for i in range(length >> np.uint64(3)):
-        h = mixed(h ^ _load64(address + _EIGHT * np.uint64(i)))
-    return mixed(h ^ _last(address, length))
+@inner
+def last_word(address, length):
+    """The last eight bytes of a string, 0 of fewer."""
+    return load64(address + length - _EIGHT) if length >= _EIGHT else np.uint64(0)
 
 
-@jit
-def _equal(a, b, length):
-    for i in range(length >> np.uint64(3)):
-        at = _EIGHT * np.uint64(i)
-        if _load64(a + at) != _load64(b + at):
+@inner
+def same_middle(a, b, length):
+    """Whether strings whose first and last words are the same are so between them."""
+    at = _EIGHT
+    while at + _EIGHT < length:
+        if load64(a + at) != load64(b + at):
             return False
-    return _last(a, length) == _last(b, length)
+        at += _EIGHT
+    return True
+
+
+@inner
+def entry(starts, bits, row):
+    """Where the entry of a row is."""
+    arrays = (_ONE << bits) - _ONE
+    return starts[np.uint64(row) & arrays] + BYTES * (np.uint64(row) >> bits)
+
+
+@inner
+def length_of(at):
+    """How long a string is, of the address of its entry."""
+    return load64(at + _EIGHT * LENGTH)
+
+
+@inner
+def ordered_word(at, skipped):
+    """Eight bytes of a string after some eights, as a number by which strings are ordered: zeros behind the end."""
+    length = length_of(at)
+    if skipped >= length:
+        return np.uint64(0)
+    if skipped == 0:
+        return _turned(load64(at))
+    rest = length - skipped
+    if length <= SHORT:
+        return _turned(load64(at + _EIGHT * LAST) >> _EIGHT * (_EIGHT - rest))
+    address = load64(at + _EIGHT * ADDRESS)
+    if rest >= _EIGHT:
+        return _turned(load64(address + skipped))
+    return _turned(load64(address + length - _EIGHT) >> _EIGHT * (_EIGHT - rest))
 
 
 @jit
-def locate(lo, hi, offsets, data, first, addresses, lengths, hashes):
-    """Where strings ``lo`` to ``hi`` of an array stand, and their hashes; written from ``first`` on."""
-    base = np.uint64(data)
+def enter(lo, hi, offsets, data, entries):
+    """Entries of strings ``lo`` to ``hi`` of an Arrow array whose bytes are at an address ``data``."""
     for i in range(lo, hi):
-        address, length = base + np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i])
-        addresses[first + i] = address
-        lengths[first + i] = length
-        hashes[first + i] = _hash(address, length)
+        start, length = np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i])
+        address = np.uint64(data) + start
+        at = WORDS * np.uint64(i)
+        entries[at + FIRST] = first_word(address, length)
+        entries[at + LAST] = last_word(address, length)
+        entries[at + ADDRESS] = address
+        entries[at + LENGTH] = length
 
 
 @jit
-def count_buckets(lo, hi, hashes, shift, counts):
-    """Add to ``counts`` how many hashes begin with each bucket's bits."""
+def lengths(lo, hi, rows, starts, bits, out):
+    """Bytes of the strings of some rows."""
     for i in range(lo, hi):
-        counts[hashes[i] >> shift] += 1
+        if i + _AHEAD < hi:
+            prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
+        out[i] = length_of(entry(starts, bits, rows[i]))
 
 
 @jit
-def deal(lo, hi, hashes, shift, cursor, order):
-    """Write the strings of a block to their buckets, from ``cursor`` on."""
+def copy(lo, hi, rows, starts, bits, offsets, data):
+    """Write the strings of some rows one after the other, to where ``data`` is."""
     for i in range(lo, hi):
-        bucket = hashes[i] >> shift
-        order[cursor[bucket]] = i
-        cursor[bucket] += 1
-
-
-@jit
-def number_buckets(lo, hi, starts, order, addresses, lengths, hashes, codes, firsts, numbers):
-    """Number the distinct strings of each bucket from 0 on.
-
-    ``firsts``, from the start of the bucket on: the first string of each number; ``numbers``: how
-    many a bucket has.
-    """
-    size = 16
-    for bucket in range(lo, hi):
-        while size < 2 * (starts[bucket + 1] - starts[bucket]):
-            size *= 2
-    slots = np.empty(size, np.uint32)
-    for bucket in range(lo, hi):
-        start = starts[bucket]
-        size = 16
-        while size < 2 * (starts[bucket + 1] - start):
-            size *= 2
-        slots[:size] = 0
-        mask = np.uint64(size - 1)
-        known = 0
-        for k in range(start, starts[bucket + 1]):
-            i = order[k]
-            s = hashes[i] & mask
-            while slots[s] != 0:
-                j = firsts[start + np.int64(slots[s]) - 1]
-                if (
-                    hashes[j] == hashes[i]
-                    and lengths[j] == lengths[i]
-                    and _equal(addresses[j], addresses[i], np.uint64(lengths[i]))
-                ):
-                    break
-                s = (s + _ONE) & mask
-            if slots[s] == 0:
-                firsts[start + known] = i
-                known += 1
-                slots[s] = known
-            codes[i] = slots[s] - 1
-        numbers[bucket] = known
-
-
-@jit
-def renumber(lo, hi, starts, order, bases, codes):
-    """Make the numbers of each bucket follow those of the bucket before."""
-    for bucket in range(lo, hi):
-        for k in range(starts[bucket], starts[bucket + 1]):
-            codes[order[k]] += bases[bucket]
-
-
-@jit
-def copy(lo, hi, addresses, lengths, offsets, data, start):
-    """Copy strings, one after the other, to an array ``data`` that starts at an address."""
-    for i in range(lo, hi):
-        address, length = addresses[i], np.uint64(lengths[i])
-        whole = length >> np.uint64(3)
-        for k in range(whole):
-            at = _EIGHT * np.uint64(k)
-            _store64(np.uint64(start) + np.uint64(offsets[i]) + at, _load64(address + at))
-        for k in range(_EIGHT * whole, length):
-            data[offsets[i] + np.int64(k)] = _load8(address + np.uint64(k))
-
-
-@jit
-def shared_prefix(lo, hi, addresses, lengths):
-    """How many bytes at their beginning strings have in common."""
-    shared = np.uint64(lengths[lo])
-    for i in range(lo + 1, hi):
-        shared = min(shared, np.uint64(lengths[i]))
-        k = np.uint64(0)
-        while k < shared and _load8(addresses[i] + k) == _load8(addresses[lo] + k):
-            k += _ONE
-        shared = k
-    return shared
-
-
-@jit
-def keys(lo, hi, chosen, addresses, lengths, skipped, out):
-    """Eight bytes of each chosen string after some, as a number by which they are ordered.
-
-    Bytes beyond the end count as zeros.
-    """
-    for i in range(lo, hi):
-        address, length = addresses[chosen[i]], np.uint64(lengths[chosen[i]])
-        key = np.uint64(0)
-        for k in range(_EIGHT):
-            at = np.uint64(skipped) + k
-            byte = _load8(address + at) if at < length else np.uint64(0)
-            key = (key << _EIGHT) | byte
-        out[i] = key
+        if i + _AHEAD < hi:
+            prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
+        at = entry(starts, bits, rows[i])
+        length, word = length_of(at), load64(at)
+        out = np.uint64(data) + np.uint64(offsets[i])
+        if length < _EIGHT:
+            for k in range(length):
+                _store8(out + np.uint64(k), word >> _EIGHT * np.uint64(k))
+            continue
+        store64(out, word)
+        if length > SHORT:
+            address, done = load64(at + _EIGHT * ADDRESS), _EIGHT
+            while done + _EIGHT < length:
+                store64(out + done, load64(address + done))
+                done += _EIGHT
+        store64(out + length - _EIGHT, load64(at + _EIGHT * LAST))

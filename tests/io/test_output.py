@@ -14,6 +14,7 @@ import pytest
 from full_disks import full_disk, short_files
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
+from dask_graphgpu.io import output
 from dask_graphgpu.io.output import write_parquet
 
 FRAME = pd.DataFrame(
@@ -53,6 +54,25 @@ def test_dask_frame_gives_a_file_a_partition_with_one_schema(tmp_path):
     pd.testing.assert_frame_equal(
         dd.read_parquet(tmp_path / "out").compute().reset_index(drop=True), FRAME
     )
+
+
+def test_a_large_partition_is_files_that_are_written_side_by_side(tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "_FEWEST_ROWS", 300)
+    frame = pd.DataFrame({"vertex": np.arange(1000), "name": [f"n{i}" for i in range(1000)]})
+    with dask.config.set({"graphgpu.threads": 3}):
+        write_parquet(dd.concat([dd.from_pandas(frame, 1), lazy_few(frame)]), tmp_path / "out")
+    files = sorted((tmp_path / "out").iterdir())
+    assert [f.name.split(".")[1] for f in files] == ["00000-00", "00000-01", "00000-02", "00001"]
+    assert [pq.read_metadata(f).num_rows for f in files] == [333, 333, 334, 20]
+    pd.testing.assert_frame_equal(
+        dd.read_parquet(tmp_path / "out").compute().reset_index(drop=True),
+        pd.concat([frame, frame[:20]], ignore_index=True).astype({"name": "string"}),
+        check_dtype=False,
+    )
+
+
+def lazy_few(frame):
+    return dd.from_pandas(frame[:20], 1)
 
 
 def test_object_ids_without_rows_are_strings(tmp_path):

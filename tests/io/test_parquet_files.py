@@ -44,6 +44,19 @@ def test_a_list_in_a_later_file_is_named(tmp_path):
         degrees(dd.read_parquet(tmp_path))
 
 
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_damaged_text_in_a_later_row_group_is_named(tmp_path, dictionary):
+    raw = pa.array([b"a", b"b", b"a", b"\xff\xfe" * 9], pa.large_binary())
+    text = pa.Array.from_buffers(pa.large_string(), 4, raw.buffers())
+    table = pa.table({"src": text, "dst": ["a", "b", "c", "a"]})
+    path = tmp_path / "edges.parquet"
+    pq.write_table(table, path, row_group_size=2, use_dictionary=dictionary)
+    with pytest.raises(
+        errors.InvalidEdges, match=rf"damaged in row group 1 of {path} .*Invalid UTF8"
+    ):
+        degrees(dd.read_parquet(path))
+
+
 def test_a_column_that_is_in_a_file_twice(tmp_path):
     EDGES.to_parquet(tmp_path / "a.parquet")
     frame = dd.read_parquet(tmp_path)

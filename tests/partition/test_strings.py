@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from dask_graphgpu.partition import strings
 
 # Few letters, so that strings repeat, share beginnings, and differ in zero bytes at their ends.
-texts = st.one_of(st.text("ab", max_size=3), st.text("a\0", max_size=18), st.text(max_size=20))
+texts = st.one_of(
+    st.text("ab", max_size=3),
+    st.text("a\0", max_size=40),
+    st.text("ab", max_size=18),
+    st.text(max_size=20),
+)
 several = st.lists(st.lists(texts, max_size=40), min_size=1, max_size=4)
 
 
@@ -22,8 +27,12 @@ def check(parts, kind):
     assert len(set(held)) == len(held)
     assert [[held[c] for c in code] for code in codes] == parts
     assert {c for code in codes for c in code.tolist()} == set(range(len(held)))  # none is unused
-    ordered = [held[i] for i in strings.ascending(table)]
+    ordered = [held[i] for i in strings.ascending(strings.Entries.of(table))]
     assert ordered == sorted(held, key=str.encode)
+    ranks, table = strings.ranked(arrays)
+    assert table.type == kind
+    assert table.to_pylist() == ordered
+    assert [[ordered[c] for c in code] for code in ranks] == parts
 
 
 @settings(deadline=None, max_examples=50)
@@ -46,4 +55,9 @@ def test_parts_of_an_array():
     whole = pa.array(["x", "", "yy", "x", "zzz" * 50, "yy"], pa.large_string())
     codes, table = strings.numbered([whole[3:], whole[1:2]])
     assert [[table[c].as_py() for c in code] for code in codes] == [["x", "zzz" * 50, "yy"], [""]]
-    assert table.take(pa.array(strings.ascending(table))).to_pylist() == ["", "x", "yy", "zzz" * 50]
+    assert table.take(pa.array(strings.ascending(strings.Entries.of(table)))).to_pylist() == [
+        "",
+        "x",
+        "yy",
+        "zzz" * 50,
+    ]
