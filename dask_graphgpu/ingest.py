@@ -15,17 +15,17 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.edges import named, no_edges, read_edges
 from dask_graphgpu.io.frames import on_device, with_columns
 from dask_graphgpu.io.partitions import BUILD, CHUNK, called, of_partitions
-from dask_graphgpu.io.schema import EdgeSchema, is_integer
+from dask_graphgpu.io.schema import EdgeSchema, id_type, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.empty import built
+from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.partition.strings import StringTable
 from dask_graphgpu.partition.weight_fault import WeightFault
 
 
@@ -287,10 +287,8 @@ def read_parquet_edges(
     """
     strings = _strings(schema)
     pieces = parquet.split(found, 2 * num_threads())
-    one_table = len(schema.source) == 1 and len(set(strings)) == len(
-        {*schema.source, *schema.destination}
-    )
-    table = StringTable(2 * parquet.most_rows(pieces)) if one_table else None
+    expected = 2 * parquet.most_rows(pieces)
+    table = IdTable(expected, id_type(schema.ids[0])) if len(schema.ids) == 1 else None
 
     def read(lo: int, hi: int) -> list[tuple[EdgeChunk, str]]:
         return [

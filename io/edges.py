@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.columns import (
     check_kind,
     check_text,
@@ -22,12 +21,13 @@ from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.schema import (
     OR_NO_WEIGHTS,
     EdgeSchema,
-    arrow_id_type,
+    id_type,
     require_columns,
 )
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk
+from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
-from dask_graphgpu.partition.strings import StringTable
 
 
 def read_edges(
@@ -35,7 +35,7 @@ def read_edges(
     schema: EdgeSchema,
     columns: Sequence[str],
     where: str,
-    table: StringTable | None = None,
+    table: IdTable | None = None,
 ) -> EdgeChunk:
     """Check a partition of the edge frame and encode its ids.
 
@@ -46,8 +46,8 @@ def read_edges(
     columns : sequence of str
         What an edge carries: "weight" (the schema's weight column) and names of other columns.
     table
-        Of the ids of several partitions in one column: codes of strings are its own, and `named` gives the chunk
-        its names.
+        Of the ids of several partitions in one column: where these are not coded by their distance, codes are its
+        own, and `named` gives the chunk its names.
 
     Raises
     ------
@@ -67,13 +67,8 @@ def read_edges(
         [id_array(frame[name], name, where, declared[name]) for name in side]
         for side in (schema.source, schema.destination)
     )
-    texts = all(pa.types.is_large_string(_value_type(s)) for s in (*source, *destination))
-    if table is None or not texts:
-        (source_codes, destination_codes), ids = encode([source, destination])
-        check_text(ids.table or (), _text_of(schema), where)
-    else:
-        source_codes, destination_codes = (table.codes(side) for (side,) in (source, destination))
-        ids = _IN_TABLE
+    (source_codes, destination_codes), ids = encode([source, destination], table)
+    check_text(ids.table or (), _text_of(schema), where)
     carried, fault = {}, None
     for name in columns:
         column = schema.weight if name == "weight" else name
@@ -90,11 +85,8 @@ def read_edges(
     return EdgeChunk(source_codes, destination_codes, ids, carried, fault)
 
 
-_IN_TABLE = Names((pa.large_string(),), 0)  # of chunks before `named`
-
-
 def named(
-    read: Sequence[tuple[EdgeChunk, str]], table: StringTable, schema: EdgeSchema
+    read: Sequence[tuple[EdgeChunk, str]], table: IdTable, schema: EdgeSchema
 ) -> list[EdgeChunk]:
     """Chunks, and where each comes from: those with codes of the table get names, its ids in ascending order.
 
@@ -103,30 +95,40 @@ def named(
     InvalidEdges
         Damaged text.
     """
-    given = [(chunk, where) for chunk, where in read if chunk.names is _IN_TABLE]
+    given = [(chunk, where) for chunk, where in read if chunk.names.pending]
+    if not given:
+        return [chunk for chunk, _ in read]
     ids = table.distinct(
         [codes for chunk, _ in given for codes in (chunk.source, chunk.destination)]
     )
-    try:
-        check_text((ids,), _text_of(schema), "the edges")
-    except InvalidEdges:
+    if not all(for_blocks(_is_sound, even_blocks(len(ids), work=8), ids)):
         for chunk, where in given:
             used = np.unique(np.concatenate([chunk.source, chunk.destination]))
             check_text((ids.take(pa.array(used)),), _text_of(schema), where)
-        raise
     names = Names((ids.type,), len(ids), table=(ids,), ascending=True)
-    return [replace(chunk, names=names) if chunk.names is _IN_TABLE else chunk for chunk, _ in read]
+    return [replace(chunk, names=names) if chunk.names.pending else chunk for chunk, _ in read]
+
+
+def _is_sound(lo: int, hi: int, texts: pa.Array) -> bool:
+    """Whether some texts are UTF-8."""
+    try:
+        texts[lo:hi].validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _text_of(schema: EdgeSchema) -> str:
     return f"text of the id columns {[*schema.source, *schema.destination]}"
 
 
-def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names]:
+def encode(
+    sides: Sequence[Sequence[pa.Array]], shared: IdTable | None = None
+) -> tuple[list[np.ndarray], Names]:
     """Give ids codes: several tables of ids over one set of names.
 
     Integers whose range fits 32 bits are coded by their distance from the smallest; everything
-    else by a table of the distinct ids.
+    else by a table of the distinct ids, ``shared`` where it is of their type.
     """
     width = len(sides[0])
     types = tuple(
@@ -146,6 +148,8 @@ def encode(sides: Sequence[Sequence[pa.Array]]) -> tuple[list[np.ndarray], Names
         coded = _encode_range(arrays[0], types[0])
         if coded is not None:
             return coded
+    if shared is not None and types == (shared.kind,):
+        return [shared.codes(each) for each in arrays[0]], Names(types, 0)
     table, codes = distinct_rows(arrays)
     names = Names(types, len(table[0]), table=tuple(table))
     return [part.astype(np.uint32, copy=False) for part in codes], names
@@ -184,7 +188,7 @@ def _narrowed(weight: np.ndarray) -> np.ndarray:
 def no_edges(schema: EdgeSchema, columns: Sequence[str]) -> EdgeChunk:
     """A chunk without edges, which would carry these columns."""
     none = np.empty(0, np.uint32)
-    types = tuple(arrow_id_type(dtype) or pa.large_string() for dtype in schema.ids)
+    types = tuple(id_type(dtype) for dtype in schema.ids)
     table = tuple(pa.array([], t) for t in types)
     return EdgeChunk(
         none, none, Names(types, 0, table=table), {name: np.empty(0) for name in columns}

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
+from dask_graphgpu.io.schema import EdgeSchema, id_type
 from dask_graphgpu.partition.ids import VertexIds
 
 
@@ -45,7 +45,7 @@ Table = dict[str, Values]  # columns of one length, in row order
 
 def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> pd.DataFrame:
     """A result without rows: the dtypes that every partition of it will have."""
-    ids = [pa.array([], type=_id_type(dtype)) for dtype in schema.ids]
+    ids = [pa.array([], type=id_type(dtype)) for dtype in schema.ids]
     table = {name: Values(np.empty(0, _storage(kind))) for name, kind in columns.items()}
     return to_frame(table, columns, VertexIds(ids, None), schema)
 
@@ -143,10 +143,6 @@ def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
         data = values.fill_null(0).to_numpy(zero_copy_only=False)
         return pd.arrays.IntegerArray(data.copy(), np.asarray(values.is_null()))
     return pd.array(values, dtype=dtype)
-
-
-def _id_type(dtype: Any) -> pa.DataType:
-    return arrow_id_type(dtype) or pa.large_string()
 
 
 def _storage(kind: ColumnType) -> str:

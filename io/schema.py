@@ -301,6 +301,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return pa.large_string() if text else kind
 
 
+def id_type(dtype: Any) -> pa.DataType:
+    """`arrow_id_type`, where values may be looked at: of objects only strings are ids."""
+    return arrow_id_type(dtype) or pa.large_string()
+
+
 def is_string_view(kind: pa.DataType) -> bool:
     """Whether it is Arrow's layout of strings by views, which not every Arrow has."""
     return hasattr(pa, "string_view") and kind == pa.string_view()

@@ -169,17 +169,21 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
         table, (vertex,) = rows.names.as_table([rows.vertex])
         vertices[i] = replace(rows, names=table, vertex=vertex)
     columns, rows_of = unite([c.names for c in edges] + [c.names for c in vertices])
-    ends: np.ndarray = np.zeros((2, len(columns[0])), np.int64)
     dtype = dense_dtype(len(columns[0]))
     bases: dict[int, np.ndarray] = {}  # chunks may share a table, which is to be changed once
-    counts: dict[int, np.ndarray] = {}
+    of_table: dict[int, list[EdgeChunk]] = {}
     for row in rows_of:
         bases.setdefault(id(row), row.astype(dtype, copy=False))
     for chunk, row in zip(edges, rows_of, strict=False):
-        _count(chunk, counts.setdefault(id(row), np.zeros((2, len(row)), np.int64)))
-    for row in {id(row): row for row in rows_of}.values():
-        if id(row) in counts:  # a row of ``ends`` is of one place in ``row`` only
-            for_blocks(kernels.csr.add_at, even_blocks(len(row)), row, counts.pop(id(row)), ends)
+        of_table.setdefault(id(row), []).append(chunk)
+    if len(bases) == 1 and all(chunk.names.ascending for chunk in edges):  # codes are vertices
+        ends = _ends(edges, len(columns[0]))
+    else:
+        ends = np.zeros((2, len(columns[0])), np.int64)
+        for key, chunks in of_table.items():  # a row of ``ends`` is of one place in a table only
+            base = bases[key]
+            counts = _ends(chunks, len(base))
+            for_blocks(kernels.csr.add_at, even_blocks(len(base)), base, counts, ends)
     return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
 
 
@@ -187,7 +191,7 @@ def _number_range(
     edges: list[EdgeChunk], vertices: list[VertexChunk], first: int, size: int
 ) -> _Numbering:
     """`_number` for integers of a range that is small enough for a table over it."""
-    ends = _ends(edges, first, size)
+    ends = _ends(edges, size, first)
     present: np.ndarray = ends.sum(axis=0) > 0
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
@@ -202,26 +206,37 @@ def _window(names: Any, first: int) -> slice:
     return slice(names.first - first, names.first - first + names.size)
 
 
-def _ends(edges: list[EdgeChunk], first: int, size: int) -> np.ndarray:
-    """How often each integer from ``first`` on is a source and a destination, shape (2, size)."""
-    # Each thread has counters of its own, which are not to outweigh the edges.
-    blocks = max(min(num_blocks(sum(map(len, edges))), sum(map(len, edges)) // (2 * size + 1)), 1)
+def _ends(edges: list[EdgeChunk], size: int, first: int | None = None) -> np.ndarray:
+    """How often each number below ``size`` is a source and a destination, shape (2, size).
+
+    Numbers are codes, or what integers are above ``first``.
+    """
+
+    def within(chunk: EdgeChunk) -> slice:
+        return slice(None) if first is None else _window(chunk.names, first)
+
+    blocks = num_blocks(sum(map(len, edges)))
+    if blocks > 1 and sum(map(len, edges)) < 2 * size * blocks:
+        # Counters for each thread would outweigh the edges.
+        shared: np.ndarray = np.zeros((2, size), np.int64)
+        for chunk in edges:
+            for codes, held in zip(
+                (chunk.source, chunk.destination), shared[:, within(chunk)], strict=True
+            ):
+                for_blocks(kernels.csr.count_together, even_blocks(len(codes)), codes, held)
+        return shared
     ends = np.zeros((blocks, 2, size), np.int64)
 
     def count(block: int) -> None:
         for chunk in edges[block::blocks]:
-            window = _window(chunk.names, first)
-            _count(chunk, ends[block, :, window])
+            for codes, held in zip(
+                (chunk.source, chunk.destination), ends[block, :, within(chunk)], strict=True
+            ):
+                kernels.csr.count(0, len(codes), codes, held)
 
     each(count, blocks)
     total: np.ndarray = ends[0] if blocks == 1 else ends.sum(axis=0)
     return total
-
-
-def _count(chunk: EdgeChunk, counts: np.ndarray) -> None:
-    """Add to ``counts``, of shape (2, size), how often each code is a source and a destination."""
-    for codes, held in zip((chunk.source, chunk.destination), counts, strict=True):
-        kernels.csr.count(0, len(codes), codes, held)
 
 
 def _has_locality(edges: list[EdgeChunk], tables: list[np.ndarray], num_vertices: int) -> bool:

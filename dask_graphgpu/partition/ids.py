@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
-from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.partition import strings
+from dask_graphgpu.partition.id_table import numbered, ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +34,11 @@ class Names:
     @property
     def nbytes(self) -> int:
         return sum(int(column.nbytes) for column in self.table or ())
+
+    @property
+    def pending(self) -> bool:
+        """Whether a table that is still being filled will say what codes stand for."""
+        return self.first is None and self.table is None
 
     def as_table(self, codes: Sequence[np.ndarray]) -> tuple[Names, list[np.ndarray]]:
         """The same with only the ids that occur in ``codes``, and the codes into that table."""
@@ -242,11 +246,11 @@ def composite(columns: Sequence[Sequence[pa.Array]]) -> tuple[list[pa.Array], li
     ``columns[k]`` holds column k of each table. Returns the distinct rows, a column each, and the
     number of each row of each table.
     """
-    codes, values = _ranked(columns[0])
+    codes, values = ranked(columns[0])
     distinct = [values]
     cuts = np.cumsum([len(c) for c in codes])[:-1]
     for column in columns[1:]:
-        more, values = _ranked(column)
+        more, values = ranked(column)
         pairs = np.concatenate(codes).astype(np.int64) * len(values) + np.concatenate(more)
         pairs, both = np.unique(pairs, return_inverse=True)
         codes = np.split(both, cuts)
@@ -259,68 +263,17 @@ def distinct_rows(
     columns: Sequence[Sequence[pa.Array]],
 ) -> tuple[list[pa.Array], list[np.ndarray]]:
     """Number the distinct rows of some tables in any order; as `composite` otherwise."""
-    codes, values = _encoded(columns[0])
+    codes, values = numbered(columns[0])
     table = [values]
     cuts = np.cumsum([len(c) for c in codes])[:-1]
     for column in columns[1:]:
-        more, values = _encoded(column)
+        more, values = numbered(column)
         pairs = np.concatenate(codes).astype(np.int64) * len(values) + np.concatenate(more)
-        (both,), rows = _encoded([pa.array(pairs)])
+        (both,), rows = numbered([pa.array(pairs)])
         codes = np.split(both, cuts)
         first, second = np.divmod(np.asarray(rows), len(values))
         table = [part.take(pa.array(first)) for part in table] + [values.take(pa.array(second))]
     return table, codes
-
-
-def _encoded(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """Codes of some arrays into one table of their distinct values, which come in any order.
-
-    Of arrays that are dictionary-encoded, only the dictionaries are hashed.
-    """
-    if any(pa.types.is_dictionary(part.type) for part in parts):
-        dictionaries = [p.dictionary if pa.types.is_dictionary(p.type) else p for p in parts]
-        codes, table = _encoded(dictionaries)
-        codes = [
-            code.take(np.asarray(part.indices)) if pa.types.is_dictionary(part.type) else code
-            for part, code in zip(parts, codes, strict=True)
-        ]
-        return _without_unused(codes, table)
-    if pa.types.is_integer(parts[0].type):
-        return _encoded_integers(parts)
-    return strings.numbered(parts)
-
-
-def _without_unused(codes: list[np.ndarray], table: pa.Array) -> tuple[list[np.ndarray], pa.Array]:
-    """Leave out values that no code names: a category may stand in no row."""
-    used = np.zeros(len(table), bool)
-    for code in codes:
-        used[code.astype(np.intp)] = True
-    if used.all():
-        return codes, table
-    place = (np.cumsum(used) - 1).astype(np.uint32)
-    return [place.take(code) for code in codes], table.filter(pa.array(used))
-
-
-def _encoded_integers(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """`_encoded` by a hash table that grows as distinct values are found."""
-    kind = parts[0].type
-    slots, values, known = np.zeros(1 << 12, np.uint32), np.empty(1 << 11, np.int64), 0
-    codes = []
-    for part in parts:
-        keys = np.asarray(part)
-        keys = keys.view(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64, copy=False)
-        numbers, done = np.empty(len(keys), np.uint32), 0
-        while done < len(keys):
-            more, known = kernels.hashing.number(keys[done:], numbers[done:], slots, values, known)
-            done += more
-            if done < len(keys):  # half full
-                slots = np.zeros(4 * len(slots), np.uint32)
-                values = np.concatenate([values, np.empty(3 * len(values), np.int64)])
-                kernels.hashing.rebuild(slots, values, known)
-        codes.append(numbers)
-    found = values[:known].copy()
-    table = pa.array(found.view(np.uint64) if kind == pa.uint64() else found)
-    return codes, table.cast(kind)
 
 
 def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
@@ -348,22 +301,6 @@ def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
         )
     bits = max(bits, 2 * unsigned)
     return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits]
-
-
-def _ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """The rank of each value among the distinct ones, and those in ascending order."""
-    if not any(
-        pa.types.is_dictionary(part.type) or pa.types.is_integer(part.type) for part in parts
-    ):
-        return strings.ranked(parts)
-    codes, table = _encoded(parts)
-    if pa.types.is_integer(table.type):
-        order = np.argsort(np.asarray(table))
-    else:
-        order = strings.ascending(strings.Entries.of(table))
-    rank = np.empty(len(order), np.uint32)
-    rank[order] = np.arange(len(order), dtype=np.uint32)
-    return [rank.take(code) for code in codes], table.take(pa.array(order))
 
 
 def _shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:

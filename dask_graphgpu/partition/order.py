@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
+
 # Mean squared degree over squared mean degree: 1 on a grid, above 10 on social graphs.
 _SKEW = 4.0
 # Share of edges whose ends are close in the user's order; 1/16 when that order is random.
 _NEAR = 0.25
+_AT_ONCE = 1 << 20  # degrees in wider numbers
+_FEW_COUNTS = 4  # degrees a vertex up to the largest, which are counted rather than sorted
 NEAR_WINDOW = 32  # "close" is at most num_vertices / NEAR_WINDOW apart
 
 
@@ -15,8 +19,12 @@ def is_skewed(degrees: np.ndarray) -> bool:
     """Whether few vertices hold most edge ends."""
     if not len(degrees):
         return False
-    wide = degrees.astype(np.float64)
-    return skewed(len(degrees), float(wide.sum()), float((wide * wide).sum()))
+    total = squares = 0.0
+    for lo in range(0, len(degrees), _AT_ONCE):
+        wide = degrees[lo : lo + _AT_ONCE].astype(np.float64)
+        total += float(wide.sum())
+        squares += float((wide * wide).sum())
+    return skewed(len(degrees), total, squares)
 
 
 def skewed(num_vertices: int, degrees: float, squares: float) -> bool:
@@ -31,6 +39,12 @@ def has_locality(near: int, sampled: int) -> bool:
 
 def falling_degree(degrees: np.ndarray, dtype: type) -> np.ndarray:
     """Place of each vertex when sorted by falling degree; equal degrees keep their order."""
+    if isinstance(degrees, np.ndarray) and len(degrees):
+        most = int(degrees.max())
+        if most < _FEW_COUNTS * len(degrees):
+            counted: np.ndarray = np.empty(len(degrees), dtype)
+            kernels.degree_order.falling(degrees, np.zeros(most + 2, np.int64), counted)
+            return counted
     order = np.argsort(-degrees, kind="stable")
     place: np.ndarray = np.empty_like(order, dtype=dtype)
     place[order] = np.arange(len(order), dtype=dtype, like=order)  # NumPy's or CuPy's

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
+from dask_graphgpu.io.schema import EdgeSchema, id_type
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
@@ -19,7 +19,7 @@ def no_vertices(
     schema: EdgeSchema, layout: Layout, edge_columns: Sequence[str], vertex_columns: Sequence[str]
 ) -> Partition:
     """The partition of a graph whose edges and vertices would have these columns; it has no layers."""
-    ids = [pa.array([], arrow_id_type(dtype) or pa.large_string()) for dtype in schema.ids]
+    ids = [pa.array([], id_type(dtype)) for dtype in schema.ids]
     edges = {name: np.empty(0) for name in edge_columns}
     rows = Adjacency(np.zeros(1, np.int64), np.empty(0, np.uint32), edges)
     vertices = {name: np.empty(0) for name in vertex_columns}

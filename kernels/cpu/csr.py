@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.atomics import atomic_add
 from dask_graphgpu.kernels.cpu.fingerprint import mixed
 
 MERGE_MIN, MERGE_MAX, MERGE_SUM = 0, 1, 2
@@ -18,6 +19,13 @@ def count(lo, hi, keys, counts):
     """Add to ``counts[k]`` how often key k stands in ``keys[lo:hi]``."""
     for i in range(lo, hi):
         counts[keys[i]] += 1
+
+
+@jit
+def count_together(lo, hi, keys, counts):
+    """`count`, where other threads add to the same counts."""
+    for i in range(lo, hi):
+        atomic_add(counts, keys[i], 1)
 
 
 @jit

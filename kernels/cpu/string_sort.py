@@ -9,17 +9,22 @@ from dask_graphgpu.kernels.cpu.prefetch import prefetch_at
 from dask_graphgpu.kernels.cpu.strings import entry, length_of, ordered_word
 
 _EIGHT = np.uint64(8)
+_MOST = np.uint64(2**64 - 1)
 _AHEAD = 16  # entries to ask for before they are read
 _FEW = 24  # strings that are inserted one by one
 
 
 @jit
 def keys(lo, hi, rows, starts, bits, skipped, out):
-    """Eight bytes of each string after some eights, as `ordered_word`."""
+    """Eight bytes of each string after some eights, as `ordered_word`; the least and the largest."""
+    least, largest = _MOST, np.uint64(0)
     for i in range(lo, hi):
         if i + _AHEAD < hi:
             prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
-        out[i] = ordered_word(entry(starts, bits, rows[i]), np.uint64(skipped))
+        key = ordered_word(entry(starts, bits, rows[i]), np.uint64(skipped))
+        out[i] = key
+        least, largest = min(least, key), max(largest, key)
+    return least, largest
 
 
 @inner

@@ -159,23 +159,30 @@ def enter(lo, hi, offsets, data, entries):
 
 
 @jit
-def lengths(lo, hi, rows, starts, bits, out):
-    """Bytes of the strings of some rows."""
+def lengths(lo, hi, rows, starts, bits):
+    """Bytes of the strings of some rows together, and of the longest."""
+    total, longest = np.int64(0), np.int64(0)
     for i in range(lo, hi):
         if i + _AHEAD < hi:
             prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
-        out[i] = length_of(entry(starts, bits, rows[i]))
+        length = np.int64(length_of(entry(starts, bits, rows[i])))
+        total += length
+        longest = max(longest, length)
+    return total, longest
 
 
 @jit
-def copy(lo, hi, rows, starts, bits, offsets, data):
-    """Write the strings of some rows one after the other, to where ``data`` is."""
+def copy(lo, hi, rows, starts, bits, first, offsets, data):
+    """Write the strings of some rows one after the other, and where each starts: the first at ``first`` of ``data``."""
+    begin = np.uint64(first)
     for i in range(lo, hi):
         if i + _AHEAD < hi:
             prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
         at = entry(starts, bits, rows[i])
         length, word = length_of(at), load64(at)
-        out = np.uint64(data) + np.uint64(offsets[i])
+        out = np.uint64(data) + begin
+        offsets[i] = begin
+        begin += length
         if length < _EIGHT:
             for k in range(length):
                 _store8(out + np.uint64(k), word >> _EIGHT * np.uint64(k))

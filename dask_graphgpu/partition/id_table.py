@@ -1,4 +1,4 @@
-"""Numbering the distinct strings of Arrow arrays, and putting them in order."""
+"""Numbering the distinct values of Arrow arrays, strings or integers, and putting them in order."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _WORDS = 4  # of an entry
 _AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
 _SHARD = 1 << 15  # strings that are worth a shard
 _MOST_SHARDS = 64
+_EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
+_SIGN = np.uint64(1 << 63)
 _BUCKET = 1 << 14  # strings that one thread sorts
 _LARGE = 1 << 16  # that it need not
 _MOST_BUCKETS = 256
@@ -26,23 +28,27 @@ _SAMPLE = 16  # keys to choose a splitter from
 
 
 def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """Codes of arrays of strings, uint32, into one table of the distinct ones, in any order."""
+    """Codes of arrays of one type, uint32, into one table of their distinct values, in any order.
+
+    Arrays may be dictionary-encoded; the table is not.
+    """
     return _numbered(parts, in_order=False)
 
 
 def ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
-    """The same in ascending order of their bytes."""
+    """The same in ascending order, of strings that of their bytes."""
     return _numbered(parts, in_order=True)
 
 
 def _numbered(parts: Sequence[pa.Array], in_order: bool) -> tuple[list[np.ndarray], pa.Array]:
-    table = StringTable(sum(map(len, parts)))
+    kind = parts[0].type.value_type if pa.types.is_dictionary(parts[0].type) else parts[0].type
+    table = IdTable(sum(map(len, parts)), kind)
     codes = [table.codes(part) for part in parts]
-    return codes, table.distinct(codes, in_order=in_order).cast(parts[0].type)
+    return codes, table.distinct(codes, in_order=in_order)
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class StringEntries:
     """Distinct strings, as `kernels.cpu.strings` has them.
 
     Attributes
@@ -61,7 +67,7 @@ class Entries:
     held: Any
 
     @classmethod
-    def of(cls, strings: pa.Array) -> Entries:
+    def of(cls, strings: pa.Array) -> StringEntries:
         """Those of an array of large strings."""
         made = np.empty(_WORDS * len(strings), np.uint64)
         if len(strings):
@@ -70,74 +76,94 @@ class Entries:
         return cls._of_arrays([made], 0, (made, strings))
 
     @classmethod
-    def _of_arrays(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> Entries:
+    def _of_arrays(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> StringEntries:
         starts = np.array([each.ctypes.data for each in arrays], np.uint64)
         sizes = [len(each) // _WORDS for each in arrays]
         rows = np.empty(sum(sizes), np.uint32)
-        first = 0
-        for number, size in enumerate(sizes):
-            rows[first : first + size] = (np.arange(size) << bits) + number
-            first += size
+        first = np.concatenate([[0], np.cumsum(sizes)])
+
+        def name(lo: int, hi: int) -> None:
+            for number in range(lo, hi):
+                every = np.arange(sizes[number], dtype=np.uint32)
+                rows[first[number] : first[number + 1]] = (every << np.uint32(bits)) + number
+
+        for_blocks(name, np.arange(len(sizes) + 1))
         return cls(starts, np.uint64(bits), rows, held)
 
     def longest(self, rows: np.ndarray) -> int:
         """Bytes of the longest string of some rows."""
-        lengths = np.empty(len(rows), np.int64)
         blocks = even_blocks(len(rows), work=8)
-        for_blocks(kernels.strings.lengths, blocks, rows, self.starts, self.bits, lengths)
-        return int(lengths.max(initial=0))
+        found = for_blocks(kernels.strings.lengths, blocks, rows, self.starts, self.bits)
+        return max(int(longest) for _, longest in found)
 
     def take(self, rows: np.ndarray) -> pa.Array:
         """The strings of some rows, large strings."""
-        offsets = np.zeros(len(rows) + 1, np.int64)
         blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
-        for_blocks(kernels.strings.lengths, blocks, *given, offsets[1:])
-        np.cumsum(offsets, out=offsets)
-        data = np.empty(offsets[-1], np.uint8)
-        for_blocks(kernels.strings.copy, blocks, *given, offsets, data.ctypes.data)
+        sums = [total for total, _ in for_blocks(kernels.strings.lengths, blocks, *given)]
+        first = np.concatenate([[0], np.cumsum(sums)]).astype(np.int64)
+        offsets = np.empty(len(rows) + 1, np.int64)
+        data = np.empty(first[-1], np.uint8)
+        offsets[-1] = first[-1]
+        begin = dict(zip(blocks.tolist(), first.tolist(), strict=True))
+
+        def copy(lo: int, hi: int) -> None:
+            kernels.strings.copy(lo, hi, *given, begin[lo], offsets, data.ctypes.data)
+
+        for_blocks(copy, blocks)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-class StringTable:
-    """The distinct strings of arrays that several threads bring, each with a code.
+class IdTable:
+    """The distinct ids, strings or integers, of arrays that several threads bring, each with a code.
 
     A hash table in shards, which one thread at a time enters strings into. A string of up to 16 bytes is looked up and
-    kept without its bytes being asked for where they are; a longer one is copied, so that arrays may go.
+    kept without its bytes being asked for where they are; a longer one is copied, so that arrays may go. An integer is
+    the string of its eight bytes, the highest first.
     Cost: a random access for each string of an array, asked for ahead; 32 bytes, 11 to 22 more for slots, and
     what is longer than 16 for each distinct one.
 
     Parameters
     ----------
     expected
-        How many strings may come, by which the shards are.
+        How many ids may come, by which the shards are.
+    kind
+        Type of the ids.
     """
 
-    def __init__(self, expected: int) -> None:
+    def __init__(self, expected: int, kind: Any) -> None:
         shards = min(max(expected // _SHARD, 2), _MOST_SHARDS)
+        self.kind = kind
         self._bits = (shards - 1).bit_length()
         self._shards = [_Shard() for _ in range(1 << self._bits)]
         self._next = 0
         self._spare: list[Any] = []  # arrays to deal strings in, which threads use again
 
-    def codes(self, strings: pa.Array) -> np.ndarray:
-        """Codes of an array of strings without nulls, uint32: what `sort` makes ranks of.
+    def codes(self, ids: pa.Array) -> np.ndarray:
+        """Codes of an array of ids without nulls, uint32: what `distinct` makes places of.
 
         Of a dictionary, only what stands in rows is entered.
         """
-        if pa.types.is_dictionary(strings.type):
-            indices = np.asarray(strings.indices)
-            used = np.zeros(len(strings.dictionary), bool)
+        if pa.types.is_dictionary(ids.type):
+            indices = np.asarray(ids.indices)
+            used = np.zeros(len(ids.dictionary), bool)
             used[indices.astype(np.intp, copy=False)] = True
             place = np.cumsum(used) - 1
-            known = self.codes(strings.dictionary.filter(pa.array(used)))
+            known = self.codes(ids.dictionary.filter(pa.array(used)))
             return known.take(place).take(indices) if len(indices) else known
-        codes = np.empty(len(strings), np.uint32)
-        if len(strings):
-            offsets, data = _buffers(strings)
-            cuts = np.append(np.arange(0, len(strings), _AT_ONCE), len(strings))
-            for_blocks(self._enter, cuts, offsets, data, codes)
+        codes = np.empty(len(ids), np.uint32)
+        cuts = np.append(np.arange(0, len(ids), _AT_ONCE), len(ids))
+        if not len(ids):
+            return codes
+        if pa.types.is_integer(ids.type):
+            for_blocks(self._enter_integers, cuts, np.asarray(ids), codes)
+        else:
+            for_blocks(self._enter, cuts, *_buffers(ids), codes)
         return codes
+
+    def _enter_integers(self, lo: int, hi: int, values: np.ndarray, codes: np.ndarray) -> None:
+        text = _in_order(values[lo:hi]).byteswap()
+        self._enter(0, hi - lo, _EIGHTS, text.ctypes.data, codes[lo:hi])
 
     def _enter(self, lo: int, hi: int, offsets: np.ndarray, data: int, codes: np.ndarray) -> None:
         shards = len(self._shards)
@@ -160,18 +186,31 @@ class StringTable:
         self._spare.append(room)
 
     def distinct(self, codes: Sequence[np.ndarray], *, in_order: bool = True) -> pa.Array:
-        """The strings, large ones, in ascending order of their bytes; codes become their places.
+        """The ids in ascending order, of strings that of their bytes; codes become their places.
 
         Not ``in_order``: in any order. The table takes no more strings afterwards.
         """
         arrays = [shard.given_away() for shard in self._shards]
-        entries = Entries._of_arrays(arrays, self._bits, self._shards)
+        entries = StringEntries._of_arrays(arrays, self._bits, self._shards)
         rows = ascending(entries) if in_order else entries.rows
         places = np.empty(max(map(len, arrays)) // _WORDS << self._bits, np.uint32)
         for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
         for each in codes:
             for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
-        return entries.take(rows)
+        texts = entries.take(rows)
+        if not pa.types.is_integer(self.kind):
+            return texts.cast(self.kind)
+        values = np.frombuffer(texts.buffers()[2], np.uint64).byteswap(inplace=False)
+        if not pa.types.is_unsigned_integer(self.kind):
+            values = (values ^ _SIGN).view(np.int64)
+        return pa.array(values).cast(self.kind)
+
+
+def _in_order(values: np.ndarray) -> np.ndarray:
+    """Integers as uint64 in the same order."""
+    if values.dtype.kind == "u":
+        return values.astype(np.uint64)
+    return values.astype(np.int64).view(np.uint64) ^ _SIGN
 
 
 class _Shard:
@@ -246,15 +285,14 @@ def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
     return offsets, 0 if data is None else data.address
 
 
-def ascending(entries: Entries) -> np.ndarray:
-    """Rows of distinct strings in ascending order of their bytes, uint32.
+def ascending(entries: StringEntries) -> np.ndarray:
+    """Rows of distinct strings in ascending order of their bytes: those of ``entries``, put in order.
 
     Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side. Cost:
     about two passes over eight bytes of each, and those of the sort.
     """
-    rows = entries.rows.copy()
-    n, starts, bits = len(rows), entries.starts, entries.bits
-    keys = np.empty(n, np.uint64)
+    n, starts, bits = len(entries.rows), entries.starts, entries.bits
+    rows, keys, spare = entries.rows, np.empty(n, np.uint64), None
     left, small = [(0, n, 0)], []
     most = max(_LARGE, n // (4 * num_threads()))
     while left:
@@ -263,23 +301,18 @@ def ascending(entries: Entries) -> np.ndarray:
         if hi - lo <= 1:
             continue
         blocks = even_blocks(hi - lo, work=8)
-        for_blocks(kernels.string_sort.keys, blocks, chosen, starts, bits, skipped, key)
-        if hi - lo <= _BUCKET:
+        found = for_blocks(kernels.string_sort.keys, blocks, chosen, starts, bits, skipped, key)
+        least, largest = min(low for low, _ in found), max(high for _, high in found)
+        if hi - lo <= _BUCKET or (least == largest and skipped > entries.longest(chosen)):
             small.append((lo, hi, skipped))
-            continue
-        least, largest = key.min(), key.max()
-        if least == largest:
-            if skipped <= entries.longest(chosen):
-                left.append((lo, hi, skipped + 8))
-            else:
-                small.append((lo, hi, skipped))
-            continue
-        splitters = _splitters(key)
-        for begin, end in pairwise((lo + _dealt(chosen, key, splitters)).tolist()):
-            if end - begin <= most:
-                small.append((begin, end, skipped))
-            else:
-                left.append((begin, end, skipped))
+        elif least == largest:
+            left.append((lo, hi, skipped + 8))
+        else:
+            spare = (np.empty_like(rows), np.empty_like(keys)) if spare is None else spare
+            dealt = spare[0][lo:hi], spare[1][lo:hi]
+            ends = _dealt(chosen, key, _splitters(key, np.uint64(least)), *dealt)
+            for begin, end in pairwise((lo + ends).tolist()):
+                (small if end - begin <= most else left).append((begin, end, skipped))
     bounds = np.array([each[:2] for each in small], np.int64).reshape(-1, 2)
     skips = np.array([each[2] for each in small], np.int64)
     tasks = np.arange(len(small) + 1)
@@ -287,20 +320,25 @@ def ascending(entries: Entries) -> np.ndarray:
     return rows
 
 
-def _splitters(keys: np.ndarray) -> np.ndarray:
+def _splitters(keys: np.ndarray, least: np.uint64) -> np.ndarray:
     """Keys that cut others into buckets of about the same size, each frequent one alone."""
     buckets = min(-(-len(keys) // _BUCKET), _MOST_BUCKETS)
     sample = np.sort(keys[:: max(len(keys) // (_SAMPLE * buckets), 1)])
     chosen = sample[_SAMPLE // 2 :: _SAMPLE]
     often = np.unique(chosen[1:][chosen[1:] == chosen[:-1]])
     behind = often[often < np.iinfo(np.uint64).max] + np.uint64(1)
-    least = keys.min()
     made = np.unique(np.concatenate([chosen, behind]))
     return made[made > least] if (made > least).any() else np.array([least + np.uint64(1)])
 
 
-def _dealt(rows: np.ndarray, keys: np.ndarray, splitters: np.ndarray) -> np.ndarray:
-    """Put rows and keys into the order of their buckets; where each starts, and the end."""
+def _dealt(
+    rows: np.ndarray,
+    keys: np.ndarray,
+    splitters: np.ndarray,
+    to_rows: np.ndarray,
+    to_keys: np.ndarray,
+) -> np.ndarray:
+    """Put rows and keys into the order of their buckets, by way of other arrays; where each starts, and the end."""
     padded = np.full(1 << (len(splitters) - 1).bit_length(), np.iinfo(np.uint64).max, np.uint64)
     padded[: len(splitters)] = splitters
     n, buckets = len(rows), len(padded) + 1
@@ -315,12 +353,14 @@ def _dealt(rows: np.ndarray, keys: np.ndarray, splitters: np.ndarray) -> np.ndar
     for_blocks(count, cuts)
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-    given_keys, given_rows = keys.copy(), rows.copy()
 
     def deal(lo: int, hi: int) -> None:
-        kernels.string_sort.deal(
-            lo, hi, given_keys, given_rows, places, cursors[number[lo]], keys, rows
-        )
+        cursor = cursors[number[lo]]
+        kernels.string_sort.deal(lo, hi, keys, rows, places, cursor, to_keys, to_rows)
+
+    def back(lo: int, hi: int) -> None:
+        rows[lo:hi], keys[lo:hi] = to_rows[lo:hi], to_keys[lo:hi]
 
     for_blocks(deal, cuts)
+    for_blocks(back, cuts)
     return starts

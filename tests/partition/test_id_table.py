@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphgpu.partition import strings
+from dask_graphgpu.partition import id_table as strings
 
 # Few letters, so that strings repeat, share beginnings, and differ in zero bytes at their ends.
 texts = st.one_of(
@@ -27,7 +27,7 @@ def check(parts, kind):
     assert len(set(held)) == len(held)
     assert [[held[c] for c in code] for code in codes] == parts
     assert {c for code in codes for c in code.tolist()} == set(range(len(held)))  # none is unused
-    ordered = [held[i] for i in strings.ascending(strings.Entries.of(table))]
+    ordered = [held[i] for i in strings.ascending(strings.StringEntries.of(table))]
     assert ordered == sorted(held, key=str.encode)
     ranks, table = strings.ranked(arrays)
     assert table.type == kind
@@ -55,7 +55,7 @@ def test_parts_of_an_array():
     whole = pa.array(["x", "", "yy", "x", "zzz" * 50, "yy"], pa.large_string())
     codes, table = strings.numbered([whole[3:], whole[1:2]])
     assert [[table[c].as_py() for c in code] for code in codes] == [["x", "zzz" * 50, "yy"], [""]]
-    assert table.take(pa.array(strings.ascending(strings.Entries.of(table)))).to_pylist() == [
+    assert table.take(pa.array(strings.ascending(strings.StringEntries.of(table)))).to_pylist() == [
         "",
         "x",
         "yy",
