@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
+from dask_graphgpu.engine.contract import Engine
 from dask_graphgpu.errors import EngineUnavailable
 
 # Files below `dask_graphgpu.engine`, by the place that they are for: where edges lie, and on which engine if not the
@@ -24,8 +25,11 @@ _MODULES = {
     "disk, hybrid": "hybrid/on_disk.py",
 }
 
-# Lists that others take over.
-_LISTS = {"anywhere.__all__": "cpu/anywhere.py", "ranks.__all__": "ranks/__init__.py"}
+# Of what an engine does not have itself.
+_REST = {"ranks, gpu": "ranks"}
+
+# Functions that are there for engines which have none of their own.
+_SHORTCUTS = "dask_graphgpu.engine.shortcuts"
 
 # By the first word of a place.
 _ERRORS = {
@@ -45,21 +49,21 @@ _ERRORS = {
 @cache
 def functions(place: str) -> frozenset[str]:
     """Functions of an engine, which is read and not imported: those for GPUs are not imported everywhere."""
-    return frozenset(_listed(_MODULES[place]))
+    rest = functions(_REST[place]) if place in _REST else frozenset[str]()
+    return rest | _named(_MODULES[place]) & vars(Engine).keys()
 
 
-def _listed(file: str) -> list[str]:
-    """What `__all__` of a file below `dask_graphgpu.engine` names, with the lists that it takes over."""
-    names = list[str]()
+def _named(file: str) -> frozenset[str]:
+    """Names that a file below `dask_graphgpu.engine` defines or imports."""
+    names = set[str]()
     for node in ast.parse(files("dask_graphgpu.engine").joinpath(file).read_text()).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            assert isinstance(node.value, ast.List)
-            for each in node.value.elts:
-                if isinstance(each, ast.Starred):
-                    names += _listed(_LISTS[ast.unparse(each.value)])
-                else:
-                    names.append(ast.literal_eval(each))
-    return names
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module != _SHORTCUTS:
+            rest = node.module.removeprefix("dask_graphgpu.engine.").replace(".", "/") + ".py"
+            for each in node.names:
+                names |= _named(rest) if each.name == "*" else {each.name}
+    return frozenset(names)
 
 
 def runs(algorithm: Algorithm, place: str) -> bool:

@@ -17,19 +17,19 @@ import numpy as np
 from dask_graphgpu.engine.loop import run_supersteps
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan
-from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
-from dask_graphgpu.engine.shortcuts import pagerank as pagerank
-from dask_graphgpu.engine.shortcuts import run_each as run_each
-from dask_graphgpu.engine.shortcuts import small_ego as small_ego
-from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
+from dask_graphgpu.engine.shortcuts import (  # noqa: F401  what an engine has
+    multi_bfs,
+    pagerank,
+    run_each,
+    small_ego,
+    two_sided_path,
+)
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.program import COUNT, VertexProgram
 from dask_graphgpu.report import Report
-
-__all__ = ["run"]
 
 
 def run(program: VertexProgram, view: View, options: RunOptions) -> State:

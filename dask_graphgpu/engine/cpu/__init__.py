@@ -3,7 +3,6 @@
 Of the engines it may import no other.
 """
 
-from dask_graphgpu.engine.cpu import anywhere
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.cpu.components import components
@@ -16,23 +15,3 @@ from dask_graphgpu.engine.cpu.side_by_side import run_each
 from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.cpu.two_sided import two_sided_path
-
-__all__ = [
-    *anywhere.__all__,
-    "betweenness",
-    "components",
-    "core_numbers",
-    "edge_betweenness",
-    "jaccard_of_pairs",
-    "jaccard_two_hop",
-    "k_core",
-    "leiden",
-    "louvain",
-    "neighbour_arcs",
-    "pagerank",
-    "run_each",
-    "small_ego",
-    "strong_components",
-    "triangles",
-    "two_sided_path",
-]

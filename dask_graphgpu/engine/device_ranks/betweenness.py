@@ -18,7 +18,7 @@ from dask_graphgpu.engine.device_ranks.accumulation import Accumulation
 from dask_graphgpu.engine.device_ranks.bfs import forced_direction, searching
 from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.gpu import level_sweeps
-from dask_graphgpu.engine.ranks import betweenness as on_host
+from dask_graphgpu.engine.ranks.betweenness import betweenness as on_host
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import RankView

@@ -23,33 +23,8 @@ from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.gpu.trusses import trussness
-from dask_graphgpu.engine.shortcuts import pagerank as pagerank
-from dask_graphgpu.engine.shortcuts import small_ego as small_ego
-from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
-
-__all__ = [
-    "betweenness",
-    "bfs",
-    "components",
-    "core_numbers",
-    "edge_betweenness",
-    "edges_among",
-    "hits",
-    "jaccard_of_pairs",
-    "jaccard_two_hop",
-    "k_core",
-    "label_propagation",
-    "leiden",
-    "louvain",
-    "multi_bfs",
-    "neighbour_arcs",
-    "path",
-    "path_counts",
-    "predecessors",
-    "run",
-    "run_each",
-    "spanning_forest",
-    "strong_components",
-    "triangles",
-    "trussness",
-]
+from dask_graphgpu.engine.shortcuts import (
+    pagerank,
+    small_ego,
+    two_sided_path,
+)

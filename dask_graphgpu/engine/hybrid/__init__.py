@@ -3,14 +3,16 @@
 Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`, `tiered`.
 """
 
-from dask_graphgpu.engine.hybrid.after_search import edges_among, path, predecessors
+from dask_graphgpu.engine.cpu.induced import edges_among
+from dask_graphgpu.engine.cpu.path import path
+from dask_graphgpu.engine.cpu.predecessors import predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
-from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
-from dask_graphgpu.engine.shortcuts import pagerank as pagerank
-from dask_graphgpu.engine.shortcuts import run_each as run_each
-from dask_graphgpu.engine.shortcuts import small_ego as small_ego
-from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
-
-__all__ = ["bfs", "components", "edges_among", "path", "predecessors", "run"]
+from dask_graphgpu.engine.shortcuts import (
+    multi_bfs,
+    pagerank,
+    run_each,
+    small_ego,
+    two_sided_path,
+)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine import hops, limits, tiered
+from dask_graphgpu.engine import hops, limits
 from dask_graphgpu.engine.hybrid import programs
+from dask_graphgpu.engine.tiered.bfs import bfs as of_gpu
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View
@@ -22,6 +23,6 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
         return hops.in_supersteps(programs.run, hops.PROGRAM, view, source, cutoff, report)
     if not programs.is_gpus(hops.LEVELS, view):
         return hops.in_supersteps(programs.run, hops.LEVELS, view, source, cutoff, report)
-    found = tiered.bfs(view, source, cutoff=cutoff, targets=targets, report=report)
+    found = of_gpu(view, source, cutoff=cutoff, targets=targets, report=report)
     programs.gpu_alone(report)
     return found

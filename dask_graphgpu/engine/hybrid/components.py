@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphgpu.engine import tiered
 from dask_graphgpu.engine.cpu.components import smallest_members
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.tiered.components import components as of_gpu
 from dask_graphgpu.kernels.cpu.threads import even_blocks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def components(view: View, report: Report) -> Any:
     """
     # Who does it is decided without rows of edges both ways.
     if programs.is_gpus(SMALLEST, view):
-        linked = tiered.components(view, report)
+        linked = of_gpu(view, report)
         programs.gpu_alone(report)
         return linked
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.strong_components import strong_components as on_one
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.ranks.components import components
@@ -205,7 +205,7 @@ def _labels(vertices: np.ndarray, degrees: np.ndarray, ends: np.ndarray) -> np.n
     places = np.searchsorted(table, vertices).astype(kind)
     source, destination = np.repeat(places, degrees), np.searchsorted(table, ends).astype(kind)
     rows = csr.from_edges(len(table), source, destination)
-    label = cpu.strong_components(View.of(rows, directed=True), Report("rest"))
+    label = on_one(View.of(rows, directed=True), Report("rest"))
     found: np.ndarray = table.take(label.take(places))
     return found
 

@@ -3,17 +3,19 @@
 Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`.
 """
 
+from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.path import path
-from dask_graphgpu.engine.shortcuts import multi_bfs as multi_bfs
-from dask_graphgpu.engine.shortcuts import pagerank as pagerank
-from dask_graphgpu.engine.shortcuts import run_each as run_each
-from dask_graphgpu.engine.shortcuts import small_ego as small_ego
-from dask_graphgpu.engine.shortcuts import two_sided_path as two_sided_path
+from dask_graphgpu.engine.shortcuts import (
+    multi_bfs,
+    pagerank,
+    run_each,
+    small_ego,
+    two_sided_path,
+)
 from dask_graphgpu.engine.tiered.betweenness import betweenness
 from dask_graphgpu.engine.tiered.bfs import bfs
 from dask_graphgpu.engine.tiered.components import components
 from dask_graphgpu.engine.tiered.hits import hits
-from dask_graphgpu.engine.tiered.induced import edges_among
 from dask_graphgpu.engine.tiered.label_propagation import label_propagation
 from dask_graphgpu.engine.tiered.path_counts import path_counts
 from dask_graphgpu.engine.tiered.peeling import core_numbers, k_core
@@ -21,20 +23,3 @@ from dask_graphgpu.engine.tiered.predecessors import predecessors
 from dask_graphgpu.engine.tiered.programs import run
 from dask_graphgpu.engine.tiered.spanning_forest import spanning_forest
 from dask_graphgpu.engine.tiered.strong_components import strong_components
-
-__all__ = [
-    "betweenness",
-    "bfs",
-    "components",
-    "core_numbers",
-    "edges_among",
-    "hits",
-    "k_core",
-    "label_propagation",
-    "path",
-    "path_counts",
-    "predecessors",
-    "run",
-    "spanning_forest",
-    "strong_components",
-]
