@@ -6,9 +6,9 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dask_graphgpu.engine.arguments import may_end
 from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.plan import may_end
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import IntegerOverflow, NotConverged
 from dask_graphgpu.functions import plain, where
@@ -177,3 +177,12 @@ def not_converged(supersteps: int, active: int, aggregates: Mapping[str, Any]) -
         + (f" ({last})" if last else "")
         + ": allow more supersteps by max_supersteps=, or loosen the condition to stop."
     )
+
+
+def check_converged(tolerance: float, max_iterations: int, change: float) -> None:
+    """Raise NotConverged after the last iteration of HITS, unless the tolerance is 0."""
+    if tolerance:
+        raise NotConverged(
+            f"after {max_iterations} iterations the hub scores still change by {change:.3g} in sum: "
+            "allow more by max_iterations=, or a larger tolerance="
+        )

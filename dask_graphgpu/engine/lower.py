@@ -26,11 +26,11 @@ from dask_graphgpu.engine.edge_kernels import (
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.in_place_kernels import (
     write_asked,
+    write_layered,
     write_near_far,
     write_relax,
     write_sweep,
 )
-from dask_graphgpu.engine.layered_kernels import write_layered
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.vertex_kernels import (
     write_aggregate,

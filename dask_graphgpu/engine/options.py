@@ -1,4 +1,4 @@
-"""What a run of a vertex program is asked to do."""
+"""What a run of a vertex program is asked to do, by who calls and by settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu import config
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -51,3 +53,33 @@ class RunOptions:
     def exactly(self) -> int | None:
         """Supersteps that were asked for, and to reach them is no failure; None: no number was."""
         return self.max_supersteps if self.exact_supersteps else None
+
+
+DIRECTIONS = ("auto", "push", "pull", "notify-pull")
+
+
+def configured_direction() -> str:
+    """``graphgpu.direction`` of Dask's configuration; InvalidArgument if there is no such one."""
+    return config.word("direction", DIRECTIONS)
+
+
+def layer_edges(default: int) -> int:
+    """``graphgpu.layer-edges``: edges below which a layer is combined with its neighbours."""
+    given = config.get("layer-edges")
+    if given is None:
+        return default
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InvalidArgument(
+            f"graphgpu.layer-edges is {given!r}: give a number of edges from 1, or None."
+        )
+    return given
+
+
+def layer_repeats() -> int:
+    """``graphgpu.layer-repeats``: times that layers are gone over again while their vertices improve."""
+    given = config.get("layer-repeats")
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise InvalidArgument(
+            f"graphgpu.layer-repeats is {given!r}: give a number of times from 0."
+        )
+    return given

@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphgpu.engine import hops
 from dask_graphgpu.engine.cpu.programs import run
 from dask_graphgpu.engine.cpu.search import Search
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.view import View

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.induced import in_order
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 

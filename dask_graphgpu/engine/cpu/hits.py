@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dask_graphgpu.engine.convergence import ended
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.cpu.in_step import AS_THEY_LIE, blocked_rows, passes_at_once, threads_for
+from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, step_blocks
 
@@ -78,7 +78,7 @@ def _in_step(
             seconds=time.perf_counter() - start,
         )  # fmt: skip
     if not over:
-        ended(tolerance, max_iterations, change)
+        check_converged(tolerance, max_iterations, change)
     return hub * of_hubs, authority * of_authorities
 
 
@@ -118,7 +118,7 @@ def _pass_by_pass(
             if change < tolerance or not (total or ranks.sum(int(hub[:own].any()))):
                 break
         else:
-            ended(tolerance, max_iterations, change)
+            check_converged(tolerance, max_iterations, change)
     return hub * of_hubs, authority * of_authorities
 
 

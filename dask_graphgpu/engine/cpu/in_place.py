@@ -12,9 +12,9 @@ from dask_graphgpu.engine.buckets import choose_delta, no_limit, raised, start_l
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.engine.cpu.merge_path import Parts, edge_parts
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads

@@ -21,8 +21,8 @@ import numpy as np
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import Improving
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.options import layer_edges, layer_repeats
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, even_blocks, num_threads
 from dask_graphgpu.report import Report

@@ -16,7 +16,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.in_step import blocked_rows, passes_at_once, threads_for
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.loop import not_converged
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 

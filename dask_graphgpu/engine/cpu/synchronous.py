@@ -12,10 +12,10 @@ import numpy as np
 from dask_graphgpu.engine.aggregates import Partial, finished, of_blocks, on_the_way
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.merge_path import Parts, edge_parts
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.edge_kernels import partial_dtype
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.engine.writer import flat
 from dask_graphgpu.kernels.cpu import frontier

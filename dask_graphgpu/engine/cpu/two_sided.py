@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dask_graphgpu.engine.cpu.search import INTO_COST
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.cpu import two_sided as kernels
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.ghost_updates import News
 from dask_graphgpu.engine.device_ranks.near_far import PriorityStretches, RankNearFar
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches, in_place_kept, put
 from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks

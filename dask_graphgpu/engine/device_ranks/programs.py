@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu import config
-from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.cuda.lower import frozen
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.connected import connected
@@ -17,7 +16,7 @@ from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeping
-from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.ranks.in_place import converges_locally
 from dask_graphgpu.engine.ranks.toward import at_ghosts, know_degrees
 from dask_graphgpu.engine.schedule import is_forced

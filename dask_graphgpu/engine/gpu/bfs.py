@@ -15,12 +15,12 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import hops
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.runs import LaunchState
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:

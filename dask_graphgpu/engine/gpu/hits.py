@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.convergence import ended
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
+from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -77,5 +77,5 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
         bytes=run.edges * 12 + run.supersteps * n * 64, seconds=run.seconds,
     )  # fmt: skip
     if not read["converged"]:
-        ended(tolerance, max_iterations, float(read["change"]))
+        check_converged(tolerance, max_iterations, float(read["change"]))
     return here.to_caller(hub[run.supersteps % 2]), here.to_caller(authority)

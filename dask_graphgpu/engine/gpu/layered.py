@@ -32,9 +32,9 @@ from dask_graphgpu.engine.gpu.ring import Ring
 from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.gpu.sizes import bytes_apart, bytes_of_vertices
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.layer_edges import layer_edges, layer_repeats
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.options import layer_edges, layer_repeats
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.arguments import check_run
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.programs import run
+from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.plan import check_run
 from dask_graphgpu.engine.schedule import is_forced
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import parameters, plain

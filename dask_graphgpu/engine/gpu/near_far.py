@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import checkpoints, launch
 from dask_graphgpu.engine.loop import overflow
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
     configured_combine,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import cupy
 
 from dask_graphgpu.engine import limits
-from dask_graphgpu.engine.arguments import with_known_counts
 from dask_graphgpu.engine.gpu import host, sizes
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -25,7 +24,7 @@ from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.paged.requirements import bytes_of_vertices as bytes_on_host
-from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import disk, link, supersteps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dask_graphgpu.engine.direction import configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.partition.paged.rows import PagedRows
 

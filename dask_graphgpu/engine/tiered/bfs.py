@@ -15,10 +15,10 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import hops, limits
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu.copies import bring
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.engine.tiered.small_levels import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of

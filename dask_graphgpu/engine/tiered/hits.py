@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.convergence import ended
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.engine.tiered.rows import TieredRows
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
             if change < tolerance or (not total and not bool(hub.any())):
                 break
         else:
-            ended(tolerance, max_iterations, change)
+            check_converged(tolerance, max_iterations, change)
         return rows.to_caller(hub), rows.to_caller(authority)
 
     if not n:

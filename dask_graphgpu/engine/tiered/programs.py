@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu.engine import limits
-from dask_graphgpu.engine.arguments import with_known_counts
-from dask_graphgpu.engine.direction import configured_direction
 from dask_graphgpu.engine.gpu import layered
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
@@ -14,7 +12,8 @@ from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.plan import plan
+from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.schedule import is_forced
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.tiered import dense, disk, near_far
