@@ -15,7 +15,6 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.louvain")
-refining = importlib.import_module("dask_graphgpu.engine.gpu.leiden")
 
 
 def once(graph, weight=None):
@@ -120,7 +119,7 @@ def parts_are_connected(graph, labels):
 def test_leiden_of_small_graphs(weight, resolution):
     for seed in range(24):
         graph = once(random_small(seed), weight)
-        labels, found = refining.leiden(graph.view(), resolution, seed, 2, Report("leiden"))
+        labels, found = gpu.leiden(graph.view(), resolution, seed, 2, Report("leiden"))
         assert labels.dtype == graph.ids
         expected, wanted = leiden_in_python(
             graph.n, graph.edges(), resolution=resolution, seed=seed, rank=graph.rank
@@ -137,7 +136,7 @@ def test_leiden_of_small_graphs(weight, resolution):
 def test_leiden_of_shapes(shape, directed):
     graph = SHAPES[shape](directed=directed)
     graph = once(MadeGraph(graph.n, graph.source, graph.destination, directed=directed))
-    labels, found = refining.leiden(graph.view(), 1.0, 3, 1, Report("leiden"))
+    labels, found = gpu.leiden(graph.view(), 1.0, 3, 1, Report("leiden"))
     expected, wanted = leiden_in_python(graph.n, graph.edges(), seed=3, iterations=1)
     assert labels.tolist() == expected
     assert found == pytest.approx(wanted, abs=1e-15)
@@ -145,7 +144,7 @@ def test_leiden_of_shapes(shape, directed):
 
 def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():
     made = rmat(11)
-    labels, found = refining.leiden(simple(made.view()), 1.0, 0, 2, Report("leiden"))
+    labels, found = gpu.leiden(simple(made.view()), 1.0, 0, 2, Report("leiden"))
     assert parts_are_connected(made, labels)
     assert found > cpu.leiden(simple(made.view()), 1.0, 0, 2, Report("leiden"))[1] - 0.006
 
@@ -154,7 +153,7 @@ def test_communities_that_come_apart():
     graph = apart(3, 20)
     level = gpu.first_level(gpu.DeviceView.of(graph.view()))
     labels = gpu.own_labels(level) * 0
-    roots = refining._connected(level, labels)
+    roots = gpu._connected(level, labels)
     made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
     made.add_nodes_from(range(60))
     for part in nx.connected_components(made):

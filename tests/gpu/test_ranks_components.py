@@ -1,5 +1,7 @@
 """Components on several GPUs, against the CPU engine."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from cut_graphs import cut
@@ -7,15 +9,16 @@ from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
 from made_graphs import edgeless, grid, path, random_small, rmat
 
 from dask_graphgpu.engine import cpu, device_ranks
-from dask_graphgpu.engine.device_ranks import component_forest
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
-from dask_graphgpu.engine.device_ranks.component_forest import Joined
+from dask_graphgpu.engine.device_ranks.components import Joined
 from dask_graphgpu.engine.device_ranks.view import border_of
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 pytestmark = marks
+
+FOREST = import_module("dask_graphgpu.engine.device_ranks.components")
 
 
 def components_of(view, size, way, seed=0):
@@ -50,8 +53,8 @@ def test_components_whose_labels_are_told_by_lists(values_a_place, few_pairs, mo
 
     Pairs of labels travel as few, and where there are more, as many.
     """
-    monkeypatch.setattr(component_forest, "VALUES_A_PLACE", values_a_place)
-    monkeypatch.setattr(component_forest, "FEW_PAIRS", few_pairs)
+    monkeypatch.setattr(FOREST, "VALUES_A_PLACE", values_a_place)
+    monkeypatch.setattr(FOREST, "FEW_PAIRS", few_pairs)
     many, join = [], Joined.join_many
 
     def counted(joined):
@@ -97,7 +100,7 @@ def test_few_labels_are_told_of_one_large_component(monkeypatch):
         refresh(border, arrays)
 
     monkeypatch.setattr(DeviceBorder, "refresh", counted)
-    monkeypatch.setattr(component_forest, "VALUES_A_PLACE", 8)
+    monkeypatch.setattr(FOREST, "VALUES_A_PLACE", 8)
     shapes = [rmat(12), path(300)]  # of the second one each rank has many trees
     for made, whole in zip(shapes, (False, True), strict=True):
         refreshed.clear()
@@ -109,7 +112,7 @@ def test_few_labels_are_told_of_one_large_component(monkeypatch):
 @pytest.mark.parametrize("asked", [0, 1 << 16])
 def test_components_whose_largest_trees_meet_once(asked, monkeypatch):
     """Two cliques, the largest tree of their rank each, and an edge that stands last in its rows."""
-    monkeypatch.setattr(component_forest, "_ASKED", asked)
+    monkeypatch.setattr(FOREST, "_ASKED", asked)
     clique = np.array([(a, b) for a in range(20) for b in range(20) if a != b])
     for ends in ([], [(19, 39), (39, 19)]):
         pairs = np.concatenate([clique, clique + 20, np.array(ends, np.int64).reshape(-1, 2)])

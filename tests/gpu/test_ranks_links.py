@@ -14,8 +14,7 @@ from rank_programs import HOPS
 from rank_runs import on_one, same
 
 from dask_graphgpu.engine import device_ranks
-from dask_graphgpu.engine.device_ranks.connected import connected
-from dask_graphgpu.engine.device_ranks.view import border_of
+from dask_graphgpu.engine.device_ranks.view import border_of, connected
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import RanksAborted
 from dask_graphgpu.exchange import nccl

@@ -127,7 +127,7 @@ def test_a_forest_of_many_batches(limited, monkeypatch):
 @pytest.mark.parametrize("room", [0, 5_000, 40_000, 10**6])
 def test_cores_from_the_top_down(room, seed, k, limited, monkeypatch):
     """With room for no layer, for some after some passes, and for all at once."""
-    module = import_module("dask_graphgpu.engine.paged.cores")
+    module = import_module("dask_graphgpu.engine.paged.peeling")
     rng, layers, layer = np.random.default_rng(seed), [], module.TopDown._layer
 
     def counted(self, *given):

@@ -6,12 +6,12 @@ Of the engines it may import no other.
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.cpu.components import components
-from dask_graphgpu.engine.cpu.ego import small_ego
+from dask_graphgpu.engine.cpu.induced import small_ego
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.louvain import leiden, louvain
 from dask_graphgpu.engine.cpu.pagerank import pagerank
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
-from dask_graphgpu.engine.cpu.side_by_side import run_each
+from dask_graphgpu.engine.cpu.programs import run_each
 from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.cpu.two_sided import two_sided_path

@@ -9,27 +9,26 @@ References
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import LARGE_LEVEL, bfs
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
+from dask_graphgpu.engine.cpu.programs import side_by_side
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import (
-    at_most,
     edge_blocks,
     even_blocks,
     for_blocks,
     num_threads,
 )
-from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.view import AnyView
+    from dask_graphgpu.report import Report
 
 # Searches of one sweep: the bits of a word.
 AT_ONCE = 64
@@ -152,17 +151,11 @@ def _side_by_side(
 ) -> np.ndarray:
     """What `multi_bfs` gives, by a search from each source."""
     level = np.empty((len(sources), view.num_vertices), np.int32)
-    reports = [Report(report.algorithm) for _ in sources]
 
-    def one(lo: int, hi: int) -> None:
-        with at_most(1):
-            level[lo] = bfs(
-                view, int(sources[lo]), cutoff=cutoff, targets=targets, report=reports[lo]
-            )
+    def one(i: int, report: Report) -> None:
+        level[i] = bfs(view, int(sources[i]), cutoff=cutoff, targets=targets, report=report)
 
-    for_blocks(one, np.arange(len(sources) + 1))
-    for advance in (advance for each in reports for advance in each.advances):
-        report.advance(**asdict(advance))
+    side_by_side(len(sources), report, one)
     return level
 
 

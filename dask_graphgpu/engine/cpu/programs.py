@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.improving import resumed
@@ -14,13 +18,11 @@ from dask_graphgpu.engine.loop import run_supersteps
 from dask_graphgpu.engine.lower import lower
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
 from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from dask_graphgpu.engine.cpu.arrays import Arrays
-    from dask_graphgpu.engine.cpu.synchronous import Synchronous
     from dask_graphgpu.engine.keeping import Kept
     from dask_graphgpu.engine.lower import Lowered
     from dask_graphgpu.engine.options import RunOptions
@@ -42,7 +44,7 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
     Raises
     ------
     EngineUnavailable, LimitTooSmall, SpillError
-        Of edges on disk; see `paged.requirements`.
+        Of edges on disk; see `paged.synchronous`.
 
     Notes
     -----
@@ -65,13 +67,13 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
         know_degrees(binding.view, program)
         return _on_ranks(program, whole, how, lowered)
     if view.paged:
-        from dask_graphgpu.engine.paged import requirements
+        from dask_graphgpu.engine.paged.synchronous import check_memory, check_options
 
-        requirements.check(options)
+        check_options(options)
     binding = Binding(program, view, options.constants)
     how = plan(binding, options, forced=view.paged)
     if view.paged:
-        requirements.check_memory(binding, keeps=options.keeper is not None)
+        check_memory(binding, keeps=options.keeper is not None)
     return run_lowered(how, lower(binding))
 
 
@@ -128,3 +130,37 @@ def _in_supersteps(engine: Synchronous, how: Plan, kept: Kept | None) -> State:
     keeper = how.options.keeper
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
     return run_supersteps(how.binding, engine, engine.arrays.aggregates, how.options, keeping)
+
+
+def run_each(
+    program: VertexProgram, view: View, sources: np.ndarray, options: RunOptions
+) -> list[State]:
+    """Run a vertex program from each of several sources; what `run` gives of each.
+
+    With at least as many sources as threads each is one thread's, and as many run side by side:
+    they wait for nobody. Else they run one after another, each on all threads.
+    """
+    if num_threads() == 1 or len(sources) < num_threads():
+        return [run(program, view, replace(options, sources=[each])) for each in sources]
+    binding = Binding(program, view, options.constants)
+    lowered = lower(binding)
+
+    def one(i: int, report: Report) -> State:
+        asked = replace(options, sources=sources[i : i + 1], report=report)
+        return run_lowered(plan(binding, asked), lowered)
+
+    return side_by_side(len(sources), options.report, one)
+
+
+def side_by_side(number: int, report: Report, work: Callable[[int, Report], Any]) -> list[Any]:
+    """What ``work(i, report)`` gives of so many things, each by one thread, as many at a time as there are threads."""
+    reports = [Report(report.algorithm) for _ in range(number)]
+
+    def one(lo: int, hi: int) -> Any:
+        with at_most(1):
+            return work(lo, reports[lo])
+
+    made = for_blocks(one, np.arange(number + 1))
+    for advance in (advance for each in reports for advance in each.advances):
+        report.advance(**asdict(advance))
+    return made

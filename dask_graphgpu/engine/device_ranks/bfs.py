@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.search import Search
+from dask_graphgpu.engine.device_ranks.view import connected
 from dask_graphgpu.engine.gpu.bfs import FORCED
 from dask_graphgpu.engine.hops import up_to
 from dask_graphgpu.engine.options import configured_direction

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.device_ranks.connected import connected
-from dask_graphgpu.engine.device_ranks.view import RankDeviceView
+from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
 from dask_graphgpu.engine.gpu.predecessors import pulled
 from dask_graphgpu.engine.ranks import predecessors as on_host
 from dask_graphgpu.partition.chunk import to_host

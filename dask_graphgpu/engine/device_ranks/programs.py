@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from dask_graphgpu import config
 from dask_graphgpu.engine.cuda.lower import frozen
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
-from dask_graphgpu.engine.device_ranks.connected import connected
 from dask_graphgpu.engine.device_ranks.in_place import RankInPlace
 from dask_graphgpu.engine.device_ranks.superstep import OwnEdges, RankSuperstep
-from dask_graphgpu.engine.device_ranks.view import argsort
+from dask_graphgpu.engine.device_ranks.view import argsort, connected
 from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.synchronous import Synchronous

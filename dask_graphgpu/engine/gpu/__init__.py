@@ -10,14 +10,12 @@ from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
-from dask_graphgpu.engine.gpu.leiden import leiden
-from dask_graphgpu.engine.gpu.louvain import louvain
+from dask_graphgpu.engine.gpu.louvain import leiden, louvain
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.gpu.multi_source import run_each
-from dask_graphgpu.engine.gpu.path import path
 from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
-from dask_graphgpu.engine.gpu.predecessors import predecessors
+from dask_graphgpu.engine.gpu.predecessors import path, predecessors
 from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components

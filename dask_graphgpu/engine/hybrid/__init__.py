@@ -4,8 +4,7 @@ Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`, `tiered`.
 """
 
 from dask_graphgpu.engine.cpu.induced import edges_among
-from dask_graphgpu.engine.cpu.path import path
-from dask_graphgpu.engine.cpu.predecessors import predecessors
+from dask_graphgpu.engine.cpu.predecessors import path, predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run

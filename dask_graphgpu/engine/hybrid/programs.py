@@ -23,7 +23,7 @@ from dask_graphgpu.engine.hybrid.transfer import Lending, SharedTransfer
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.paged.rates import rates_of
-from dask_graphgpu.engine.paged.requirements import bytes_of_vertices as bytes_on_host
+from dask_graphgpu.engine.paged.synchronous import bytes_of_vertices as bytes_on_host
 from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
 from dask_graphgpu.engine.state import Binding

@@ -1,9 +1,13 @@
-"""Supersteps over pages: pull, page after page; notify-pull reads those pages only that matter."""
+"""Supersteps over pages: pull, page after page; notify-pull reads those pages only that matter.
+
+What a run of a vertex program may be asked then, and the memory that it takes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +16,19 @@ from dask_graphgpu.engine.cpu.edges import rows_on_disk
 from dask_graphgpu.engine.cpu.merge_path import PART, Parts
 from dask_graphgpu.engine.cpu.synchronous import EdgesInMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.paged.mid_superstep import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
+from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.paged.rows import PagedRows
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
+
+if TYPE_CHECKING:
+    from dask_graphgpu.engine.options import RunOptions
+    from dask_graphgpu.engine.state import Binding
 
 # Passes over all edges that notify-pull would have saved before rows are turned over for it: to
 # turn them over writes and reads every edge twice.
@@ -162,3 +173,37 @@ def _needed(spans: np.ndarray, marked: np.ndarray, parts: Parts, groups: np.ndar
     told = upto[rows[groups[1:]] + 1] > upto[rows[groups[:-1]]]
     chosen: np.ndarray = np.where(told[:, None], spans, spans[:, :1])
     return chosen
+
+
+def check_options(options: RunOptions) -> None:
+    """Raise EngineUnavailable on ``cutoff``, and on ``graphgpu.direction`` "push"."""
+    if options.cutoff is not None:
+        raise EngineUnavailable(
+            "cutoff= is of runs in place, and the edges of this graph lie in pages on disk, where "
+            "programs run in supersteps: leave it out, or raise graphgpu.host-memory-limit"
+        )
+    if configured_direction() == "push":
+        raise EngineUnavailable(
+            "graphgpu.direction is 'push', and the edges of this graph lie in pages on disk, which "
+            "are pulled: use 'auto', 'pull' or 'notify-pull', or raise graphgpu.host-memory-limit"
+        )
+
+
+def check_memory(binding: Binding, *, keeps: bool) -> None:
+    """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
+    rows = binding.view.rows
+    assert isinstance(rows, PagedRows)
+    needed = bytes_of_vertices(binding, keeps=keeps)
+    needed += rows.limits.window_bytes(1 + len(binding.edges.columns))
+    rows.limits.require(needed, f"the program on {binding.view.num_vertices:,} vertices")
+
+
+def bytes_of_vertices(binding: Binding, *, keeps: bool = False) -> int:
+    """What a run takes beside pages; ``keeps``: with checkpoints."""
+    state = sum(dtype.itemsize for dtype in binding.dtypes.values())
+    state += sum(binding.dtypes[name].itemsize for name in binding.program.changing)
+    # Messages, what is sent, marks, degrees, offsets and counts of the rows.
+    vertex = state + 2 * binding.message.itemsize + 4 + 3 * 8
+    if keeps:  # what the rows have got in the middle of a superstep, and whether it is all
+        vertex += binding.message.itemsize + 8 + 1
+    return binding.view.num_vertices * vertex

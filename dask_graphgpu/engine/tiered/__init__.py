@@ -4,7 +4,7 @@ Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`.
 """
 
 from dask_graphgpu.engine.cpu.induced import edges_among
-from dask_graphgpu.engine.cpu.path import path
+from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.shortcuts import (
     multi_bfs,
     pagerank,

@@ -19,9 +19,9 @@ from dask_graphgpu.engine.gpu.copies import bring
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.tiered.level_rows import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 from dask_graphgpu.engine.tiered.rows import TieredRows
-from dask_graphgpu.engine.tiered.small_levels import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View

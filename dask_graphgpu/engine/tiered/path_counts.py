@@ -14,9 +14,8 @@ from dask_graphgpu.engine.gpu.copies import to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.path_failures import check_counts
-from dask_graphgpu.engine.tiered.level_rows import LevelRows
+from dask_graphgpu.engine.tiered.level_rows import FEW, LONG_ROWS, MOST_ROWS, LevelRows, edges_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
-from dask_graphgpu.engine.tiered.small_levels import FEW, LONG_ROWS, MOST_ROWS, edges_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.view import View

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine.aggregates import Partial
-from dask_graphgpu.engine.ranks.partial_aggregates import fit, packed, unpacked
+from dask_graphgpu.engine.ranks.synchronous import fit, packed, unpacked
 
 _VALUES = st.one_of(
     st.none(), st.integers(-(2**94), 2**94 - 1), st.floats(), st.sampled_from([2**63, -(2**63)])
