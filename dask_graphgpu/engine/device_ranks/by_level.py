@@ -14,7 +14,6 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.level_plan import Passed
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 
@@ -65,7 +64,7 @@ class ByLevel:
             for side, cuts in zip(self._sides, self._cuts, strict=True)
             for word in side.words(cuts)
         ]
-        self._given = struct([*words, most_levels, stride, size])
+        self._given = launch.struct([*words, most_levels, stride, size])
         # What is packed, and what has come: of either side, and of all sources.
         room = self._sources * max(side.places for side in self._sides) + _ALIGNED * self._peers
         self._packed, self._came = (cupy.empty(room, np.float64) for _ in range(2))

@@ -22,7 +22,6 @@ from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.components import Trees, firsts
 from dask_graphgpu.engine.gpu.device import integer_types
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -177,7 +176,7 @@ class Joined:
             self._packed, self._received, *self._others.given, *self._came.given, self._giants,
             self._found, told, self._every_told, self._heads, few, self._forest,
         ]  # fmt: skip
-        self._given = struct(self._held)
+        self._given = launch.struct(self._held)
         types = integer_types(vertex, rows.offsets.dtype)
         defines = integer_types(ids, rows.offsets.dtype) | {"VERTEX": types["ID"]}
         self._kernels = {

@@ -17,7 +17,6 @@ from dask_graphgpu.kernels.cuda_build import Kernel
 VALUES_A_PLACE = 32
 
 _TOGETHER = 4  # border values for each thread that lists them: as in near_far_ranks.cu
-_NONE = np.uint64(0)  # a null pointer
 
 # Blocks of `arriving` on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512
@@ -72,7 +71,7 @@ class News:
         self.room = self._sent.room
         self.told = self._sent.counts, self._sent.starts, size
         packed = border.make_room(travelling)
-        last = packed[0].view(values.dtype), packed[1] if late else _NONE
+        last = packed[0].view(values.dtype), packed[1] if late else launch.NULL
         ghosts = cupy.asarray(np.array([first for first, _ in border.ghosts], np.uint64))
         number = np.uint64(border.padded.size)
         listed = border.padded, number, border.starts, border.lengths, size

@@ -17,7 +17,6 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_COST
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.runs import LaunchState
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Search:
             self.level, self._sizes, cupy.empty(2 * ((n + 31) // 32), np.uint32), *lists, int(medium),
             int(large), cupy.empty(2 * n, ids), self._state.memory,
         ]  # fmt: skip
-        given = struct(self._held)
+        given = launch.struct(self._held)
         module = cuda("rank_bfs", defines={**here.defines, "BLOCKS": str(BLOCKS)})
         threads = launch.num_multiprocessors() * _THREADS
 
@@ -125,10 +124,7 @@ class Search:
         state, runs = self._state.of(self._searched())
         item, n = self._ids.itemsize, self.level.size
         for run in runs:
-            report.advance(
-                run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-                bytes=run.edges * (item + 1) + 5 * n, seconds=run.seconds,
-            )  # fmt: skip
+            run.note(report, run.edges * (item + 1) + 5 * n)
         self.levels = int(state["levels"])
 
     def tell_sizes(self, into: Any) -> None:

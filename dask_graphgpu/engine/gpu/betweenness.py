@@ -50,7 +50,6 @@ _VERTEX_BYTES = 4 + 8 + 8 + 4 + 12
 
 _STATE = np.dtype([(name, np.uint64) for name in ("next", "read", "failed")])
 _TEAM_BYTES = 88
-_NONE = np.uint64(0)  # a null pointer
 
 
 def betweenness(
@@ -214,7 +213,7 @@ class _Search:
                 cupy.empty(teams * n, np.float64), cupy.empty(teams * n, np.float64),
                 *lists, np.uint64(len(lists[1]) // teams), *separators,
                 cupy.empty(teams * 3 * (n + 1), here.id_dtype), *lengths, self._through,
-                _NONE if self._along is None else self._along, state,
+                launch.or_null(self._along), state,
             ),
         )  # fmt: skip
         (ended,) = cupy.asnumpy(state[: _STATE.itemsize]).view(_STATE)

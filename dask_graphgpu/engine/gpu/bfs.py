@@ -125,10 +125,7 @@ def note(here: DeviceView, state: LaunchState, report: Report) -> None:
             moved = each.edges * (id_bytes + 1) + each.frontier * (id_bytes + 16)
         else:  # the same; two bitmaps and the offsets for all
             moved = each.edges * (id_bytes + 1) + here.n * 5
-        report.advance(
-            each.direction, supersteps=each.supersteps, frontier=each.frontier, edges=each.edges,
-            bytes=moved, seconds=each.seconds,
-        )  # fmt: skip
+        each.note(report, moved)
 
 
 def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:

@@ -18,7 +18,6 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.shards import shared_bytes
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
@@ -114,7 +113,7 @@ class Blocked:
         given = (self._module, self.far_first, far, most, FAR_THREADS)
         self.far_chunks = _chunks(*given, self.num_sources, cut=True)
         self.num_near, self.num_far = len(self.near_chunks), len(self.far_chunks)
-        self._near, self._far = (struct(pair) for pair in self._quads)
+        self._near, self._far = (launch.struct(pair) for pair in self._quads)
         self._write_near(near)
         self._write_far(near)
         self._find_long()
@@ -196,7 +195,7 @@ class Blocked:
 
     def struct(self, values: Any, sums: Any, sender_tiles: Any) -> Any:
         """Struct Blocked of program_blocked.cu; ``sender_tiles``: as of `senders`."""
-        return struct([
+        return launch.struct([
             *self._quads[0], *self._quads[1], self.near_chunks, self.far_chunks, self.num_near,
             self.num_far, self.block, self.room, self.tile_first, self.tile_quads,
             self.source_tiles, self.tile_lanes, sender_tiles, self.source, values, sums, self.long_rows,

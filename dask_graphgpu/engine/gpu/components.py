@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 _FIELDS = [(name, np.uint64) for name in ("barrier", "giant", "most", "of", "read")]
-_NONE = np.uint64(0)  # a null pointer
 
 # Vertices that come first in the order of the user's ids: of a component that most vertices are in the
 # first member is one of them.
@@ -55,10 +54,7 @@ def components(view: View, report: Report) -> Any:
     trees.link(into, both=here.has_into)
     id_bytes = here.id_dtype.itemsize
     for run in trees.state.read()[1]:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * 2 * id_bytes + here.n * (2 * id_bytes + 16), seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * 2 * id_bytes + here.n * (2 * id_bytes + 16))
     return here.to_caller(trees.parent)
 
 
@@ -108,12 +104,13 @@ class Trees:
         self._rows = rows
         self._lists, self._separators = degree_lists(rows)
         self.state = LaunchState(_FIELDS, {0: "link", 1: "link"})
-        rank_type, self._named, holder = np.dtype(np.int64), (_NONE, _NONE, np.uint64(0)), _NONE
+        none = holder = launch.NULL
+        rank_type, self._named = np.dtype(np.int64), (none, none, np.uint64(0))
         if named is not None:
             rank, first = named
             rank_type, self._named = rank.dtype, (rank, first.astype(ids), np.uint64(len(first)))
             holder = cupy.empty(n, ids)
-        self.parent, *beside = (cupy.empty(n, ids), _NONE, _NONE) if alone is None else alone
+        self.parent, *beside = (cupy.empty(n, ids), none, none) if alone is None else alone
         self._made = self.parent, holder, *beside
         more = {"OWN_ALONE": str(int(alone is not None)), "RANK": c_type(rank_type)}
         self._kernel = cuda("components", defines={**defines, **more}).kernel("components")
@@ -132,9 +129,7 @@ class Trees:
         launch.cooperative(
             self._kernel,
             (
-                rows.offsets, rows.neighbours, *(
-                    (_NONE, _NONE) if into is None else (into.offsets, into.neighbours)
-                ),
+                rows.offsets, rows.neighbours, *launch.ends_or_null(into),
                 np.uint64(rows.num_vertices), np.uint32(both), *self._named, *self._lists,
                 *self._separators, *self._made, self.state.memory,
             ),

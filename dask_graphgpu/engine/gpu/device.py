@@ -110,6 +110,14 @@ class DeviceView:
         """The types that kernels are written over."""
         return integer_types(self.id_dtype, self.offset_dtype)
 
+    def in_dense_ids(self, places: Any) -> Any:
+        """Dense ids of places in the order of the user's ids."""
+        if self.user_rank is None:
+            return places
+        holder = cupy.empty(self.n, self.id_dtype)
+        holder[self.user_rank] = cupy.arange(self.n, dtype=self.id_dtype)
+        return holder[places]
+
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays: on the device, or on the host."""
         return array if self.view.on_device else cupy.asnumpy(array)

@@ -10,7 +10,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.structs import struct
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.schedule import FILTERS, configured_bins
 from dask_graphgpu.partition.csr import Adjacency
 
@@ -55,7 +55,7 @@ class Filter:
             sized(batch, room, ids),
             sized(batch, n, edges.offsets.dtype),
         ]
-        self.struct = struct([FILTERS.index(kind), slots, *self._held, room])
+        self.struct = launch.struct([FILTERS.index(kind), slots, *self._held, room])
 
     def make_room(self, edges: int) -> None:
         """Have the list of edges take so many; launches that were made read it from `struct`."""

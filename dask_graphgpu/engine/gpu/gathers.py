@@ -15,7 +15,6 @@ from dask_graphgpu.engine.gpu.blocked import FAR_THREADS, Blocked, sizes
 from dask_graphgpu.engine.gpu.blocked import THREADS as BLOCKED_THREADS
 from dask_graphgpu.engine.gpu.shards import THREADS as SHARD_THREADS
 from dask_graphgpu.engine.gpu.shards import Shards, shared_bytes
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import PULL_THREADS, PullLists
 from dask_graphgpu.engine.schedule import configured_gather, configured_replication
 
@@ -78,7 +77,7 @@ class Gathers:
         resident = _RESIDENT // PULL_THREADS * launch.num_multiprocessors()
         blocks = (-(-warps * 32 // PULL_THREADS) for warps in (lists.num_warps, long))
         of_parts, of_joins = (min(number, resident) for number in blocks)
-        return struct(words), of_parts, of_joins
+        return launch.struct(words), of_parts, of_joins
 
     # -- by shards -------------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ _FIELDS = [
     ("barrier", np.uint64), ("converged", np.uint64), ("change", np.float64),
     *((name, np.uint64) for name in ("mediums", "mediums_into", "larges", "larges_into")),
 ]  # fmt: skip
-_NONE = np.uint64(0)  # a null pointer
 
 
 def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
@@ -63,8 +62,8 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
     launch.cooperative(
         kernel,
         (
-            out.offsets, out.neighbours, _NONE if weight is None else weight,
-            into.offsets, into.neighbours, _NONE if weight is None else into.weight,
+            out.offsets, out.neighbours, launch.or_null(weight),
+            into.offsets, into.neighbours, launch.or_null(into.weight),
             np.uint64(n), np.uint64(2 * here.num_edges), np.float64(tolerance),
             np.uint64(max_iterations), cupy.empty(2 * n, ids), hub, authority,
             cupy.empty(3 * launch.resident_blocks(kernel), np.float64), state.memory,
@@ -72,10 +71,7 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
     )  # fmt: skip
     read, runs = state.read()
     (run,) = runs
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-        bytes=run.edges * 12 + run.supersteps * n * 64, seconds=run.seconds,
-    )  # fmt: skip
+    run.note(report, run.edges * 12 + run.supersteps * n * 64)
     if not read["converged"]:
         check_converged(tolerance, max_iterations, float(read["change"]))
     return here.to_caller(hub[run.supersteps % 2]), here.to_caller(authority)

@@ -10,7 +10,6 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 
@@ -95,7 +94,7 @@ def _chosen(here: DeviceView, rows: _Rows, inside: Any, *, edges: bool) -> tuple
     """Ends of the edges with both ends ``inside``, and their places where ``edges``."""
     num_edges = len(rows.neighbours)
     chunks = -(-num_edges // _CHUNK)
-    given = struct([
+    given = launch.struct([
         rows.offsets, rows.neighbours, rows.ids, rows.rank, inside, here.n, num_edges,
         np.uint32(rows.once),
     ])  # fmt: skip
@@ -108,7 +107,7 @@ def _chosen(here: DeviceView, rows: _Rows, inside: Any, *, edges: bool) -> tuple
     require(total * (2 * width + edges * rows.offsets.dtype.itemsize), f"{total:,} edges")
     source, destination = (cupy.empty(total, rows.neighbours.dtype) for _ in range(2))
     edge = cupy.empty(total, rows.offsets.dtype) if edges else None
-    written = (given, ends, source, destination, np.uint64(0) if edge is None else edge)
+    written = (given, ends, source, destination, launch.or_null(edge))
     launch.flat(kernels.kernel("write_chosen"), 32 * chunks, written, threads=_THREADS)
     return source, destination, edge
 

@@ -54,10 +54,9 @@ def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any
         ),
     )  # fmt: skip
     (run,) = state.read()[1]
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=number, edges=run.edges,
-        bytes=run.edges * 2 * ids.itemsize + number * (8 + 2 * ids.itemsize), seconds=run.seconds,
-    )  # fmt: skip
+    run.note(
+        report, run.edges * 2 * ids.itemsize + number * (8 + 2 * ids.itemsize), frontier=number
+    )
     return here.to_caller(values)
 
 

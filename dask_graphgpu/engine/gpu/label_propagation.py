@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 _FIELDS = [(name, np.uint64) for name in ("barrier", "supersteps", "smalls", "larges", "edges")]
-_NONE = np.uint64(0)  # a null pointer
 
 
 def label_propagation(view: View, iterations: int, report: Report) -> Any:
@@ -56,20 +55,12 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
         cuda("label_propagation", defines=here.defines).kernel("label_propagation"),
         (
             rows.offsets, rows.neighbours,
-            *((_NONE, _NONE) if into is None else (into.offsets, into.neighbours)),
+            *launch.ends_or_null(into),
             np.uint64(n), np.uint64(iterations), cupy.empty(n, ids), labels, state.memory,
         ),
     )  # fmt: skip
     read, runs = state.read()
     for run in runs:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * 2 * ids.itemsize + run.supersteps * n * 4 * ids.itemsize,
-            seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * 2 * ids.itemsize + run.supersteps * n * 4 * ids.itemsize)
     label = labels[int(read["supersteps"]) % 2]
-    if rank is None:
-        return here.to_caller(label)
-    holder = cupy.empty(n, ids)
-    holder[rank] = cupy.arange(n, dtype=ids)
-    return here.to_caller(holder[label])
+    return here.to_caller(here.in_dense_ids(label))

@@ -1,16 +1,19 @@
-"""Launches: how many blocks, kernels that need all of their blocks at once, a stream of their own."""
+"""Launches: how many blocks, kernels that need all of their blocks at once, what they take, a stream of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from typing import Any
 
 import cupy
+import numpy as np
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.kernels.device_streams import lent_stream
+from dask_graphgpu.partition.csr import Adjacency
 
 THREADS = 512
 
@@ -121,3 +124,30 @@ def num_multiprocessors() -> int:
 def barrier() -> Any:
     """The memory of a grid barrier; each launch needs one of its own."""
     return cupy.zeros(1, cupy.uint32)
+
+
+NULL = np.uint64(0)  # a null pointer
+
+
+def or_null(array: Any) -> Any:
+    """A kernel's argument that may be missing."""
+    return NULL if array is None else array
+
+
+def ends_or_null(rows: Adjacency | None) -> tuple[Any, Any]:
+    """Offsets and neighbours of rows that may be missing."""
+    return (NULL, NULL) if rows is None else (rows.offsets, rows.neighbours)
+
+
+def struct(words: Sequence[Any]) -> Any:
+    """A struct of 8-byte members: integers, and arrays for pointers; None is the null pointer."""
+    found = [
+        0 if word is None else getattr(getattr(word, "data", None), "ptr", word) for word in words
+    ]
+    return np.array(found, np.uint64).view(_words(len(found)))[0]
+
+
+@cache
+def _words(number: int) -> np.dtype[Any]:
+    """It takes longer to make than a launch."""
+    return np.dtype([(f"word_{i}", np.uint64) for i in range(number)])

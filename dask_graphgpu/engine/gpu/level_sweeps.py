@@ -13,7 +13,6 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import PIECE, degree_lists
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.level_plan import STEP, SUMS, UNREACHED, Passed, planned
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.partition.csr import Adjacency
@@ -105,7 +104,7 @@ class LevelSweeps:
             self.level, stride, n, own, self._paths, self._share, self._sums, self.through, *lists,
             lists[1].size // sources, *map(int, separators), *rows, self._infinite,
         ]  # fmt: skip
-        self._given = struct(self._held)
+        self._given = launch.struct(self._held)
         types = integer_types(every[0].neighbours.dtype, wide)
         module = cuda("betweenness_levels", defines=types)
         names = "narrow", "begin", "survey", "turn", "pull_level", "push_level"

@@ -51,7 +51,6 @@ _FIELDS: list[tuple[str, Any]] = [
     ("edges", np.uint64),
 ]
 _ROUND = np.dtype([(name, np.uint64) for name in ("moved", "within", "squares")])
-_NONE = np.uint64(0)  # a null pointer
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ class Level:
     @property
     def edges(self) -> tuple[Any, Any, Any]:
         """As kernels take them."""
-        return self.offsets, self.neighbours, or_null(self.weight)
+        return self.offsets, self.neighbours, launch.or_null(self.weight)
 
 
 def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
@@ -111,7 +110,7 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[A
             break
         place = labels[place]
         level = aggregated(level, labels, count)
-    return here.to_caller(in_dense_ids(here, smallest_places(here, place))), modularity
+    return here.to_caller(here.in_dense_ids(smallest_places(here, place))), modularity
 
 
 def first_level(here: DeviceView) -> Level:
@@ -199,7 +198,7 @@ def moved(
     launch.cooperative(
         kernel,
         (
-            *level.edges, level.loops, level.degree, or_null(level.rank), np.uint64(n),
+            *level.edges, level.loops, level.degree, launch.or_null(level.rank), np.uint64(n),
             np.float64(total), np.float64(resolution), salts.integers(2**64, dtype=np.uint64),
             cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
             (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels, best,
@@ -209,10 +208,7 @@ def moved(
     read, runs = state.read()
     for run in runs:
         entry = (kind.itemsize if level.weight is not None else 0) + 2 * ids.itemsize
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * entry + run.supersteps * n * 16, seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * entry + run.supersteps * n * 16)
     return best, float(read["modularity"])
 
 
@@ -297,23 +293,9 @@ def smallest_places(here: DeviceView, parts: Any) -> Any:
     launch.flat(
         cuda("louvain", defines=types).kernel("smallest"),
         here.n,
-        (parts.astype(ids, copy=False), or_null(given), np.uint64(here.n), first),
+        (parts.astype(ids, copy=False), launch.or_null(given), np.uint64(here.n), first),
     )
     return first[parts]
-
-
-def in_dense_ids(here: DeviceView, places: Any) -> Any:
-    """Dense ids of places in the order of the user's ids."""
-    if here.user_rank is None:
-        return places
-    holder = cupy.empty(here.n, here.id_dtype)
-    holder[here.user_rank] = cupy.arange(here.n, dtype=here.id_dtype)
-    return holder[places]
-
-
-def or_null(array: Any) -> Any:
-    """A kernel's argument that may be missing."""
-    return _NONE if array is None else array
 
 
 def leiden(
@@ -335,13 +317,13 @@ def leiden(
     total = int(first.degree.sum(dtype=np.uint64))
     labels = own_labels(first)
     if not total:
-        return here.to_caller(in_dense_ids(here, labels)), 0.0
+        return here.to_caller(here.in_dense_ids(labels)), 0.0
     for _ in range(iterations):
         before, labels = labels, _leiden_once(here, first, labels, total, resolution, salts, report)
         if bool((labels == before).all()):
             break
     modularity = modularity_of(first, labels, total, resolution)
-    return here.to_caller(in_dense_ids(here, labels)), modularity
+    return here.to_caller(here.in_dense_ids(labels)), modularity
 
 
 def _leiden_once(
@@ -382,12 +364,14 @@ def _refined(
         "refining communities",
     )
     parts, cut = own_labels(level), cupy.zeros(n, kind)
-    over_edges(level, "cuts", or_null(level.rank), np.uint64(n), labels, cut, source="leiden")
+    over_edges(
+        level, "cuts", launch.or_null(level.rank), np.uint64(n), labels, cut, source="leiden"
+    )
     state = LaunchState([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
     launch.cooperative(
         kernel,
         (
-            *level.edges, level.degree, or_null(level.rank), np.uint64(n), np.float64(scale),
+            *level.edges, level.degree, launch.or_null(level.rank), np.uint64(n), np.float64(scale),
             salts.integers(2**64, dtype=np.uint64), cupy.empty(blocks * slots, ids),
             cupy.empty(blocks * slots, kind), np.uint32(slots), labels,
             totals(level, labels, count), cupy.empty(n, ids), cupy.empty(n, ids), parts,

@@ -17,7 +17,6 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
@@ -86,7 +85,7 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
             np.uint64(wanted.size), np.uint64(2**64 - 1 if cutoff is None else cutoff),
             np.uint32(pulls), np.uint64(FEW * here.num_edges), np.uint64(MANY * here.num_edges), *lists, *separators,
             seen, cupy.empty(n, np.uint64), cupy.zeros(n, np.uint64), cupy.empty(n, here.id_dtype),
-            struct([planes, level, stride]), state.memory,
+            launch.struct([planes, level, stride]), state.memory,
         ),
     )  # fmt: skip
     used = state.memory[_PLACE_OF_PLANES]
@@ -96,8 +95,5 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
         (seen, planes, used, np.uint64(stride), np.uint32(searches), level),
     )
     for run in state.read()[1]:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * (id_bytes + 8) + run.frontier * 24, seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * (id_bytes + 8) + run.frontier * 24)
     return here.to_caller(level)[:, :n]

@@ -56,9 +56,7 @@ def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Repo
     )  # fmt: skip
     read, (run,) = state.read()
     check_counts(failed=bool(read["overflow"]))
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-        bytes=run.edges * (here.id_dtype.itemsize + level.itemsize) + n * (16 + count.itemsize),
-        seconds=run.seconds,
-    )  # fmt: skip
+    run.note(
+        report, run.edges * (here.id_dtype.itemsize + level.itemsize) + n * (16 + count.itemsize)
+    )
     return here.to_caller(count)

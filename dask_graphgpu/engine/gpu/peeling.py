@@ -102,12 +102,12 @@ def peeled(
         ),
     )  # fmt: skip
     found, (run,) = state.read()
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=n, edges=run.edges,
-        bytes=run.edges * (rows.neighbours.itemsize + degree.itemsize)
+    run.note(
+        report,
+        run.edges * (rows.neighbours.itemsize + degree.itemsize)
         + n * (8 + 2 * rows.neighbours.itemsize + 2 * degree.itemsize),
-        seconds=run.seconds,
-    )  # fmt: skip
+        frontier=n,
+    )
     return degree, int(found["far"])
 
 

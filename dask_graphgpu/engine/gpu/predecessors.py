@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 _FIELDS = [(name, np.uint64) for name in ("barrier", "unordered", "without", "read")]
-_NONE = np.uint64(0)  # a null pointer
 
 
 def predecessors(
@@ -55,7 +54,7 @@ def predecessors(
         launch.cooperative(
             _module(here, distance, weight, rank).kernel("plateaus"),
             (
-                rows.offsets, rows.neighbours, _NONE if weight is None else weight,
+                rows.offsets, rows.neighbours, launch.or_null(weight),
                 np.uint64(here.n), here.id_dtype.type(source), distance, reached,
                 *_preference(degree, rank), *lists, *separators, cupy.empty(here.n, cupy.uint32),
                 predecessor, state.memory,
@@ -98,7 +97,7 @@ def pulled(
     launch.cooperative(
         _module(here, distance, weight, rank).kernel("predecessors"),
         (
-            rows.offsets, rows.neighbours, _NONE if weight is None else weight,
+            rows.offsets, rows.neighbours, launch.or_null(weight),
             np.uint64(here.n), distance, reached, lengths, *_preference(degree, rank),
             np.uint32(pulls), *lists, *separators, predecessor, state.memory,
         ),
@@ -107,7 +106,7 @@ def pulled(
 
 
 def _preference(degree: Any, rank: Any) -> tuple[Any, Any]:
-    return (_NONE if degree is None else degree, _NONE if rank is None else rank)
+    return (launch.or_null(degree), launch.or_null(rank))
 
 
 def _module(here: DeviceView, distance: Any, weight: Any, rank: Any) -> Any:
@@ -130,10 +129,7 @@ def _note(
     edge_bytes += 0 if weight is None else weight.itemsize
     vertex_bytes = 8 + here.offset_dtype.itemsize + here.id_dtype.itemsize
     read, (run,) = state.read()
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=frontier, edges=run.edges,
-        bytes=run.edges * edge_bytes + here.n * vertex_bytes, seconds=run.seconds,
-    )  # fmt: skip
+    run.note(report, run.edges * edge_bytes + here.n * vertex_bytes, frontier=frontier)
     return int(read["without"])
 
 

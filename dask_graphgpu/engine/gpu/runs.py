@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
+from dask_graphgpu.report import Report
+
 # Bytes of the largest `State` of a kernel, which asserts it.
 _STATE_BYTES = 4096
 
@@ -25,6 +27,13 @@ class NotedRun(NamedTuple):
     frontier: int
     edges: int
     seconds: float
+
+    def note(self, report: Report, num_bytes: int, *, frontier: int | None = None) -> None:
+        """Add it to a report, with the bytes that it touched; ``frontier``: another than its own."""
+        report.advance(
+            self.direction, supersteps=self.supersteps, edges=self.edges, bytes=num_bytes,
+            frontier=self.frontier if frontier is None else frontier, seconds=self.seconds,
+        )  # fmt: skip
 
 
 class LaunchState:

@@ -16,7 +16,6 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
@@ -113,7 +112,9 @@ class Shards:
         """Struct Shards of program_shards.cuh, for items ``begin`` to ``end`` - 1."""
         held = (self.place, self.first, self.copies, self.item_shard, self.item_begin)
         last = self.num_items if end is None else end
-        return struct([self.edges.offsets, self.edges.neighbours, *held, begin, last, self.most])
+        return launch.struct(
+            [self.edges.offsets, self.edges.neighbours, *held, begin, last, self.most]
+        )
 
 
 def _cut(module: Any, edges: Adjacency, capacity: int, replication: int | None) -> tuple[Any, Any]:

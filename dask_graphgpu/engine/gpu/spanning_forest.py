@@ -31,7 +31,6 @@ _FIELDS = [
         "barrier", "edges", "taken", "kept_0", "kept_1", "kept_2", "small", "medium", "pieces",
     )
 ]  # fmt: skip
-_NONE = np.uint64(0)  # a null pointer
 
 
 def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
@@ -64,8 +63,8 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     launch.cooperative(
         module.kernel("list_edges"),
         (
-            rows.offsets, rows.neighbours, _NONE if weight is None else weight, np.uint64(n),
-            _NONE if rank is None else rank, np.uint32(here.directed), *lists, *separators,
+            rows.offsets, rows.neighbours, launch.or_null(weight), np.uint64(n),
+            launch.or_null(rank), np.uint32(here.directed), *lists, *separators,
             low, high, weights, state.memory,
         ),
     )  # fmt: skip
@@ -127,16 +126,13 @@ def forest(
     launch.cooperative(
         module.kernel("spanning_forest"),
         (
-            np.uint64(n), low, high, _NONE if weights is None else weights,
+            np.uint64(n), low, high, launch.or_null(weights),
             cupy.empty(2 * len(low), offset), cupy.empty(n, np.uint64), cupy.empty(n, np.uint64),
             cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), *taken, state.memory,
         ),
     )  # fmt: skip
     read, runs = state.read()
     for run in runs:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * (16 + kind.itemsize) + n * 32, seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * (16 + kind.itemsize) + n * 32)
     first, second, third = (array[: int(read["taken"])] for array in taken)
     return first, second, third

@@ -39,7 +39,6 @@ _FIELDS: list[tuple[str, Any]] = [
     ("others", np.dtype((np.uint64, 28))),
 ]
 _WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
-_NONE = np.uint64(0)  # a null pointer
 
 
 def strong_components(view: View, report: Report) -> Any:
@@ -83,14 +82,11 @@ def strong_components(view: View, report: Report) -> Any:
     launch.cooperative(
         module.kernel("colour"),
         (
-            rows.offsets, rows.neighbours, np.uint64(n), _NONE if rank is None else rank,
+            rows.offsets, rows.neighbours, np.uint64(n), launch.or_null(rank),
             *lists, *separators, live, cupy.empty(4 * joining, here.id_dtype),
             before, after, label, holder, state.memory,
         ),
     )  # fmt: skip
     for run in state.read()[1]:
-        report.advance(
-            run.direction, supersteps=run.supersteps, frontier=run.frontier, edges=run.edges,
-            bytes=run.edges * 2 * id_bytes + n * (2 * id_bytes + 8), seconds=run.seconds,
-        )  # fmt: skip
+        run.note(report, run.edges * 2 * id_bytes + n * (2 * id_bytes + 8))
     return here.to_caller(label)

@@ -16,7 +16,6 @@ from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.gathers import Gathers
 from dask_graphgpu.engine.gpu.settings import Asked, directions, forced
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS, num_chunks
 from dask_graphgpu.engine.schedule import (
     configured_allocation,
@@ -35,7 +34,7 @@ _VERTICES_OF_BLOCK = 1024
 _THREADS = fused.THREADS
 
 # Stands for struct Pull or struct Push where a run has none; as large as either.
-_NOTHING = struct([None] * 32)
+_NOTHING = launch.struct([None] * 32)
 
 
 class Superstep(Gathers):
@@ -267,7 +266,7 @@ class Superstep(Gathers):
         alone = [order.index(name) for name in (*stages.alone_before, *stages.alone_after)]
         self._order, self._barrier = cupy.asarray(np.array(alone, np.int64)), launch.barrier()
         directions = (DIRECTIONS.index(direction) for direction in (self.dense, self.sparse))
-        shared = struct([
+        shared = launch.struct([
             self._emitted if self.emits else None, self.emitted_or_none, self.messages,
             self.received, self.marked, arrays.reached, arrays.active, self.partials, self.log,
             self.num_edges, *directions, len(order), self._order, len(stages.alone_before),
@@ -314,7 +313,7 @@ class Superstep(Gathers):
             cupy.empty(arrays.n, ids), cupy.empty(arrays.n, ids),
             cupy.empty(chunks, ids), cupy.empty(chunks, np.uint32),
         )  # fmt: skip
-        return struct([edges.offsets, edges.neighbours, *self.lists, *separators])
+        return launch.struct([edges.offsets, edges.neighbours, *self.lists, *separators])
 
     def _filter_lists(self, blocks: int) -> Any:
         """Struct Filter of program_filter.cuh; ``blocks``: of the largest launch that pushes."""

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 _FIELDS = [(name, np.uint64) for name in ("barrier", "last_barrier", "read")]
-_NONE = np.uint64(0)  # a null pointer
 
 
 def triangles(view: View, report: Report) -> Any:
@@ -87,8 +86,7 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
         module.kernel("up_rows"),
         (
             *given, starts, starts[:-1].copy(), up, todo,
-            *((_NONE, _NONE) if out is None else (out.offsets, out.neighbours)),
-            ways, state.memory,
+            *launch.ends_or_null(out), ways, state.memory,
         ),
     )  # fmt: skip
     found = cupy.zeros(n, np.int64)
@@ -96,10 +94,7 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
         module.kernel("count"), (np.uint64(n), starts, up, ways, todo, found, state.memory)
     )
     (run,) = state.read()[1]
-    report.advance(
-        run.direction, supersteps=run.supersteps, frontier=n, edges=run.edges,
-        bytes=run.edges * ids.itemsize + rows.num_edges * (ids.itemsize + 4), seconds=run.seconds,
-    )  # fmt: skip
+    run.note(report, run.edges * ids.itemsize + rows.num_edges * (ids.itemsize + 4), frontier=n)
     return found
 
 

@@ -15,9 +15,9 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import hops, limits
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import bring
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.tiered.level_rows import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
@@ -74,7 +74,7 @@ def _searched(rows: TieredRows, view: View, source: int, cutoff: int | None, rep
     level, ids = cupy.empty(rows.n, np.int32), here.id_dtype
     search, most = cupy.empty(_SEARCH_BYTES // 8, np.uint64), min(rows.n, MOST_ROWS)
     listed = cupy.empty(2 * (most + LONG_ROWS), ids)
-    lists, no_lists = struct([listed, most]), struct([0, 0])
+    lists, no_lists = launch.struct([listed, most]), launch.struct([0, 0])
     edges = edges_of(tier)
     pulls = np.uint32(not view.directed and configured_direction() == "auto")
     transfer = rows.transfer

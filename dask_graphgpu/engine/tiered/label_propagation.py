@@ -103,11 +103,7 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
             for side in sides:
                 side.close(report)
         label = labels[(step + 1) % 2]
-        if rank is None:
-            return here.to_caller(label)
-        holder = cupy.empty(n, ids)
-        holder[rank] = cupy.arange(n, dtype=ids)
-        return here.to_caller(holder[label])
+        return here.to_caller(here.in_dense_ids(label))
 
     return shrinking(cut, report, attempt)
 

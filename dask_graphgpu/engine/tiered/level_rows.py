@@ -8,8 +8,8 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import link_rates
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
-from dask_graphgpu.engine.gpu.structs import struct
 
 if TYPE_CHECKING:
     from dask_graphgpu.engine.tiered.rows import TieredRows
@@ -28,7 +28,9 @@ IN_PLACE = 1 << 22
 def edges_of(tier: EdgeStore) -> Any:
     """Struct Edges."""
     places = (tier.on_device()["neighbours"], tier.on_host()["neighbours"])
-    return struct([tier.offsets, *map(address, places), tier.cut.resident, tier.num_vertices])
+    return launch.struct(
+        [tier.offsets, *map(address, places), tier.cut.resident, tier.num_vertices]
+    )
 
 
 class LevelRows:

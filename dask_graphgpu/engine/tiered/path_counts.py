@@ -10,9 +10,9 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.engine.tiered.level_rows import FEW, LONG_ROWS, MOST_ROWS, LevelRows, edges_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
@@ -90,7 +90,7 @@ def _crept(
     """Levels of few edges without the host, the others by parts: edges without it, and whether counts overflow."""
     tier, most = rows.tier, min(rows.n, MOST_ROWS)
     listed = cupy.empty(2 * (most + LONG_ROWS), tier.host.neighbours.dtype)
-    lists, edges = struct([listed, most]), edges_of(tier)
+    lists, edges = launch.struct([listed, most]), edges_of(tier)
     walk, last, few = cupy.zeros(_WALK_BYTES // 8, np.uint64), np.uint64(depth), np.uint64(FEW)
     step = 0
     while step < depth:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address, to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling, peeled
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.tiered.disk import transfer_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.partition.csr import Adjacency
@@ -82,7 +82,7 @@ def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, A
     """In one launch, which reads rows where they lie."""
     tier = rows.tier
     places = tier.on_device()["neighbours"], tier.on_host()["neighbours"]
-    neighbours = struct([*map(address, places), tier.cut.resident])
+    neighbours = launch.struct([*map(address, places), tier.cut.resident])
     given = Adjacency(tier.offsets, tier.host.neighbours)
     up_to = None if most is None else most - 1
     degree, far = peeled(given, neighbours, {"TIERED": "1"}, _SEPARATORS, up_to, report)

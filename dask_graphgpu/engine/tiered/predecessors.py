@@ -9,6 +9,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered.rows import TieredRows
@@ -51,11 +52,11 @@ def predecessors(
         began, number = time.perf_counter(), np.uint64(n)
         there = to_device(distance, rows.tier.kept), to_device(reached, rows.tier.kept)
         predecessor, count = cupy.empty(n, view.out.neighbours.dtype), cupy.zeros(1, np.uint64)
-        degree = here.degrees("both") if view.directed else np.uint64(0)
-        preference = rows.tier.offsets, degree, np.uint64(0) if rank is None else rank
+        degree = here.degrees("both") if view.directed else launch.NULL
+        preference = rows.tier.offsets, degree, launch.or_null(rank)
         given: list[Any] = [*there, *preference, predecessor, rows.read]
         if weight is None:
-            given.insert(0, np.uint64(0))
+            given.insert(0, launch.NULL)
         rows.over_vertices("begin_offers", there[1], number, predecessor, rows.active)
         rows.transfer.superstep(rows.active, rows.along("offer_part", *given))
         rows.over_vertices("count_without", there[1], number, predecessor, count, shared=True)

@@ -12,7 +12,6 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address, to_host
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of
 from dask_graphgpu.engine.tiered.packed import packing_of_rows
@@ -168,7 +167,7 @@ class TieredRows:
         def go(edges: AtHand) -> None:
             begins, lo, hi = edges.begins, edges.lo, edges.hi
             neighbours = address(begins["neighbours"])
-            part = struct([edges.offsets, neighbours, self.n, lo, hi, self.active])
+            part = launch.struct([edges.offsets, neighbours, self.n, lo, hi, self.active])
             blocks = min(most, -(-(hi - lo) // _THREADS))
             columns = [
                 np.uint64(0 if self._is_packed else address(begins[name])) for name in self._names

@@ -59,11 +59,7 @@ def strong_components(view: View, report: Report) -> Any:
         order = cupy.arange(here.n, dtype=ids) if rank is None else rank.astype(ids)
         first = cupy.full(here.n, here.n - 1, ids)
         cupy.minimum.at(first, label, order)
-        if rank is None:
-            return rows.to_caller(first[label])
-        holder = cupy.empty(here.n, ids)
-        holder[order] = cupy.arange(here.n, dtype=ids)
-        return rows.to_caller(holder[first[label]])
+        return rows.to_caller(here.in_dense_ids(first[label]))
 
     vertex, what = _VERTEX + _IDS * ids.itemsize, "strongly connected components"
     return TieredRows.run(view, "tier_strong_components", {}, vertex, what, report, found)

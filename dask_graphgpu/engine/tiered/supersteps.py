@@ -14,7 +14,6 @@ from dask_graphgpu.engine.gpu.carriers import Carrier
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.policies import OneByOne, Policy
 from dask_graphgpu.engine.gpu.sizes import num_chunks
-from dask_graphgpu.engine.gpu.structs import struct
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.worklists import SEPARATORS
 from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED
@@ -150,7 +149,7 @@ class SegmentCarrier(Carrier):
         for edges in held, brought:
             ends = edges.lo, edges.hi
             words = address(edges.begins["neighbours"])
-            given += [self._over(run, edges), struct([edges.offsets, words, *ends])]
+            given += [self._over(run, edges), launch.struct([edges.offsets, words, *ends])]
         pieces = -(-(brought.hi - brought.lo + hi - lo) // PIECE) + 2
         blocks = min(-(-pieces * 32 // THREADS), launch.num_multiprocessors() * _PUSHING)
         return self.launch(name, blocks, *given, *self.pushed, np.int64(PIECE), *more)
@@ -159,7 +158,7 @@ class SegmentCarrier(Carrier):
         """Structs Run and Push of a part."""
         separators = _READ if edges.way == "zero-copy" else SEPARATORS
         neighbours, ends = address(edges.begins["neighbours"]), (edges.lo, edges.hi)
-        push = struct([edges.offsets, neighbours, *self.lists, *separators, *ends])
+        push = launch.struct([edges.offsets, neighbours, *self.lists, *separators, *ends])
         return self._over(run, edges), push
 
     def _over(self, run: Any, edges: AtHand) -> Any:
