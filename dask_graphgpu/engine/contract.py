@@ -7,6 +7,8 @@ vertices, arrays over vertices are over those that are here, and all ranks call 
 arrays may be CuPy's. ``report`` gets rows of what was done.
 
 A function that gives None, where that is allowed, has done nothing: the caller goes the usual way.
+Where edges lie beyond memory, or the GPU's, all raise LimitTooSmall if not even what belongs to vertices fits
+``graphgpu.host-memory-limit`` or ``graphgpu.device-memory-limit``, and SpillError if pages cannot be read.
 """
 
 from __future__ import annotations
@@ -94,8 +96,7 @@ class Engine(Protocol):
         ----------
         sources : ndarray of dense ids
             One may be there several times.
-        cutoff : int, optional
-            Vertices further away stay unreached.
+        cutoff : as of `bfs`
         targets : ndarray of dense ids, optional
             The searches may stop once each has reached all of them.
 
@@ -265,8 +266,7 @@ class Engine(Protocol):
             Where jumps lead to, of sum 1; default: anywhere.
         dtype : float64 or float32
             Of ranks; sums of rows are float64.
-        damping, tolerance : float
-        max_iterations : int
+        damping, tolerance, max_iterations : number
 
         Returns
         -------

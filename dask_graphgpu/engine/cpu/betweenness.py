@@ -44,8 +44,6 @@ def betweenness(
 ) -> np.ndarray:
     """Sums of the sources' dependencies on every vertex, or on every edge.
 
-    The dependency of s on v is the sum over all t of the part of the shortest paths from s to t that go through v.
-
     Notes
     -----
     For each source a search, and the same edges again from the farthest vertex to the nearest: O(E), with weights

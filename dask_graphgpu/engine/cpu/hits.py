@@ -32,11 +32,6 @@ def hits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hub and authority score of every vertex, each with sum 1; all 0 without edges.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-        Of edges on disk.
-
     Notes
     -----
     Sums are those of blocks that do not depend on the threads: so are the scores. They are scaled to

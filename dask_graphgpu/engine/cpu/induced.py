@@ -40,7 +40,6 @@ def edges_among(view: AnyView, inside: np.ndarray) -> Edges:
     ------
     LimitTooSmall
         Of edges on disk: there are more than memory may hold.
-    SpillError
 
     Notes
     -----

@@ -49,11 +49,6 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
     ndarray
         Right for ghosts too.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-        Of edges on disk.
-
     Notes
     -----
     Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. In the memory of one rank the edges of

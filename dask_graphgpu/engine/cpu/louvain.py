@@ -73,12 +73,7 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[n
 def leiden(
     view: View, resolution: float, seed: int, iterations: int, report: Report
 ) -> tuple[np.ndarray, float]:
-    """Communities as `louvain`, of which every one is connected [2]_.
-
-    What was found by moving vertices is refined before its communities become vertices: they become
-    as many vertices as they have well-connected parts, which can then leave. ``iterations`` times,
-    each from the communities of the one before, and fewer when one changes nothing.
-    """
+    """Communities as `louvain`, of which every one is connected [2]_."""
     first, rng = _first_level(view), np.random.default_rng(seed)
     place = np.arange(len(first), dtype=view.out.neighbours.dtype)
     for _ in range(iterations if len(first) else 0):

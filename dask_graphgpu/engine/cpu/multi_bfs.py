@@ -58,11 +58,6 @@ def multi_bfs(
     ndarray of int32, shape (sources, num_vertices)
         -1 where not reached; right for own vertices.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-        Of edges on disk.
-
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same

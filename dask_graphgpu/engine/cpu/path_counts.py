@@ -34,8 +34,6 @@ def path_counts(
     ------
     IntegerOverflow
         On every rank.
-    LimitTooSmall, SpillError
-        Of edges on disk.
 
     Notes
     -----

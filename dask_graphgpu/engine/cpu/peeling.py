@@ -47,10 +47,7 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
 
 
 def k_core(view: View, k: int, report: Report) -> np.ndarray:
-    """Whether each vertex is in the k-core: bool, shape (num_vertices,).
-
-    As `core_numbers`, but vertices of degree below `k` are taken away at once, and only their edges are read.
-    """
+    """Whether each vertex is in the k-core: bool, shape (num_vertices,)."""
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()

@@ -39,11 +39,6 @@ def predecessors(
     ndarray
         Right for own vertices.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-        Of edges on disk.
-
     Notes
     -----
     Of the neighbours u with ``distance[u] + weight == distance[v]`` and ``distance[u] < distance[v]`` the one of

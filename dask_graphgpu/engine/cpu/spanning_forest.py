@@ -52,7 +52,6 @@ def spanning_forest(view: AnyView, report: Report) -> Edges:
     ------
     LimitTooSmall
         Of edges on disk: there is no room for one edge a vertex and a page.
-    SpillError
 
     Notes
     -----

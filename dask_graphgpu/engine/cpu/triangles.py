@@ -49,8 +49,9 @@ def triangles(view: View, report: Report) -> np.ndarray:
 def neighbour_arcs(view: View, report: Report) -> np.ndarray:
     """Edges that join two neighbours of each vertex: int64, shape (num_vertices,).
 
-    Neighbours are those of the simple undirected graph. Of a directed view the edges between two of
-    them count by direction; of an undirected one in both. Notes: as `triangles`.
+    Notes
+    -----
+    As `triangles`.
     """
     if not view.directed:
         return 2 * triangles(view, report)

@@ -36,11 +36,6 @@ _STEPS = 64
 def trussness(view: AnyView, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every edge of the simple undirected graph, and the largest k of the k-trusses that it is in.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-        Of edges on disk.
-
     Notes
     -----
     In the memory of one rank triangles are counted, and edges that are in the fewest are taken away until none is left

@@ -63,19 +63,6 @@ def betweenness(
 ) -> Any:
     """Sums of the sources' dependencies on every vertex, or on every edge; as `engine.cpu.betweenness`.
 
-    Returns
-    -------
-    array of float64
-        Shape (num_vertices,), or for edges (num_edges,) in the order of ``view.out``; both directions of an undirected
-        edge have the sum of both.
-
-    Raises
-    ------
-    InvalidEdges
-        A weight is zero, or so small beside a distance that the sum absorbs it.
-    IntegerOverflow
-        A distance does not fit the type of the weights; the number of shortest paths to a vertex is beyond 1.8e308.
-
     Notes
     -----
     For each source a search that counts paths, and the same edges again [1]_: two looks at each edge of what it

@@ -51,11 +51,6 @@ DIRECTIONS = {1: "push", 2: "pull"}
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from `source` along the edges; as `engine.cpu.bfs`.
 
-    Returns
-    -------
-    array of int32, shape (num_vertices,)
-        -1 where not reached.
-
     Notes
     -----
     At most one read of each edge, plus about one a vertex in every pull. See kernels/cuda/bfs.cu.

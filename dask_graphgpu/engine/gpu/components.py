@@ -34,11 +34,6 @@ _FIRSTS = 1024
 def components(view: View, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored; as `engine.cpu.components`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the component's member that is smallest in the order of the user's ids.
-
     Notes
     -----
     Of a directed view without in-edges all edges are linked; the in-edges are not made for this. See

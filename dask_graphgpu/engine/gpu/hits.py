@@ -33,15 +33,6 @@ _FIELDS = [
 def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
     """Hub and authority score of every vertex, each with sum 1; as `engine.cpu.hits`.
 
-    Returns
-    -------
-    hub, authority : float64 arrays of shape (num_vertices,)
-
-    Raises
-    ------
-    NotConverged
-        The iterations came to an end first.
-
     Notes
     -----
     Each row is added up in one order, so that scores are the same in every run. Two passes over the edges an iteration;

@@ -28,10 +28,6 @@ _FIELDS = [("barrier", np.uint64), ("read", np.uint64)]
 def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any:
     """Part of the neighbours of either of two vertices that are those of both; as `engine.cpu.jaccard_of_pairs`.
 
-    Returns
-    -------
-    array of float64, one a pair
-
     Notes
     -----
     The neighbours of the vertex that has fewer are looked up among those of the other by bisection. Cost: as many
@@ -62,12 +58,6 @@ def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any
 
 def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     """As `jaccard_of_pairs`, of all pairs with a neighbour in common; as `engine.cpu.jaccard_two_hop`.
-
-    Returns
-    -------
-    first, second : arrays of the type of the neighbours
-        Dense ids, first before second in the order of the user's ids; ordered by both.
-    values : float64
 
     Notes
     -----

@@ -30,11 +30,6 @@ _FIELDS = [(name, np.uint64) for name in ("barrier", "supersteps", "smalls", "la
 def label_propagation(view: View, iterations: int, report: Report) -> Any:
     """The label of every vertex after some supersteps; as `engine.cpu.label_propagation`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the vertex whose label it was at first.
-
     Notes
     -----
     Labels are counted in hash tables in shared memory. O(V + E) a superstep, and more where a vertex has neighbours of

@@ -81,13 +81,6 @@ class Level:
 def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
-    Returns
-    -------
-    community : array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the community's member that is smallest in the order of the user's ids.
-    modularity : float
-        At this resolution; 0 without edges.
-
     Notes
     -----
     In a step the vertices of one of 16 classes, drawn by a hash of seed, round and place in the order of the user's
@@ -302,9 +295,6 @@ def leiden(
     view: View, resolution: float, seed: int, iterations: int, report: Report
 ) -> tuple[Any, float]:
     """Communities as `louvain`, of which every one is connected [5]_.
-
-    Parameters and what is returned are those of `louvain`; ``iterations`` times, each from the
-    communities of the one before, and fewer when one changes nothing.
 
     Notes
     -----

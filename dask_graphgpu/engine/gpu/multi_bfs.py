@@ -46,11 +46,6 @@ _DIRECTIONS = {0: "push", 1: "pull"}
 def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, report: Report) -> Any:
     """Hops from each of several sources along the edges; as `engine.cpu.multi_bfs`.
 
-    Returns
-    -------
-    array of int32, shape (sources, num_vertices)
-        -1 where not reached.
-
     Notes
     -----
     A vertex has a word with a bit for each source, so an edge is read once for all searches that have it in the same

@@ -20,7 +20,7 @@ from dask_graphgpu.functions import INT64_MAX, INT64_MIN
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.keeping import Keeper
-    from dask_graphgpu.engine.state import Binding, State
+    from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.report import Report
 
 # Threads of a block, and how many blocks a multiprocessor is to hold.
@@ -81,7 +81,7 @@ _LISTS = {
 }  # fmt: skip
 
 
-def run(
+def improved(
     arrays: Arrays,
     places: np.ndarray | None,
     cutoff: Any,
@@ -89,8 +89,8 @@ def run(
     report: Report,
     keeper: Keeper | None = None,
     kind: type[NearFar] | None = None,
-) -> State:
-    """Run a monotone program until no value improves; as `engine.cpu.in_place`.
+) -> int:
+    """Improve the state by a monotone program until no value improves; return how many rounds it took.
 
     Parameters
     ----------
@@ -114,19 +114,6 @@ def run(
     IntegerOverflow
         A message does not fit.
     """
-    return arrays.result(improved(arrays, places, cutoff, ends, report, keeper, kind))
-
-
-def improved(
-    arrays: Arrays,
-    places: np.ndarray | None,
-    cutoff: Any,
-    ends: np.ndarray | None,
-    report: Report,
-    keeper: Keeper | None = None,
-    kind: type[NearFar] | None = None,
-) -> int:
-    """Improve the state as `run` does; return how many rounds it took."""
     binding, n = arrays.binding, arrays.n
     program = binding.program
     ordered = program.priority is not None and configured_direction() == "auto"

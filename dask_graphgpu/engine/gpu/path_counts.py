@@ -25,16 +25,6 @@ _FIELDS = [(name, np.uint64) for name in ("barrier", "overflow", "read")]
 def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
     """Number of paths of fewest edges from `source`; as `engine.cpu.path_counts`.
 
-    Returns
-    -------
-    array of `dtype`, shape (num_vertices,)
-        1 at the source, 0 where not reached.
-
-    Raises
-    ------
-    IntegerOverflow
-        A count does not fit int64.
-
     Notes
     -----
     Vertices add their counts to their out-neighbours', a level after the other: one read of each

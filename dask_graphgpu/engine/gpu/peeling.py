@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 def core_numbers(view: View, report: Report) -> Any:
     """Core number of every vertex in the simple undirected graph; as `engine.cpu.core_numbers`.
 
-    Returns
-    -------
-    array of int64, shape (num_vertices,)
-
     Notes
     -----
     Each edge is read twice at most, and each vertex that is left once for every k: O(V + E). See
@@ -45,10 +41,6 @@ def core_numbers(view: View, report: Report) -> Any:
 
 def k_core(view: View, k: int, report: Report) -> Any:
     """Whether each vertex is in the k-core; as `engine.cpu.k_core`.
-
-    Returns
-    -------
-    array of bool, shape (num_vertices,)
 
     Notes
     -----

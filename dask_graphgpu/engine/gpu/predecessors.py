@@ -27,11 +27,6 @@ def predecessors(
 ) -> Any:
     """Predecessor of every vertex on a shortest path from `source`; as `engine.cpu.predecessors`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense ids; a vertex's own id where it has none (the source, unreached vertices).
-
     Notes
     -----
     At most one read of each edge, two with plateaus; early exit when rows are in the order of

@@ -45,8 +45,7 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     if in_place:
         arrays = Arrays(binding, places)
         places = beginning.places(arrays, places)
-        state: State = near_far.run(arrays, places, cutoff, how.ends, report, keeper)
-        return state
+        return arrays.result(near_far.improved(arrays, places, cutoff, how.ends, report, keeper))
     arrays = Arrays(binding, places, every=every_sends(binding, places))
     beginning(arrays)
     engine = Synchronous(Superstep(arrays, report))

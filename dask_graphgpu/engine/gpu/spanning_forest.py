@@ -34,13 +34,7 @@ _FIELDS = [
 
 
 def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
-    """The edges of the minimum spanning forest; as `engine.cpu.spanning_forest`.
-
-    Returns
-    -------
-    tuple of array, shape (edges of the forest,)
-        The ends of each edge, by their places in the order of the user's ids, the smaller first; its weight. In any
-        order.
+    """The edges of the minimum spanning forest, in any order; as `engine.cpu.spanning_forest`.
 
     Notes
     -----

@@ -44,11 +44,6 @@ _WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
 def strong_components(view: View, report: Report) -> Any:
     """Strongly connected component of every vertex; as `engine.cpu.strong_components`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the component's member that is smallest in the order of the user's ids.
-
     Notes
     -----
     Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_. What is then left is

@@ -32,10 +32,6 @@ _FIELDS = [(name, np.uint64) for name in ("barrier", "last_barrier", "read")]
 def triangles(view: View, report: Report) -> Any:
     """Triangles that each vertex of the simple undirected graph is in; as `engine.cpu.triangles`.
 
-    Returns
-    -------
-    array of int64, shape (num_vertices,)
-
     Notes
     -----
     Every edge is kept at its end of fewer neighbours [1]_; the neighbours kept at a vertex are a hash

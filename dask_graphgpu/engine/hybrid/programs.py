@@ -69,8 +69,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         ``cutoff``, a direction other than "push", or sums of integers that are checked.
     InvalidArgument
         Rounds that the program cannot have, or what else is of graphs on the device.
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
 
     References
     ----------

@@ -39,7 +39,6 @@ def betweenness(
     ------
     EngineUnavailable
         ``weighted``: a search by weight takes one vertex after another, not levels.
-    IntegerOverflow, LimitTooSmall, SpillError
 
     Notes
     -----

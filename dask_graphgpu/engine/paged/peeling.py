@@ -119,10 +119,6 @@ class TopDown:
 def core_numbers(view: View, report: Report) -> np.ndarray:
     """Core number of every vertex in the simple undirected graph, as `engine.cpu.core_numbers`.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-
     Notes
     -----
     A core number is at most the degree, and at most the largest k for which k neighbours have k: estimates that begin

@@ -39,10 +39,6 @@ _SEARCH, _SEARCH_IDS, _EDGE_IDS = 24, 4, 5
 def strong_components(view: View, report: Report) -> np.ndarray:
     """Strongly connected component of every vertex, as `engine.cpu.strong_components`.
 
-    Raises
-    ------
-    LimitTooSmall, SpillError
-
     Notes
     -----
     Colours are dealt in an order of their own, the highest to the vertex with the most edges both ways. Each vertex

@@ -70,9 +70,6 @@ def leiden(
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [3]_. Collective.
 
-    Parameters and what is returned are those of `louvain`; ``iterations`` times, each from the communities of the one
-    before, and fewer when one changes nothing.
-
     Notes
     -----
     As the GPU engine does it: before communities become vertices, they are refined into parts, which do; the vertices

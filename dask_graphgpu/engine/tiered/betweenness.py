@@ -52,10 +52,6 @@ def betweenness(
     ------
     EngineUnavailable
         ``weighted``: a search by weight takes one vertex after another, not levels.
-    IntegerOverflow
-        The number of shortest paths to a vertex is beyond 1.8e308.
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
 
     Notes
     -----

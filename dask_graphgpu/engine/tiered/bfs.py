@@ -44,8 +44,6 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     ------
     EngineUnavailable
         A direction other than "push", which keeps vertices without a level from looking for one.
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
 
     Notes
     -----

@@ -32,16 +32,6 @@ _SAMPLING = 512  # threads of the block that looks
 def components(view: View, report: Report) -> Any:
     """Component of every vertex, the direction of edges ignored; as `engine.gpu.components`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the component's member that is smallest in the order of the user's ids.
-
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-
     Notes
     -----
     One pass over the edges. Of an undirected view the first 1/32 of them is linked, then as many

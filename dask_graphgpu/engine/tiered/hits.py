@@ -28,17 +28,6 @@ _VERTEX = 6 * 8  # bytes: scores before and after, authorities, and what sums ar
 def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> tuple[Any, Any]:
     """Hub and authority score of every vertex, each with sum 1; as `engine.gpu.hits`, up to rounding.
 
-    Returns
-    -------
-    hub, authority : float64 arrays of shape (num_vertices,)
-
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-    NotConverged
-        The iterations came to an end first.
-
     Notes
     -----
     Sums come about in any order. No in-edges are made: authorities are given what hubs have, and hubs ask for it.

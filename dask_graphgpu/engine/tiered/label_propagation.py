@@ -51,17 +51,11 @@ _IDS = (
 def label_propagation(view: View, iterations: int, report: Report) -> Any:
     """The label of every vertex after some supersteps; as `engine.gpu.label_propagation`.
 
-    Returns
-    -------
-    array of the type of the neighbours, shape (num_vertices,)
-        Dense id of the vertex whose label it was at first.
-
     Raises
     ------
     LimitTooSmall
         What belongs to vertices and the longest row need more than ``graphgpu.device-memory-limit``, or of edges on
         disk pages, and the longest row, more than ``graphgpu.host-memory-limit``.
-    SpillError
 
     Notes
     -----

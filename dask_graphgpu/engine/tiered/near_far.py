@@ -79,13 +79,14 @@ def prepared(
     report: Report,
     keeper: Keeper | None,
 ) -> Callable[[Cut], State]:
-    """What runs a program with its edges where a cut says; as `engine.gpu.near_far.run`."""
+    """What runs a program with its edges where a cut says; as `engine.gpu.near_far`."""
     beginning = Beginning(keeper, True, cutoff)
 
     def attempt(cut: Cut) -> State:
         arrays = TieredArrays(binding, places, cut.without_buffers())
         first = beginning.places(arrays, places)
-        return near_far.run(arrays, first, cutoff, ends, report, keeper, TieredNearFar)
+        given = cutoff, ends, report, keeper, TieredNearFar
+        return arrays.result(near_far.improved(arrays, first, *given))
 
     return attempt
 

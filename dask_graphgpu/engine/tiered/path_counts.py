@@ -30,18 +30,6 @@ _WALK_BYTES = 256  # of struct Walk in tier_path_counts.cu
 def path_counts(view: View, source: int, level: Any, *, dtype: str, report: Report) -> Any:
     """Number of paths of fewest edges from `source`; as `engine.gpu.path_counts`.
 
-    Returns
-    -------
-    array of `dtype`, shape (num_vertices,)
-        1 at the source, 0 where not reached.
-
-    Raises
-    ------
-    IntegerOverflow
-        A count does not fit int64.
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-
     Notes
     -----
     Vertices add their counts to their out-neighbours', a level after the other; of an undirected view those of

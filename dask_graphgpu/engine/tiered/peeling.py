@@ -34,15 +34,6 @@ _VERTEX = 16  # bytes by parts: a degree, flags, and what is compared on the way
 def core_numbers(view: View, report: Report) -> Any:
     """Core number of every vertex in the simple undirected graph; as `engine.gpu.core_numbers`.
 
-    Returns
-    -------
-    array of int64, shape (num_vertices,)
-
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-
     Notes
     -----
     Vertices of the least degree that is left go together, then those that come down to it by that [1]_. That is

@@ -24,11 +24,6 @@ def predecessors(
 ) -> Any:
     """Predecessor of every vertex on a shortest path from `source`; as `engine.gpu.predecessors`.
 
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-
     Notes
     -----
     The edges of all reached vertices go over the link once. On plateaus, where edges add nothing, once

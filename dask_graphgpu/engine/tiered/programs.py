@@ -46,8 +46,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         edges are not to be read where they lie.
     EngineUnavailable
         ``cutoff`` but in near-far order, a direction other than "push", or sums of integers that are checked.
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
     """
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)

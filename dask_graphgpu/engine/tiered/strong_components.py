@@ -30,11 +30,6 @@ _VERTEX, _IDS = 32, 3  # bytes of a vertex: flags, degrees and numbers on the wa
 def strong_components(view: View, report: Report) -> Any:
     """Strongly connected component of every vertex; as `engine.gpu.strong_components`.
 
-    Raises
-    ------
-    LimitTooSmall
-        What belongs to vertices needs more than ``graphgpu.device-memory-limit``.
-
     Notes
     -----
     Who is led to by nobody goes first, one after another. Colours are then dealt, the highest to the vertex with the
