@@ -27,6 +27,7 @@ from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.known import DISTANCES as SSSP
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far
@@ -82,7 +83,8 @@ class Case:
         binding = Binding(self.program, self.view, {})
         cut = share_of(binding, share)
         report = Report("near-far")
-        run = near_far.prepared(binding, self.given.get("sources"), None, None, report, None)
+        options = RunOptions(report=report, sources=self.given.get("sources"))
+        run = near_far.prepared(plan(binding, options))
         return answered(run(cut), self.program, report)
 
     def ours(self, share: float) -> Report:
@@ -102,7 +104,7 @@ class Case:
         binding = Binding(self.program, self.view, self.given.get("constants", {}))
         report, edge = Report(way), dense.bytes_of_edge(binding)
         with patch.object(disk, "Transfer", Limited):
-            run = dense.prepared(binding, None, way, RunOptions(report=report, **self.given))
+            run = dense.prepared(plan(binding, RunOptions(report=report, **self.given)), way)
             return answered(run(share_of(binding, share, edge)), self.program, report)
 
     def layered(self, share: float) -> Report:

@@ -38,14 +38,10 @@ class InPlace(Improving):
 
     Parameters
     ----------
-    arrays : Arrays
-    sources : int64 array, optional
-        Vertices that send first; None: all.
-    cutoff : number, optional
-        Messages of a higher priority are dropped.
+    arrays, sources, cutoff, report
+        As of `Improving`.
     targets : array, optional
         The run may end once the values of these are final.
-    report : Report
 
     Attributes
     ----------

@@ -53,15 +53,6 @@ def combined(lengths: np.ndarray, least: int) -> list[tuple[int, int]]:
 class Sweeps(Improving):
     """One run of a monotone program over edges by layers.
 
-    Parameters
-    ----------
-    arrays : Arrays
-    sources : int64 array, optional
-        Vertices that send first; None: all.
-    cutoff : number, optional
-        Messages of a higher priority are dropped.
-    report : Report
-
     Attributes
     ----------
     num_active : int

@@ -35,7 +35,8 @@ from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.options import layer_edges, layer_repeats
-from dask_graphgpu.engine.state import Binding, State
+from dask_graphgpu.engine.plan import Plan
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.report import Report
@@ -112,7 +113,17 @@ class LayeredArrays(Arrays):
 
 
 class Sweeps:
-    """One run; parameters as of `run`."""
+    """One run.
+
+    Parameters
+    ----------
+    cut : Cut
+        What of the edges lies where.
+    places : int64 array, optional
+        Vertices that send first; None: all.
+    cutoff : number, optional
+        Messages of a higher priority are dropped.
+    """
 
     def __init__(
         self,
@@ -256,31 +267,10 @@ class Sweeps:
             self.passed[i] = self.now
 
 
-def run(
-    binding: Binding,
-    places: np.ndarray | None,
-    cutoff: Any,
-    report: Report,
-    keeper: Keeper | None = None,
-) -> State:
-    """Run a monotone program on a view that has layers.
+def run(how: Plan) -> State:
+    """Run a monotone program on a view that has layers; ``supersteps`` of the state are sweeps.
 
-    Parameters
-    ----------
-    binding : Binding
-    places : int64 array, optional
-        Vertices that send first; None: all.
-    cutoff : number, optional
-        Messages of a higher priority are dropped.
-    report : Report
-        Gets one row, and what was moved where the edges do not fit ``graphgpu.device-memory-limit``.
-    keeper : Keeper, optional
-        Has the state kept after sweeps.
-
-    Returns
-    -------
-    State
-        ``supersteps`` are sweeps.
+    The report gets one row, and what was moved where the edges do not fit ``graphgpu.device-memory-limit``.
 
     Raises
     ------
@@ -289,6 +279,7 @@ def run(
     LimitTooSmall
         What belongs to vertices needs more than the limit.
     """
+    binding, options = how.binding, how.options
     edges, limit = binding.layered, limits.configured()
     cut = Cut(edges.num_edges, 0, edges.num_edges)
     if limit is not None:
@@ -296,11 +287,11 @@ def run(
         what = f"the program on {binding.view.num_vertices:,} vertices"
         cut = host.cut_of(binding.send, size, bytes_of_vertices(binding), limit, what)
 
-    beginning = Beginning(keeper, True, cutoff)
+    beginning = Beginning(options.keeper, True, options.cutoff)
 
     def attempt(cut: Cut) -> State:
-        arrays = LayeredArrays(binding, places)
-        first = beginning.places(arrays, places)
-        return Sweeps(arrays, cut, first, cutoff, report).run(keeper)
+        arrays = LayeredArrays(binding, how.starts)
+        first = beginning.places(arrays, how.starts)
+        return Sweeps(arrays, cut, first, options.cutoff, options.report).run(options.keeper)
 
-    return shrinking(cut, report, attempt)
+    return shrinking(cut, options.report, attempt)

@@ -86,7 +86,7 @@ def _together(program: VertexProgram, view: View, options: RunOptions) -> list[S
     arrays = Columns(binding, places, sources)
     if ends is not None:
         ends = (ends[:, None] << arrays.column_bits | np.arange(len(sources))).ravel()
-    rounds = near_far.improved(arrays, arrays.starts, options.cutoff, ends, options.report)
+    rounds = near_far.improved(arrays, arrays.starts, ends, options)
     return [arrays.of(k, rounds) for k in range(len(sources))]
 
 

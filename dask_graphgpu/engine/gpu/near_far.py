@@ -20,6 +20,7 @@ from dask_graphgpu.functions import INT64_MAX, INT64_MIN
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.arrays import Arrays
     from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.state import Binding
     from dask_graphgpu.report import Report
 
@@ -84,10 +85,8 @@ _LISTS = {
 def improved(
     arrays: Arrays,
     places: np.ndarray | None,
-    cutoff: Any,
     ends: np.ndarray | None,
-    report: Report,
-    keeper: Keeper | None = None,
+    options: RunOptions,
     kind: type[NearFar] | None = None,
 ) -> int:
     """Improve the state by a monotone program until no value improves; return how many rounds it took.
@@ -98,14 +97,10 @@ def improved(
         The state at the start.
     places : array of dense ids, optional
         Vertices that are active at the start; default: all.
-    cutoff : number, optional
-        Messages of a higher priority are dropped.
     ends : array of dense ids, optional
         The run ends once their values are final.
-    report : Report
-        Gets one row, of each stretch after which the state may be kept.
-    keeper : Keeper, optional
-        Has it kept.
+    options : RunOptions
+        Of which cutoff, keeper and report count: this gets one row, of each stretch after which the state may be kept.
     kind : class, optional
         Of the lists; default: `NearFar`.
 
@@ -123,10 +118,12 @@ def improved(
     rounds = 0
     if size:
         made = NearFar if kind is None else kind
-        lists = made(arrays, cutoff, ends if ordered else None, ordered=ordered, report=report)
+        until = ends if ordered else None
+        lists = made(arrays, options.cutoff, until, ordered=ordered, report=options.report)
         lists.start(places)
         if ordered:
             lists.measure(places)
+        keeper = options.keeper
         rounds = lists.improve() if keeper is None else lists.improve_in_stretches(keeper)
     if program.has_reached:
         arrays.reached |= (values != none).view(np.uint8)

@@ -33,20 +33,19 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
     binding = Binding(program, view, options.constants)
     how = plan(binding, options, forced=is_forced())
     places, in_place = how.starts, how.in_place
-    cutoff, report, keeper = options.cutoff, options.report, options.keeper
     if in_place and is_forced():
         raise InvalidArgument(
             "graphgpu.filter, graphgpu.fusion, graphgpu.combine, graphgpu.gather and graphgpu.tail "
             "are of supersteps: a run with a cutoff has none."
         )
     if in_place and view.levels is not None:
-        return layered.run(binding, places, cutoff, report, keeper)
-    beginning = Beginning(keeper, in_place, cutoff)
+        return layered.run(how)
+    beginning = Beginning(options.keeper, in_place, options.cutoff)
     if in_place:
         arrays = Arrays(binding, places)
         places = beginning.places(arrays, places)
-        return arrays.result(near_far.improved(arrays, places, cutoff, how.ends, report, keeper))
+        return arrays.result(near_far.improved(arrays, places, how.ends, options))
     arrays = Arrays(binding, places, every=every_sends(binding, places))
     beginning(arrays)
-    engine = Synchronous(Superstep(arrays, report))
+    engine = Synchronous(Superstep(arrays, options.report))
     return engine.run(options, beginning.keeping(engine))

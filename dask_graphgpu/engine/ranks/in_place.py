@@ -50,10 +50,8 @@ class RankInPlace:
     whole : RankView
     sources : int64 array, optional
         Local ids of the vertices that send first, ghosts too; None: all.
-    cutoff : number, optional
     targets : int64 array, optional
         Local ids of those targets that are own vertices.
-    report : Report
     keeper : Keeper, optional
         Gets the state after an exchange, whenever it is due.
     """

@@ -26,16 +26,11 @@ from dask_graphgpu.engine.tiered.supersteps import PIECE, SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
+    from dask_graphgpu.engine.plan import Plan
     from dask_graphgpu.engine.state import Binding, State
 
 
-def prepared(
-    binding: Binding,
-    places: np.ndarray | None,
-    way: str,
-    options: RunOptions,
-) -> Callable[[Cut], State]:
+def prepared(how: Plan, way: str) -> Callable[[Cut], State]:
     """What runs a program in which all vertices send, with its edges, of `bytes_of_edge`, where a cut says.
 
     Parameters
@@ -43,6 +38,7 @@ def prepared(
     way : str
         Of `limits.WAYS`; "compact" has nothing to leave out here, and is "stream".
     """
+    binding, options = how.binding, how.options
     bits, edge = bits_in_order(binding), bytes_of_edge(binding)
     beginning = Beginning(options.keeper, False, None)
 
@@ -54,9 +50,9 @@ def prepared(
             chosen = _faster(cut, edge, rates)
         if chosen == "zero-copy":
             cut = cut.without_buffers()
-        elif chosen != "stream":
+        else:
             chosen = "stream"
-        arrays = TieredArrays(binding, places, cut, bits)
+        arrays = TieredArrays(binding, how.starts, cut, bits)
         beginning(arrays)
         _, kind = kinds_of(binding.send)
         superstep = Superstep(arrays, options.report, in_parts=True)

@@ -26,9 +26,8 @@ from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
 from dask_graphgpu.engine.tiered.transfer import Moved, tell
 
 if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
+    from dask_graphgpu.engine.plan import Plan
     from dask_graphgpu.engine.state import Binding, State
-    from dask_graphgpu.report import Report
 
 # How often a row is read in near-far order, about; and of the edges beyond the device how many
 # cross in rounds that begin with the resident ones, where these are the hubs'.
@@ -71,22 +70,15 @@ def _has_hubs(binding: Binding, cut: Cut) -> bool:
     return rows >= _HUBS * cut.num_edges * first
 
 
-def prepared(
-    binding: Binding,
-    places: np.ndarray | None,
-    cutoff: Any,
-    ends: np.ndarray | None,
-    report: Report,
-    keeper: Keeper | None,
-) -> Callable[[Cut], State]:
+def prepared(how: Plan) -> Callable[[Cut], State]:
     """What runs a program with its edges where a cut says; as `engine.gpu.near_far`."""
-    beginning = Beginning(keeper, True, cutoff)
+    options = how.options
+    beginning = Beginning(options.keeper, True, options.cutoff)
 
     def attempt(cut: Cut) -> State:
-        arrays = TieredArrays(binding, places, cut.without_buffers())
-        first = beginning.places(arrays, places)
-        given = cutoff, ends, report, keeper, TieredNearFar
-        return arrays.result(near_far.improved(arrays, first, *given))
+        arrays = TieredArrays(how.binding, how.starts, cut.without_buffers())
+        first = beginning.places(arrays, how.starts)
+        return arrays.result(near_far.improved(arrays, first, how.ends, options, TieredNearFar))
 
     return attempt
 

@@ -68,9 +68,9 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
 def run_planned(how: Plan) -> State:
     """Run a program whose arguments and settings were checked."""
     binding, options, places = how.binding, how.options, how.starts
-    cutoff, report, keeper, view = options.cutoff, options.report, options.keeper, binding.view
+    cutoff, report, view = options.cutoff, options.report, binding.view
     if view.levels is not None and how.any_order:
-        return layered.run(binding, places, cutoff, report, keeper)
+        return layered.run(how)
     way, kinds = disk.transfer_of(binding.send), disk.kinds_of(binding.send)
     rounds = limits.configured_rounds()
     by_priority = how.any_order and _may_be_near_far(rounds, way)
@@ -79,16 +79,14 @@ def run_planned(how: Plan) -> State:
     what = f"the program on {view.num_vertices:,} vertices"
     cut = disk.cut_of(binding.send, size, bytes_of_vertices(binding), what)
     if by_priority and (rounds == "near-far" or cutoff is not None or near_far.pays(binding, cut)):
-        return shrinking(
-            cut, report, near_far.prepared(binding, places, cutoff, how.ends, report, keeper)
-        )
+        return shrinking(cut, report, near_far.prepared(how))
     if all_send:
-        return shrinking(cut, report, dense.prepared(binding, places, way, options))
+        return shrinking(cut, report, dense.prepared(how, way))
     kind = Asynchronous if rounds == "asynchronous" else SegmentCarrier
     if rounds in ("auto", "resident-first") and improves(how):
         kind = ResidentFirst
 
-    beginning = Beginning(keeper, how.any_order, cutoff)
+    beginning = Beginning(options.keeper, how.any_order, cutoff)
 
     def attempt(cut: limits.Cut) -> State:
         arrays = TieredArrays(binding, places, cut)
