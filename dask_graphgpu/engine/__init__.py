@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from dask_graphgpu.engine import driver, limits
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels.compiled import times_compiled as times_compiled
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
 
 _ENGINES = {
     "cpu": "dask_graphgpu.engine.cpu",

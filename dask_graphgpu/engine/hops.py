@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.fields import Field
 from dask_graphgpu.program import VertexProgram
-
-if TYPE_CHECKING:
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 PROGRAM = VertexProgram(
     state={"level": Field(dtype="int32", initial=None, at_source=0)},

@@ -5,15 +5,13 @@ Settings and what follows from them: no GPU is needed for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dask_graphgpu import config
 from dask_graphgpu.errors import LimitTooSmall
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.view import View
 
 WAYS = ("auto", "stream", "zero-copy", "compact")
 DISPATCH = ("auto", "gpu", "cpu", "alternate", "supersteps")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask_graphgpu import config
+from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Keeper
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,9 @@ from dask_graphgpu.interrupting import check as check_stopped
 from dask_graphgpu.interrupting import stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
-from dask_graphgpu.partition.csr import transpose_column
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency, transpose_column
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Bytes that the sums of all threads together may take; threads beyond that wait.
 MOST_BYTES = 1 << 32

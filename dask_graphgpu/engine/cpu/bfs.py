@@ -8,8 +8,6 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dask_graphgpu.engine import hops
@@ -18,11 +16,9 @@ from dask_graphgpu.engine.cpu.search import Search
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.partition.ranks.view import AnyView, RankView
 from dask_graphgpu.partition.view import View
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import AnyView, RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 # Edges of a level, in units of little work, from which it goes to the threads: an edge takes about a nanosecond on one,
 # and cutting a level into blocks and waking the others as much as a hundred thousand.

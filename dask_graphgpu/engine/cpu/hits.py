@@ -8,7 +8,6 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +16,9 @@ from dask_graphgpu.engine.cpu.in_step import AS_THEY_LIE, blocked_rows, passes_a
 from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, step_blocks
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 # Edges and rows of a block: several times the work that is worth waking a thread.
 BLOCK = 1 << 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import at_ends, offsets_of
+from dask_graphgpu.partition.csr import Adjacency, at_ends, offsets_of
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
 
 # How often a chosen edge of disk is there at once: as it was found, joined to others, and being brought into an order.
 _COPIES = 3

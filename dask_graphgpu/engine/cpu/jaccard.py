@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
-
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Neighbours of both vertices of a pair, in the mean, from which putting pairs in order costs less than it saves.
 LONG_ROWS = 64

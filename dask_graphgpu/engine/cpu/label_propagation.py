@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,11 +26,8 @@ from dask_graphgpu.kernels.cpu.threads import (
 )
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
-
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 # Vertices whose neighbours changed are marked for the next step, if at most this part of the labels differs from two
 # steps ago. If more of them do, nearly every vertex would be marked, which gains nothing.

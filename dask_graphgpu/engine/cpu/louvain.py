@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import at_ends, from_edges, offsets_of
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # How much of a vertex's degree a gain may be behind the best one and still be likely to be taken by `leiden` [2]. With
 # ten times as much, modularity is lower by a hundredth where degrees are skewed (email-enron).

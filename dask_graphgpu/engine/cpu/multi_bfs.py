@@ -9,7 +9,6 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,10 +24,8 @@ from dask_graphgpu.kernels.cpu.threads import (
     for_blocks,
     num_threads,
 )
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 # Searches of one sweep: the bits of a word.
 AT_ONCE = 64

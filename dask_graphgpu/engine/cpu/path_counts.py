@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 
 def path_counts(

@@ -9,16 +9,13 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 
 def core_numbers(view: View, report: Report) -> np.ndarray:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 
 def predecessors(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,23 +13,17 @@ from dask_graphgpu.engine.cpu.improving import resumed
 from dask_graphgpu.engine.cpu.in_place import InPlace
 from dask_graphgpu.engine.cpu.layered import Sweeps
 from dask_graphgpu.engine.cpu.synchronous import Synchronous
-from dask_graphgpu.engine.keeping import Keeping, begun
+from dask_graphgpu.engine.keeping import Keeping, Kept, begun
 from dask_graphgpu.engine.loop import run_supersteps
-from dask_graphgpu.engine.lower import lower
-from dask_graphgpu.engine.plan import plan
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.lower import Lowered, lower
+from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.plan import Plan, plan
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.kernels.cpu.threads import at_most, for_blocks, num_threads
+from dask_graphgpu.partition.ranks.view import AnyView, RankView
 from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.keeping import Kept
-    from dask_graphgpu.engine.lower import Lowered
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.plan import Plan
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.ranks.view import AnyView, RankView
-    from dask_graphgpu.program import VertexProgram
 
 
 def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:

@@ -13,20 +13,18 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, passes_over
+from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import give_back
-
-if TYPE_CHECKING:
-    from dask_graphgpu.exchange.ranks import Ranks
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import AnyView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.report import Report
 
 # Threads from which edges are offered by all of them, with atomics: these take one thread two to three times as long,
 # and two are hardly faster than one without.

@@ -14,7 +14,6 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +21,9 @@ from dask_graphgpu.engine.cpu.components import components, smallest_members
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Vertices from which more is done than one depth-first search. Of fewer, what it looks up at random, 4 bytes a vertex,
 # stays in the cache, and it is the fastest of all: cnr-2000, 0.3 million vertices, takes it 11 ms, on one thread, and

@@ -9,18 +9,15 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
-
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Steps of such a walk, for each edge, below which it is faster than to keep every edge at one end, which is passes over
 # all edges with little to find after.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
 from dask_graphgpu.partition.ranks.view import AnyView, RankView
-
-if TYPE_CHECKING:
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 # Steps that an edge that is taken away is about.
 _STEPS = 64

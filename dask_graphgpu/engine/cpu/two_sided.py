@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.search import INTO_COST
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.cpu import two_sided as kernels
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.rows import Rows
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Rounding of the sum of a path, for each of its vertices, from one end and from the other, several times over.
 ROUNDING = 2.0**-50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -14,9 +14,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.values import initial
 from dask_graphgpu.exchange.ranks import Ranks
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.view import View
 
 
 class RankArrays(Arrays):

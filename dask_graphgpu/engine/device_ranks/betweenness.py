@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import cupyx
@@ -25,10 +25,8 @@ from dask_graphgpu.engine.gpu import level_sweeps
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelSweeps, batch
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
 from dask_graphgpu.engine.ranks.betweenness import betweenness as on_host
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 
 def betweenness(

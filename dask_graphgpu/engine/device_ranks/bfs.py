@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.search import Search
@@ -19,11 +19,9 @@ from dask_graphgpu.engine.gpu.bfs import FORCED
 from dask_graphgpu.engine.hops import up_to
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.fields import Field
+from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.program import VertexProgram
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 # What a search is where the frontier is to mark those that then look for a message.
 LEVELS_BY_NOTIFYING = VertexProgram(

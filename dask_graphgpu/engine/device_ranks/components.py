@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import cupyx
@@ -24,10 +24,8 @@ from dask_graphgpu.engine.gpu.components import Trees, firsts
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView, TowardView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView, TowardView
+from dask_graphgpu.report import Report
 
 
 def components(view: RankView, report: Report) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -11,10 +11,8 @@ from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
 from dask_graphgpu.engine.gpu.predecessors import pulled
 from dask_graphgpu.engine.ranks import predecessors as on_host
 from dask_graphgpu.partition.chunk import to_host
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 
 def predecessors(

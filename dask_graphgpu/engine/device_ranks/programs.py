@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask_graphgpu import config
 from dask_graphgpu.engine.cuda.lower import frozen
@@ -15,18 +15,15 @@ from dask_graphgpu.engine.gpu import checkpoints
 from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.keeping import Keeping
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.ranks.in_place import converges_locally
 from dask_graphgpu.engine.ranks.toward import at_ghosts, know_degrees
 from dask_graphgpu.engine.schedule import is_forced
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.program import VertexProgram
 
 
 def run(program: VertexProgram, view: RankView, options: RunOptions) -> State:

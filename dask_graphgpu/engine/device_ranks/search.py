@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import cupyx
@@ -18,10 +18,8 @@ from dask_graphgpu.engine.gpu.bfs import BLOCKS, DIRECTIONS, PUSH_COST, VERTEX_C
 from dask_graphgpu.engine.gpu.degree_lists import SEPARATORS, degree_lists
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView, TowardView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView, TowardView
+from dask_graphgpu.report import Report
 
 # Levels that are queued as one CUDA graph before the host looks whether the search is over, behind as
 # many others: of a search that has come so deep, and before. Those behind the last level send the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -21,9 +21,7 @@ from dask_graphgpu.engine.values import given_columns, initial
 from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.view import View
 
 # Words of struct RunControl in program.cuh, and of struct Aggregate.
 CONTROL = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -28,10 +28,8 @@ from dask_graphgpu.engine.path_failures import LONG_PATHS, MANY_PATHS, check
 from dask_graphgpu.errors import IntegerOverflow, OutOfDeviceMemory
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.csr import transpose_column
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
 
 # Edges that keep a block busy: with fewer a block, teams of fewer blocks search at once.
 EDGES_A_BLOCK = 1 << 16

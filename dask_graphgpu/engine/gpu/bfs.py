@@ -9,7 +9,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -22,10 +22,8 @@ from dask_graphgpu.engine.gpu.programs import run
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Looks of a pull that take as long as an edge of a push, and as a vertex that a pull goes over.
 PUSH_COST = 2.0

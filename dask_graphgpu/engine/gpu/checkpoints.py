@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine import keeping
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from dask_graphgpu.engine.gpu.arrays import Arrays
-    from dask_graphgpu.engine.keeping import Keeper, Kept
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.keeping import Keeper, Kept
+from dask_graphgpu.program import VertexProgram
 
 # Seconds between two looks at the clock, about: whether the state is due is asked of the host.
 _STRETCH = 0.1

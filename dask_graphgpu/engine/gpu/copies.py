@@ -5,15 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import pinned
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.run_cache import RunCache
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 
 _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.schedule import configured_separators
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.csr import Adjacency
 
 # Edges from which a row goes to a warp, and to blocks, unless the user says otherwise.
 SEPARATORS = (32, 128)

@@ -7,17 +7,15 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require, use_pool
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.rows import Rows
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.view import View
 
 _NAMES = {4: "unsigned int", 8: "unsigned long long"}
 

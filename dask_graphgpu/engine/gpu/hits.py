@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -19,10 +19,8 @@ from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 _FIELDS = [
     ("barrier", np.uint64), ("converged", np.uint64), ("change", np.float64),

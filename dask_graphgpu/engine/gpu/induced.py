@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -12,9 +12,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.partition.view import View
 
 _CHUNK = 1024  # CHUNK of induced.cu
 _THREADS = 256

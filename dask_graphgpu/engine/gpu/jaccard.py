@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -12,12 +12,10 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Walks that are sorted at once, if those of one vertex are not more.
 WALKS = 1 << 27

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -28,10 +28,8 @@ from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.arrays import offset_type
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.memory import require
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Bits of the sum of all degrees, in units of which weights that are not whole numbers are counted.
 TOTAL_BITS = 61

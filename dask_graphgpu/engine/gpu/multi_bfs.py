@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -20,10 +20,8 @@ from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Parts of the edges, of the frontiers of several searches: so many together are pushed before the
 # others are pulled, and all of them if they have no more than many together. A pull reads each row

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -16,17 +16,13 @@ import numpy as np
 from dask_graphgpu.engine.gpu import near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.programs import run
-from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.options import RunOptions, configured_direction
 from dask_graphgpu.engine.plan import check_run
 from dask_graphgpu.engine.schedule import is_forced
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.functions import parameters, plain
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
 
 # Edges of a vertex in the mean, and edges of a graph, below which one source does not fill the device.
 LONG_ROWS, FEW_EDGES = 8, 1 << 25

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import time
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu import checkpoints, launch
+from dask_graphgpu.engine.gpu.arrays import Arrays
+from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.loop import overflow
-from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.options import RunOptions, configured_direction
+from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.arrays import Arrays
-    from dask_graphgpu.engine.keeping import Keeper
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import Binding
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 # Threads of a block, and how many blocks a multiprocessor is to hold.
 THREADS, RESIDENT = 512, 2

@@ -9,7 +9,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -20,11 +20,9 @@ from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.schedule import configured_separators
 from dask_graphgpu.kernels.compile import cuda
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 
 def core_numbers(view: View, report: Report) -> Any:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import cupy
 
+from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches
+
 if TYPE_CHECKING:
     from dask_graphgpu.engine.gpu.carriers import Carrier
-    from dask_graphgpu.engine.gpu.checkpoints import CheckpointStretches
 
 
 class Policy(ABC):

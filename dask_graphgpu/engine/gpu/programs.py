@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dask_graphgpu.engine.gpu import layered, near_far
 from dask_graphgpu.engine.gpu.arrays import Arrays
 from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.schedule import is_forced
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
 
 
 def run(program: VertexProgram, view: View, options: RunOptions) -> State:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask_graphgpu.engine import hops, limits
 from dask_graphgpu.engine.hybrid import programs
 from dask_graphgpu.engine.tiered.bfs import bfs as of_gpu
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 
 def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Report) -> Any:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.arrays import CONTROL
+from dask_graphgpu.engine.gpu.run_cache import RunCache
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.hybrid.host import HostSide
+from dask_graphgpu.engine.page_dispatch import Pages
+from dask_graphgpu.engine.speeds import Speeds
 from dask_graphgpu.engine.tiered.disk import is_on_disk
 from dask_graphgpu.engine.tiered.supersteps import THREADS
 from dask_graphgpu.kernels.cpu.threads import at_most, num_threads
 from dask_graphgpu.kernels.device_streams import stream_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dask_graphgpu.engine.gpu.run_cache import RunCache
-    from dask_graphgpu.engine.gpu.superstep import Superstep
-    from dask_graphgpu.engine.page_dispatch import Pages
-    from dask_graphgpu.engine.speeds import Speeds
 
 _BAD_COMPUTE = 1  # of program.cuh
 

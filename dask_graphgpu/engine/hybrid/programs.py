@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 
@@ -21,12 +21,13 @@ from dask_graphgpu.engine.hybrid.shared_pages import SharedPages
 from dask_graphgpu.engine.hybrid.supersteps import HybridSupersteps
 from dask_graphgpu.engine.hybrid.transfer import Lending, SharedTransfer
 from dask_graphgpu.engine.limits import Cut
+from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.page_dispatch import AT_ONCE, Page, Pages
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.paged.synchronous import bytes_of_vertices as bytes_on_host
 from dask_graphgpu.engine.plan import plan, with_known_counts
 from dask_graphgpu.engine.speeds import Speeds, alpha, read_alone, streams, streams_of_disk
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import disk, link, supersteps
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
@@ -42,13 +43,9 @@ from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 from dask_graphgpu.errors import InvalidArgument, LimitTooSmall
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.report import Report
 
 # What a thread of the CPU is taken for at first: edges a second in a pull and pushed, seconds of a
 # vertex.

@@ -9,17 +9,15 @@ References
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.hybrid.cpu_side import CpuSide, Pushed
+from dask_graphgpu.engine.hybrid.host import HostSide
+from dask_graphgpu.engine.hybrid.transfer import Lending
+from dask_graphgpu.engine.page_dispatch import Pages
 from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.superstep import Superstep
-    from dask_graphgpu.engine.hybrid.host import HostSide
-    from dask_graphgpu.engine.hybrid.transfer import Lending
-    from dask_graphgpu.engine.page_dispatch import Pages
-    from dask_graphgpu.engine.tiered.transfer import Go, Transfer
+from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 
 
 class SharedPages(SegmentCarrier):

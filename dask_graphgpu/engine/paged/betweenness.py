@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from dask_graphgpu.engine.cpu.multi_bfs import AT_ONCE, multi_bfs
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels import cpu as kernels
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 
 def betweenness(

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.paged.sort import give_back
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Bytes of a vertex here: its place and flags, while a layer is chosen, before there is any; and of one that is peeled.
 VERTEX, _CHOOSING, _PEELED = 4 + 4, 44, 8 + 4 + 8 + 4 * 4

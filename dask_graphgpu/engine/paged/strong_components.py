@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,8 @@ from dask_graphgpu.engine.random_order import Colours
 from dask_graphgpu.kernels.cpu import strong_components as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Bytes of a vertex: numbers of 8 bytes while colours are dealt, flags, and, of arrays of ids, as many.
 _NUMBERS, _FLAGS, _IDS = 24, 6, 5

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,19 +15,16 @@ from dask_graphgpu.engine.cpu.edges import rows_on_disk
 from dask_graphgpu.engine.cpu.merge_path import PART, Parts
 from dask_graphgpu.engine.cpu.synchronous import EdgesInMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.options import configured_direction
+from dask_graphgpu.engine.options import RunOptions, configured_direction
 from dask_graphgpu.engine.paged.mid_superstep import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
+from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels.cpu import frontier
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.paged.rows import PagedRows
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.state import Binding
 
 # Passes over all edges that notify-pull would have saved before rows are turned over for it: to
 # turn them over writes and reads every edge twice.

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,9 @@ from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.betweenness import LONG_PATHS, MANY_PATHS
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 # Sources at once: with more of them work takes longer, with fewer there are more exchanges. Bytes that their items may
 # take, and those of one.

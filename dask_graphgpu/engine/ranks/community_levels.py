@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
-
-if TYPE_CHECKING:
-    from dask_graphgpu.exchange.ranks import Ranks
-    from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.partition.ranks.view import RankView
 
 # Bits of the sum of all degrees, in units of which weights that are not whole numbers are counted.
 TOTAL_BITS = 61

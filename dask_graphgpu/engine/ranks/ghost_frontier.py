@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.partition.ranks.view import RankView
 
 
 class News:

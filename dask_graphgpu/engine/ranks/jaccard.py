@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +12,8 @@ from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
 from dask_graphgpu.partition.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 # Pairs of a rank that all ranks look at together.
 PAIRS = 1 << 18

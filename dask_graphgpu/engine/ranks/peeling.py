@@ -9,16 +9,13 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.ranks.ghost_frontier import News
 from dask_graphgpu.kernels import cpu as kernels
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 
 def core_numbers(view: RankView, report: Report) -> np.ndarray:

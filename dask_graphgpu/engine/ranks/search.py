@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.engine.cpu.search import PUSH_COST, VERTEX_COST
 from dask_graphgpu.kernels.cpu import bfs as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 
 class Search:

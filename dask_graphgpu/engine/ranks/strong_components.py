@@ -13,7 +13,6 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +25,10 @@ from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.ghost_frontier import News
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr, rowwise
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.ranks.view import RankView
 
 # Exchanges of a trimming in one direction: a path whose vertices alternate between ranks would take one for each.
 MOST_EXCHANGES = 1024

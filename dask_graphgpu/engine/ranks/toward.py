@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import parameters, plain
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
 
 
 def toward(

@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.ranks.view import RankView
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
 
 
 def triangles(view: RankView, report: Report) -> np.ndarray:

@@ -8,7 +8,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -21,12 +21,10 @@ from dask_graphgpu.engine.tiered.disk import limit_of
 from dask_graphgpu.engine.tiered.level_rows import LevelRows
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.csr import Adjacency
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Sources whose rows are brought together, at most: as many levels of a vertex are a sector of memory.
 AT_ONCE = 8

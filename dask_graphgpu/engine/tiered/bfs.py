@@ -9,7 +9,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -22,10 +22,8 @@ from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.tiered.level_rows import FEW, IN_PLACE, LONG_ROWS, MOST_ROWS, edges_of
 from dask_graphgpu.engine.tiered.programs import check_settings, run
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Of tier_bfs.cu: bytes of struct Search, and its first words.
 _SEARCH_BYTES = 512

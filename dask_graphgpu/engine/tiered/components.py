@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.limits import Cut
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # One of so many edges is linked before the largest tree is looked for.
 FIRST = 32

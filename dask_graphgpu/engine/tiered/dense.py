@@ -7,7 +7,7 @@ list, and what of the next superstep can be on its way is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -18,16 +18,14 @@ from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
 from dask_graphgpu.engine.limits import Cut
+from dask_graphgpu.engine.plan import Plan
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import link, packed
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import kinds_of
 from dask_graphgpu.engine.tiered.packed import bits_in_order
 from dask_graphgpu.engine.tiered.supersteps import PIECE, SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Moved
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.plan import Plan
-    from dask_graphgpu.engine.state import Binding, State
 
 
 def prepared(how: Plan, way: str) -> Callable[[Cut], State]:

@@ -8,7 +8,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -17,10 +17,8 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 _VERTEX = 6 * 8  # bytes: scores before and after, authorities, and what sums are made of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -20,7 +20,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
-from dask_graphgpu.engine.gpu.ring import Ring
+from dask_graphgpu.engine.gpu.ring import Ring, Slot
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.limits import BUFFERS, Cut
 from dask_graphgpu.engine.tiered.disk import (
@@ -38,10 +38,7 @@ from dask_graphgpu.partition.paged.rows import PagedRows, PagedView
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.partition.view import View
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.gpu.ring import Slot
-    from dask_graphgpu.report import Report
+from dask_graphgpu.report import Report
 
 _IDS = (
     5  # arrays of ids a vertex: labels before and after, what is to be done, and names in the end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -10,12 +10,10 @@ import numpy as np
 from dask_graphgpu.engine import link_rates
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.rows import TieredRows
-    from dask_graphgpu.engine.tiered.store import EdgeStore
-    from dask_graphgpu.engine.tiered.transfer import Go
-    from dask_graphgpu.partition.view import View
+from dask_graphgpu.engine.tiered.rows import TieredRows
+from dask_graphgpu.engine.tiered.store import EdgeStore
+from dask_graphgpu.engine.tiered.transfer import Go
+from dask_graphgpu.partition.view import View
 
 # Edges and rows of a level that is left to the device: of as many, at most some 0.7 ms of the link, which
 # is what a level takes that the host looks at. Long rows of a list.

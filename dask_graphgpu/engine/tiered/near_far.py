@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from dask_graphgpu.engine.gpu.checkpoints import Beginning
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.limits import Cut
 from dask_graphgpu.engine.link_rates import LINE
+from dask_graphgpu.engine.plan import Plan
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.packed import bytes_of_edge, num_arrays
 from dask_graphgpu.engine.tiered.transfer import Moved, tell
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.plan import Plan
-    from dask_graphgpu.engine.state import Binding, State
 
 # How often a row is read in near-far order, about; and of the edges beyond the device how many
 # cross in rounds that begin with the resident ones, where these are the hubs'.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -16,10 +16,8 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.path_failures import check_counts
 from dask_graphgpu.engine.tiered.level_rows import FEW, LONG_ROWS, MOST_ROWS, LevelRows, edges_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Levels beyond which those of few edges are left to the device: each takes the host half a millisecond.
 _DEEP = 8

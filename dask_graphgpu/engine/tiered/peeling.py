@@ -8,7 +8,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -20,10 +20,8 @@ from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling, peeled
 from dask_graphgpu.engine.tiered.disk import transfer_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.partition.csr import Adjacency
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Of peeling where kernels read rows where they lie: each row of a warp or of blocks, and from how many edges.
 _SEPARATORS = (1, 512)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -13,10 +13,8 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 
 def predecessors(

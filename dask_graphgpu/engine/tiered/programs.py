@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.gpu import layered
@@ -12,10 +12,10 @@ from dask_graphgpu.engine.gpu.settings import every_sends
 from dask_graphgpu.engine.gpu.sizes import bytes_of_vertices
 from dask_graphgpu.engine.gpu.superstep import Superstep
 from dask_graphgpu.engine.gpu.synchronous import Synchronous
-from dask_graphgpu.engine.options import configured_direction
-from dask_graphgpu.engine.plan import plan, with_known_counts
+from dask_graphgpu.engine.options import RunOptions, configured_direction
+from dask_graphgpu.engine.plan import Plan, plan, with_known_counts
 from dask_graphgpu.engine.schedule import is_forced
-from dask_graphgpu.engine.state import Binding
+from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.tiered import dense, disk, near_far
 from dask_graphgpu.engine.tiered.arrays import TieredArrays
 from dask_graphgpu.engine.tiered.disk import transfer_of
@@ -23,13 +23,8 @@ from dask_graphgpu.engine.tiered.packed import bytes_of_edge
 from dask_graphgpu.engine.tiered.rounds import Asynchronous, ResidentFirst
 from dask_graphgpu.engine.tiered.supersteps import SegmentCarrier
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.options import RunOptions
-    from dask_graphgpu.engine.plan import Plan
-    from dask_graphgpu.engine.state import State
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.program import VertexProgram
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.program import VertexProgram
 
 
 def run(program: VertexProgram, view: View, options: RunOptions) -> State:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address, to_host
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -17,11 +18,8 @@ from dask_graphgpu.engine.tiered.disk import cut_of, kinds_of, transfer_of
 from dask_graphgpu.engine.tiered.packed import packing_of_rows
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go
 from dask_graphgpu.kernels.compile import cuda
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.cuda.packing import Packing
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 _THREADS, _PUSHING = 256, 8  # of a block; blocks on a multiprocessor that go along edges
 

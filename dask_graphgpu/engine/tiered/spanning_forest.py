@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -16,12 +16,10 @@ import numpy as np
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.spanning_forest import forest, new_state, number_listed, types_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
+from dask_graphgpu.engine.tiered.transfer import AtHand
 from dask_graphgpu.kernels.compile import cuda
-
-if TYPE_CHECKING:
-    from dask_graphgpu.engine.tiered.transfer import AtHand
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 # Edges for which there is room on the device: so many a vertex, and some.
 _ROOM, _SOME = 3, 1 << 10

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy
 import numpy as np
@@ -19,10 +19,8 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.random_order import Colours
 from dask_graphgpu.engine.tiered.components import components
 from dask_graphgpu.engine.tiered.rows import TieredRows
-
-if TYPE_CHECKING:
-    from dask_graphgpu.partition.view import View
-    from dask_graphgpu.report import Report
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
 
 _VERTEX, _IDS = 32, 3  # bytes of a vertex: flags, degrees and numbers on the way; arrays of ids
 
