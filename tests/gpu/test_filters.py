@@ -204,7 +204,7 @@ def test_fusion_of_programs_that_look_at_all_vertices(direction, fusion):
 
 @pytest.mark.parametrize("fusion", ["selective", "all"])
 def test_more_supersteps_than_a_launch_has(fusion, monkeypatch):
-    monkeypatch.setattr("dask_graphgpu.engine.gpu.fused.MOST", 3)
+    monkeypatch.setattr("dask_graphgpu.engine.gpu.superstep.MOST", 3)
     view = path(40, weight=np.ones(39, np.int64)).view()
     with dask.config.set({"graphgpu.fusion": fusion, "graphgpu.filter": "jit"}):
         found = ran(gpu, SSSP, view, sources=[0], max_supersteps=300)

@@ -88,8 +88,7 @@ def _over_ranks(
 ) -> np.ndarray:
     """As `bfs` on one of several ranks."""
     from dask_graphgpu.engine.ranks.in_place import STRETCHES, converges_locally
-    from dask_graphgpu.engine.ranks.search import Search
-    from dask_graphgpu.engine.ranks.stretches import SMALL_LEVELS, LevelStretches
+    from dask_graphgpu.engine.ranks.search import SMALL_LEVELS, LevelStretches, Search
 
     search = Search(view, source, cutoff, targets, report)
     forced, local, small = configured_direction(), converges_locally(), 0

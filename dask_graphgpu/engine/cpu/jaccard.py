@@ -31,7 +31,7 @@ def jaccard_of_pairs(
     counts = common_neighbours(rows.offsets, rows.neighbours, view.num_vertices, first, second)
     either = rows.degrees[first] + rows.degrees[second]
     values: np.ndarray = counts / np.maximum(either - counts, 1)
-    _note(report, int(either.sum()), len(first), rows.neighbours.itemsize, start)
+    note(report, int(either.sum()), len(first), rows.neighbours.itemsize, start)
     return values
 
 
@@ -102,11 +102,12 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[np.ndarray, np.ndarray,
     first, second = np.empty(bounds[-1], kind), np.empty(bounds[-1], kind)
     values = np.empty(bounds[-1])
     for_blocks(kernels.jaccard.two_hop_pairs, blocks, *given, rank, bounds, first, second, values)
-    _note(report, 2 * int(work[-1]), n, 2 * kind.itemsize + 8, start)
+    note(report, 2 * int(work[-1]), n, 2 * kind.itemsize + 8, start)
     return first, second, values
 
 
-def _note(report: Report, edges: int, frontier: int, edge_bytes: int, start: float) -> None:
+def note(report: Report, edges: int, frontier: int, edge_bytes: int, start: float) -> None:
+    """Add what was intersected since ``start`` to a report."""
     seconds, moved = time.perf_counter() - start, edges * edge_bytes
     report.advance(
         "intersect", supersteps=1, frontier=frontier, edges=edges, bytes=moved, seconds=seconds

@@ -187,7 +187,6 @@ class Synchronous:
         return self._emitted if field is None else self.arrays.state[field]
 
     def direction(self) -> str:
-        """As of `EdgesInMemory`."""
         return self.edges.direction(self)
 
     def _gather(self, direction: str) -> tuple[int, bool]:

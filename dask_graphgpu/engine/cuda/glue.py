@@ -7,7 +7,6 @@ they may be words of C++ or not be ASCII.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,8 +21,6 @@ from dask_graphgpu.functions import INT64_MAX, parameters, plain
 KINDS = {"sum": 0, "min": 1, "max": 2}  # as Kind in program.cuh
 
 _one_writes = threading.Lock()
-
-Expression = Callable[[str], str]  # of a name that a function reads
 
 
 @dataclass(frozen=True)
@@ -232,20 +229,15 @@ class Glue:
                 f"{shown} field_{i}(const Run &run, uint64 v)",
                 f"    return shown_{i}(run.state_{i}[v]);",
             )
-        for name in ("made", "old"):
-            array = "state" if name == "old" else "new"
-            lines = []
-            for field, i in self.made.items():
-                place = f"new_{i}" if array == "new" else f"state_{self.fields[field]}"
-                lines.append(f"    made.made_{i} = run.{place}[v];")
-            self._function(
-                f"New {name}_values(const Run &run, uint64 v)",
-                "\n".join(["    New made;", *lines, "    return made;"]),
-            )
         for name, places in (
             ("made", {i: f"new_{i}" for i in self.made.values()}),
             ("old", {i: f"state_{self.fields[field]}" for field, i in self.made.items()}),
         ):
+            lines = [f"    made.made_{i} = run.{place}[v];" for i, place in places.items()]
+            self._function(
+                f"New {name}_values(const Run &run, uint64 v)",
+                "\n".join(["    New made;", *lines, "    return made;"]),
+            )
             lines = [f"    run.{place}[v] = made.made_{i};" for i, place in places.items()]
             head = f"void store_{name}(const Run &run, uint64 v, const New &made)"
             self._function(head, "\n".join(lines))

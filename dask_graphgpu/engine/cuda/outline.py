@@ -49,7 +49,6 @@ class Outline:
 
     @property
     def into(self) -> Adjacency:
-        """As `out`."""
         return self.out
 
     @property

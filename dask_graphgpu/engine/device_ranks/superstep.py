@@ -13,12 +13,12 @@ from dask_graphgpu.engine.cuda.glue import KINDS
 from dask_graphgpu.engine.device_ranks.arrays import RankArrays
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.early_ghosts import SPARE, Ahead, overlaps
-from dask_graphgpu.engine.gpu import fused, launch
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.blocked import Blocked, sizes
 from dask_graphgpu.engine.gpu.carriers import Carrier
 from dask_graphgpu.engine.gpu.policies import Blind, OneByOne, Policy
 from dask_graphgpu.engine.gpu.settings import directions
-from dask_graphgpu.engine.gpu.superstep import Superstep
+from dask_graphgpu.engine.gpu.superstep import THREADS, Superstep
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
@@ -266,8 +266,7 @@ class RankSuperstep(Superstep):
             return made
 
         key = "blocked", id(edges.offsets), of, self._overlaps
-        made: Blocked = self.arrays.edge_view.made(key, make)
-        return made
+        return self.arrays.edge_view.made(key, make)
 
     @cached_property
     def _places(self) -> Any:
@@ -324,7 +323,7 @@ class RankSuperstep(Superstep):
         if commits:
             # What the ranks tell of the superstep is kept: an aggregate alone is told as well.
             every = cupy.empty_like(self._every)
-            vertices = -(-self.arrays.n // fused.THREADS)
+            vertices = -(-self.arrays.n // THREADS)
             steps += [
                 partial(cupy.copyto, every, self._every),
                 self._end("hear_applied", run, *self._heard),

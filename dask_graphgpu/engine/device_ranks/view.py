@@ -29,8 +29,7 @@ class RankDeviceView(DeviceView):
     def out(self) -> Adjacency:
         into = self.into
         key = "turned", id(into.offsets), *into.columns
-        made: Adjacency = self.made(key, lambda: transpose(into))
-        return made
+        return self.made(key, lambda: transpose(into))
 
 
 def argsort(values: np.ndarray) -> np.ndarray:

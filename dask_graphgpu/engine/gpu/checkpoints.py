@@ -102,7 +102,6 @@ class InPlaceKeeping:
     engine: Any
 
     def kept(self) -> dict[str, np.ndarray]:
-        """As of `in_place_kept`."""
         return in_place_kept(self.engine.arrays)
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import cupy
 import numpy as np
@@ -16,6 +16,8 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require, use_pool
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
+
+Made = TypeVar("Made")
 
 _NAMES = {4: "unsigned int", 8: "unsigned long long"}
 
@@ -65,7 +67,6 @@ class DeviceView:
         return self.view.has_into
 
     def note_missed(self, edges: float) -> float:
-        """As of `View.note_missed`."""
         return self.view.note_missed(edges)
 
     # -- vertices --------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ class DeviceView:
         key = ("weighted", direction) if self.view.is_weighted else ("degrees", direction)
         return self._held.made(key, lambda: cupy.asarray(self.view.weighted_degrees(direction)))
 
-    def made(self, key: Any, make: Callable[[], Any]) -> Any:
+    def made(self, key: Any, make: Callable[[], Made]) -> Made:
         """What is computed once for the rows, and kept with them."""
         return self._held.made(key, make)
 
@@ -168,12 +169,13 @@ class _Held:
             lambda: cupy.asarray(given.offsets.astype(narrow, copy=False)),
         )
 
-    def made(self, key: Any, make: Any) -> Any:
+    def made(self, key: Any, make: Callable[[], Made]) -> Made:
         """What is computed once for the rows."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
-            return self._made[key]
+            made: Made = self._made[key]
+            return made
 
 
 _of_rows: weakref.WeakKeyDictionary[Rows, dict[int, _Held]] = weakref.WeakKeyDictionary()

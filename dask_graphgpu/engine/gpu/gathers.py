@@ -91,11 +91,10 @@ class Gathers:
         """The rows of `gather`, cut for accumulators of a message's size."""
         edges, replication = self.arrays.edges("gather"), configured_replication()
         capacity = shared_bytes() // self.messages.dtype.itemsize
-        made: Shards = self.arrays.edge_view.made(
+        return self.arrays.edge_view.made(
             ("shards", id(edges.offsets), capacity, replication),
             partial(Shards.of, edges, capacity, replication),
         )
-        return made
 
     # -- by blocks of sources --------------------------------------------------------------------
 
@@ -172,7 +171,6 @@ class Gathers:
     def blocked(self) -> Blocked:
         """The rows of `gather`, by blocks of sources whose values fit shared memory."""
         edges, of = self.arrays.edges("gather"), sizes(self.messages.dtype.itemsize)
-        made: Blocked = self.arrays.edge_view.made(
+        return self.arrays.edge_view.made(
             ("blocked", id(edges.offsets), of), partial(Blocked, edges, *of)
         )
-        return made

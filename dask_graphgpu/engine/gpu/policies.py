@@ -73,7 +73,6 @@ class OneByOne(Policy):
     """Look after each superstep, or launch: the host is asked `stop`, has room made, or brings edges."""
 
     def advance(self, done: int, limit: int | None) -> None:
-        """As `Policy`."""
         self.one()
         while not self.is_done():
             self.one()

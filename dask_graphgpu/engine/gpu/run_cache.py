@@ -57,8 +57,7 @@ class RunCache:
     @classmethod
     def of(cls, view: DeviceView) -> RunCache:
         """What is kept with a view's rows."""
-        made: RunCache = view.made("kept by runs over edges in host memory", cls)
-        return made
+        return view.made("kept by runs over edges in host memory", cls)
 
     def pinned(self, array: np.ndarray) -> np.ndarray:
         """A pinned copy of an array, made once; it stays as long as the rows, and there is room."""

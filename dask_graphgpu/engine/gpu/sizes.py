@@ -44,8 +44,7 @@ def num_chunks(view: DeviceView, rows: Adjacency) -> int:
         long = lengths[lengths >= SEPARATORS[1]]
         return int(((long + (CHUNK - 1)) // CHUNK + 1).sum())
 
-    found: int = view.made(("chunks of parts", id(rows.offsets)), counted)
-    return found
+    return view.made(("chunks of parts", id(rows.offsets)), counted)
 
 
 def bytes_of_vertices(binding: Binding) -> int:

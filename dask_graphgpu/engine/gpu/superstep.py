@@ -11,7 +11,7 @@ import cupyx
 import numpy as np
 
 from dask_graphgpu.engine import loop
-from dask_graphgpu.engine.gpu import fused, launch
+from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.arrays import CONTROL, Arrays
 from dask_graphgpu.engine.gpu.filters import Filter
 from dask_graphgpu.engine.gpu.gathers import Gathers
@@ -31,7 +31,10 @@ LOG_WORDS = 5  # of a row of the log
 # Of program.cuh: blocks of kernels that take aggregates, at most; rows of the log.
 _BLOCKS, _LOG = 2048, 1024
 _VERTICES_OF_BLOCK = 1024
-_THREADS = fused.THREADS
+THREADS = 256
+
+# Supersteps of a launch of several, at most: the host can be interrupted between two.
+MOST = 1 << 16
 
 # Stands for struct Pull or struct Push where a run has none; as large as either.
 _NOTHING = launch.struct([None] * 32)
@@ -117,7 +120,7 @@ class Superstep(Gathers):
         name: str,
         blocks: int,
         *args: Any,
-        threads: int = _THREADS,
+        threads: int = THREADS,
         shared: int = 0,
         source: str = "program",
     ) -> Callable[[], None]:
@@ -156,7 +159,7 @@ class Superstep(Gathers):
         gather = arrays.run("gather") if pulls else None
         send = arrays.run("send") if pushes else None
         run = send if gather is None else gather
-        vertices, into = -(-arrays.n // _THREADS), (self.messages, self.received)
+        vertices, into = -(-arrays.n // THREADS), (self.messages, self.received)
         filters = np.int64(self._records_messages)
         notes = self.filter != "auto" and not filters
         steps = self.before_messages(run)
@@ -211,7 +214,7 @@ class Superstep(Gathers):
         if not self.emits:
             return []
         given = run, self.arrays.active, self._emitted, np.int64(self._records_messages)
-        return [self.launch("emit", -(-self.arrays.n // _THREADS), *given)]
+        return [self.launch("emit", -(-self.arrays.n // THREADS), *given)]
 
     @property
     def applied(self) -> tuple[Any, ...]:
@@ -235,7 +238,7 @@ class Superstep(Gathers):
         if self.stages.alone_after:
             steps.append(self.launch("fold_applied", 1, run, self.partials))
             steps += self.alone(run, self.stages.alone_after)
-            steps.append(self.launch("commit", -(-self.arrays.n // _THREADS), run))
+            steps.append(self.launch("commit", -(-self.arrays.n // THREADS), run))
         steps.append(
             self.launch(
                 "finish", 1, run, self.partials, self.log, *self._choices(),
@@ -251,7 +254,7 @@ class Superstep(Gathers):
         return [np.int64(self.num_edges), *directions]
 
     def _fused(self) -> Callable[[], None]:
-        """The launches of as many supersteps as go on in one direction each, or of all."""
+        """The launches of as many supersteps as go on in one direction each, or of all: see program_fused.cu."""
         arrays, both = self.arrays, {self.dense, self.sparse}
         pulls, pushes = bool(both & {"pull", "notify-pull"}), "push" in both
         sends = pushes or "notify-pull" in both
@@ -260,8 +263,12 @@ class Superstep(Gathers):
         pull = self._pull_lists()[0] if pulls else _NOTHING
         lists = self._push_lists() if sends else _NOTHING
         module = arrays.module("program_fused", {"ALL": str(int(self.fusion == "all"))})
-        kernels = fused.kernels(module, self.fusion, pushes=pushes, pulls=pulls)
-        kept = self._filter_lists(fused.most_blocks(kernels))
+        names = ["everything"]
+        if self.fusion != "all":
+            names = ["push_run"] * pushes + ["pull_run"] * pulls
+        kernels = [module.kernel(name) for name in names]
+        most = max(launch.resident_blocks(kernel, threads=THREADS) for kernel in kernels)
+        kept = self._filter_lists(most)
         order, stages = list(self.program.aggregates), self.stages
         alone = [order.index(name) for name in (*stages.alone_before, *stages.alone_after)]
         self._order, self._barrier = cupy.asarray(np.array(alone, np.int64)), launch.barrier()
@@ -270,13 +277,13 @@ class Superstep(Gathers):
             self._emitted if self.emits else None, self.emitted_or_none, self.messages,
             self.received, self.marked, arrays.reached, arrays.active, self.partials, self.log,
             self.num_edges, *directions, len(order), self._order, len(stages.alone_before),
-            len(stages.alone_after), fused.MOST, self._barrier,
+            len(stages.alone_after), MOST, self._barrier,
         ])  # fmt: skip
-        steps = fused.launches(kernels, (gather, send, pull, lists, kept, shared))
+        given = gather, send, pull, lists, kept, shared
 
         def step() -> None:
-            for launched in steps:
-                launched()
+            for kernel in kernels:
+                launch.cooperative(kernel, given, threads=THREADS)
 
         return step
 
@@ -323,7 +330,7 @@ class Superstep(Gathers):
             self.filter,
             edges,
             blocks=blocks,
-            threads=_THREADS,
+            threads=THREADS,
             room=room.get(configured_allocation(), 0),
         )
         return self._kept.struct
@@ -346,8 +353,7 @@ class Superstep(Gathers):
     @property
     def _needed(self) -> dict[str, int]:
         """How long the list of edges was that runs on these rows have needed."""
-        needed: dict[str, int] = self.arrays.edge_view.made("edges of a superstep", dict)
-        return needed
+        return self.arrays.edge_view.made("edges of a superstep", dict[str, int])
 
     # -- what the device is told, and says -------------------------------------------------------
 

@@ -165,6 +165,5 @@ class SharedRounds(Asynchronous):
         return self._part(self._struct, edges)
 
     def tell(self) -> None:
-        """As of `Asynchronous`."""
         self._local += self._locally  # rounds and edges are all that is read of them now
         super().tell()

@@ -301,10 +301,9 @@ def _require_on_host(binding: Binding, cut: Cut, edge: int) -> int:
 def speeds_of(binding: Binding) -> Speeds:
     """What is known of either side: of the rows, from run to run."""
     view = DeviceView.of(binding.mirror if binding.mirrored else binding.view)
-    made: Speeds = view.made(
+    return view.made(
         ("speeds of both sides", binding.program), lambda: _speeds(binding, bytes_of_edge(binding))
     )
-    return made
 
 
 def _speeds(binding: Binding, edge: int) -> Speeds:

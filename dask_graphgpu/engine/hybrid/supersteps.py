@@ -85,14 +85,12 @@ class HybridSupersteps(Synchronous):
         }
 
     def run(self, options: RunOptions, kept: Keeping | None = None) -> State:
-        """As of `Synchronous`."""
         try:
             return super().run(options, kept)
         finally:
             self._cpu.close()
 
     def resume(self, columns: Mapping[str, np.ndarray]) -> None:
-        """As of `Synchronous`."""
         super().resume(columns)
         self._has_pending = PENDING in columns
 

@@ -64,7 +64,6 @@ class SharedTransfer(Transfer):
         self._lending = lending
 
     def close(self) -> None:
-        """As of `Transfer`."""
         super().close()
         self._lending.end()
 
@@ -74,7 +73,6 @@ class SharedTransfer(Transfer):
         return self._lending.dispatch not in ("cpu", "alternate") and super().may_read
 
     def choose(self, rows: int, active: np.ndarray) -> Sequence[str | None]:
-        """As of `Transfer`."""
         if self._lending.dispatch in ("cpu", "alternate"):
             return ["stream" if edges else None for edges in active]
         return super().choose(rows, active)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.jaccard import common_neighbours
+from dask_graphgpu.engine.cpu.jaccard import common_neighbours, note
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
@@ -141,7 +141,7 @@ class _Intersecting:
             offsets, neighbours, self.view.num_vertices, first, second
         )
         steps = int(lengths[first].sum() + lengths[second].sum())
-        _note(self.report, steps, len(pairs), neighbours.itemsize, start)
+        note(self.report, steps, len(pairs), neighbours.itemsize, start)
 
 
 def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,12 +204,5 @@ def _pairs_of(
     bounds = offsets_of(pairs)
     second, values = np.empty(bounds[-1], numbers.dtype), np.empty(bounds[-1])
     for_blocks(kernels.jaccard.rank_pairs, blocks, *there, by_number, bounds, second, values)
-    _note(report, 2 * int(work[-1]), len(vertices), 2 * numbers.itemsize + 8, start)
+    note(report, 2 * int(work[-1]), len(vertices), 2 * numbers.itemsize + 8, start)
     return np.repeat(numbers[vertices], pairs), second, values
-
-
-def _note(report: Report, edges: int, frontier: int, edge_bytes: int, start: float) -> None:
-    report.advance(
-        "intersect", supersteps=1, frontier=frontier, edges=edges, bytes=edges * edge_bytes,
-        seconds=time.perf_counter() - start,
-    )  # fmt: skip

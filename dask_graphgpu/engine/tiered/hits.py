@@ -74,7 +74,6 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
     if not n:
         here = DeviceView.of(view)
         return here.to_caller(cupy.empty(0)), here.to_caller(cupy.empty(0))
-    found: tuple[Any, Any] = TieredRows.run(
+    return TieredRows.run(
         view, "tier_hits", defines, _VERTEX, "hits", report, scored, names, packs=True
     )
-    return found

@@ -124,8 +124,7 @@ class TieredNearFar(near_far.NearFar):
             lengths = np.diff(rows.offsets)
             return int((-(-lengths[lengths >= near_far.PIECE] // near_far.PIECE)).sum())
 
-        found: int = self.arrays.edge_view.made(("pieces of rows", id(rows.offsets)), counted)
-        return found + 1
+        return self.arrays.edge_view.made(("pieces of rows", id(rows.offsets)), counted) + 1
 
     def _along(self, run: Any, begins: Mapping[str, int]) -> Any:
         """Struct Run with the columns of edges that begin there."""

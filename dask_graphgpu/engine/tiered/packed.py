@@ -117,6 +117,4 @@ def _range_of(view: DeviceView, column: np.ndarray) -> tuple[int, int] | None:
         return column, whole_range(column)
 
     # The column is held, so that no other gets its id.
-    made: tuple[np.ndarray, tuple[int, int] | None]
-    made = view.made(("range of a column", id(column)), found)
-    return made[1]
+    return view.made(("range of a column", id(column)), found)[1]

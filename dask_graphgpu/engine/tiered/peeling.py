@@ -60,11 +60,10 @@ def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
         return here.to_caller(cupy.empty(0, np.uint32)), here.to_caller(cupy.empty(0, bool))
     reads = transfer_of(rows) in ("auto", "zero-copy")
     vertex = -(-bytes_of_peeling(rows, _SEPARATORS) // n) if reads else _VERTEX
-    found: tuple[Any, Any] = TieredRows.run(
+    return TieredRows.run(
         simple, "tier_peeling", {}, vertex, "core numbers", report,
         lambda rows: (_at_once if reads else _by_parts)(rows, most, report), buffers=not reads,
     )  # fmt: skip
-    return found
 
 
 def _at_once(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, Any]:

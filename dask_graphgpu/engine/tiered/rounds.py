@@ -86,7 +86,6 @@ class Asynchronous(SegmentCarrier):
         return columns
 
     def close(self) -> None:
-        """As of `SegmentCarrier`."""
         try:
             super().close()
         finally:

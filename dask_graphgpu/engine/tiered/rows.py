@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import cupy
 import numpy as np
@@ -20,6 +20,8 @@ from dask_graphgpu.engine.tiered.transfer import AtHand, Go
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
+
+Found = TypeVar("Found")
 
 _THREADS, _PUSHING = 256, 8  # of a block; blocks on a multiprocessor that go along edges
 
@@ -76,12 +78,12 @@ class TieredRows:
         vertex: int,
         what: str,
         report: Report,
-        work: Callable[[TieredRows], Any],
+        work: Callable[[TieredRows], Found],
         names: Sequence[str] = (),
         *,
         buffers: bool = True,
         packs: bool = False,
-    ) -> Any:
+    ) -> Found:
         """Do some work with as many edges on the device as may be there, and get there.
 
         Parameters
@@ -119,7 +121,7 @@ class TieredRows:
             defines = {**defines, **packing.macros, "WEIGHT_IN(word)": weight.value("word")}
         cut = cut_of(view.out, edge, size, what)
 
-        def attempt(cut: Cut) -> Any:
+        def attempt(cut: Cut) -> Found:
             rows = cls(
                 view, source, defines, cut if buffers else cut.without_buffers(), names, packing
             )

@@ -57,10 +57,9 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
         return low.astype(ids, copy=False), high.astype(ids, copy=False), weights
 
     names, what = () if weight is None else ("weight",), "the forest"
-    made: tuple[Any, Any, Any] = TieredRows.run(
+    return TieredRows.run(
         view, "tier_forest", defines, vertex, what, report, found, names, packs=True
     )
-    return made
 
 
 class _Batch:

@@ -190,9 +190,7 @@ class SegmentCarrier(Carrier):
         return sum((int(array.nbytes) for array in self.lists), self.transfer.nbytes)
 
     def tell(self) -> None:
-        """As `Transfer.tell`."""
         self.transfer.tell(self.superstep.report)
 
     def close(self) -> None:
-        """As `Transfer.close`."""
         self.transfer.close()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.engine.cpu.bfs import bfs
-from dask_graphgpu.engine.ranks import stretches
+from dask_graphgpu.engine.ranks import search
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -55,8 +55,8 @@ def searched(view, source, size, way="random", *, cutoff=None, targets=None, dir
 def in_stretches(few, after=0):
     """Have small graphs be searched in stretches of levels; edges of a stretch are few below `few`."""
     with (
-        mock.patch.object(stretches, "STRETCHES", replace(stretches.STRETCHES, few_edges=few)),
-        mock.patch.object(stretches, "SMALL_LEVELS", after),
+        mock.patch.object(search, "STRETCHES", replace(search.STRETCHES, few_edges=few)),
+        mock.patch.object(search, "SMALL_LEVELS", after),
     ):
         yield
 
