@@ -17,12 +17,7 @@ from typing import Any
 import numba
 
 from dask_graphgpu.engine import module_cache
-from dask_graphgpu.engine.edge_kernels import (
-    write_fold,
-    write_gather,
-    write_push,
-    write_push_rows,
-)
+from dask_graphgpu.engine.edge_kernels import write_fold, write_gather, write_push, write_push_rows
 from dask_graphgpu.engine.embed import embed
 from dask_graphgpu.engine.in_place_kernels import (
     write_asked,

@@ -31,13 +31,7 @@ AT_ONCE = 1 << 24  # edges and vertices that a thread searches before it looks w
 
 
 def betweenness(
-    view: View,
-    sources: np.ndarray,
-    *,
-    weighted: bool,
-    endpoints: bool,
-    edges: bool,
-    report: Report,
+    view: View, sources: np.ndarray, *, weighted: bool, endpoints: bool, edges: bool, report: Report
 ) -> np.ndarray:
     """Sums of the sources' dependencies on every vertex, or on every edge.
 

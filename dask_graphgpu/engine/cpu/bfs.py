@@ -26,12 +26,7 @@ LARGE_LEVEL = 32
 
 
 def bfs(
-    view: AnyView,
-    source: int,
-    *,
-    cutoff: int | None,
-    targets: np.ndarray | None,
-    report: Report,
+    view: AnyView, source: int, *, cutoff: int | None, targets: np.ndarray | None, report: Report
 ) -> np.ndarray:
     """Hops from `source` along the edges.
 

@@ -122,13 +122,7 @@ class Chosen:
     """
 
     def __init__(
-        self,
-        passes: Paged,
-        inside: np.ndarray,
-        rank: np.ndarray | None,
-        *,
-        once: bool,
-        most: int,
+        self, passes: Paged, inside: np.ndarray, rank: np.ndarray | None, *, once: bool, most: int
     ) -> None:
         self._parts: list[Edges] = []
         self._empty = passes.rows

@@ -82,11 +82,7 @@ def leiden(
 
 
 def _leiden_once(
-    first: _Level,
-    start: np.ndarray,
-    resolution: float,
-    rng: np.random.Generator,
-    report: Report,
+    first: _Level, start: np.ndarray, resolution: float, rng: np.random.Generator, report: Report
 ) -> np.ndarray:
     """The communities after one iteration, from those of ``start``; numbered in the order of their first vertices."""
     level, labels = first, start

@@ -18,12 +18,7 @@ from dask_graphgpu.engine.cpu.programs import side_by_side
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
-from dask_graphgpu.kernels.cpu.threads import (
-    edge_blocks,
-    even_blocks,
-    for_blocks,
-    num_threads,
-)
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
 

@@ -13,13 +13,7 @@ from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
-from dask_graphgpu.engine.shortcuts import (
-    multi_bfs,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import multi_bfs, pagerank, run_each, small_ego, two_sided_path
 
 
 def __getattr__(name: str) -> Any:

@@ -78,13 +78,7 @@ class RankSuperstep(Superstep):
     arrays: RankArrays
 
     def __init__(
-        self,
-        arrays: RankArrays,
-        ranks: Ranks,
-        border: DeviceBorder,
-        report: Report,
-        *,
-        lasts: bool,
+        self, arrays: RankArrays, ranks: Ranks, border: DeviceBorder, report: Report, *, lasts: bool
     ) -> None:
         self._ranks, self._border, self.link = ranks, border, border.link
         self._overlaps = overlaps() and arrays.binding.sent_field is not None

@@ -51,13 +51,7 @@ _TEAM_BYTES = 88
 
 
 def betweenness(
-    view: View,
-    sources: Any,
-    *,
-    weighted: bool,
-    endpoints: bool,
-    edges: bool,
-    report: Report,
+    view: View, sources: Any, *, weighted: bool, endpoints: bool, edges: bool, report: Report
 ) -> Any:
     """Sums of the sources' dependencies on every vertex, or on every edge; as `engine.cpu.betweenness`.
 

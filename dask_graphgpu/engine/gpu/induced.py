@@ -35,8 +35,7 @@ def edges_among(view: View, inside: Any) -> tuple[Any, Any, Any]:
         rows = _Rows(out.offsets, out.neighbours, None, None, once=not view.directed)
     else:
         rows = here.made(
-            ("user order", view.directed, weighted),
-            lambda: _in_user_order(here, weighted=weighted),
+            ("user order", view.directed, weighted), lambda: _in_user_order(here, weighted=weighted)
         )
     source, destination, edge = _chosen(here, rows, _bits(cupy.asarray(inside)), edges=weighted)
     if edge is not None and rows.edge is not None:

@@ -69,10 +69,7 @@ class LevelSweeps:
     """
 
     def __init__(
-        self,
-        own: int,
-        pairs: Sequence[tuple[Adjacency, Adjacency]],
-        sources: int,
+        self, own: int, pairs: Sequence[tuple[Adjacency, Adjacency]], sources: int
     ) -> None:
         self._n = n = pairs[0][0].num_vertices
         self._own, self.sources, self._pairs = own, sources, len(pairs)

@@ -31,12 +31,7 @@ LONG_ROWS, FEW_EDGES = 8, 1 << 25
 MOST_VALUES = 1 << 28
 
 
-def run_each(
-    program: VertexProgram,
-    view: View,
-    sources: Any,
-    options: RunOptions,
-) -> list[State]:
+def run_each(program: VertexProgram, view: View, sources: Any, options: RunOptions) -> list[State]:
     """Run a vertex program from each of several sources; what `run` gives of each.
 
     Notes

@@ -23,13 +23,7 @@ from dask_graphgpu.report import Report
 
 
 def betweenness(
-    view: View,
-    sources: np.ndarray,
-    *,
-    weighted: bool,
-    endpoints: bool,
-    edges: bool,
-    report: Report,
+    view: View, sources: np.ndarray, *, weighted: bool, endpoints: bool, edges: bool, report: Report
 ) -> np.ndarray:
     """Sums of the sources' dependencies on every vertex, as `engine.cpu.betweenness`, up to rounding.
 

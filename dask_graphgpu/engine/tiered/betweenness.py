@@ -36,13 +36,7 @@ _SHARE = 4
 
 
 def betweenness(
-    view: View,
-    sources: Any,
-    *,
-    weighted: bool,
-    endpoints: bool,
-    edges: bool,
-    report: Report,
+    view: View, sources: Any, *, weighted: bool, endpoints: bool, edges: bool, report: Report
 ) -> Any:
     """Sums of the sources' dependencies on every vertex, as `engine.gpu.betweenness`, up to rounding.
 
