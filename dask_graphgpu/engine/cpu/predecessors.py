@@ -83,16 +83,9 @@ def predecessors(
             out = view.out
             weight = out.weight if weighted else np.empty(0, np.int64)
             rounds, read = kernels.predecessors.cross_plateaus(
-                source,
-                out.offsets,
-                out.neighbours,
-                weight,
-                distance,
-                reached,
-                degree,
-                rank,
+                source, out.offsets, out.neighbours, weight, distance, reached, degree, rank,
                 predecessor,
-            )
+            )  # fmt: skip
             note(rounds, without - 1, read, start)
     return view.named(predecessor)
 

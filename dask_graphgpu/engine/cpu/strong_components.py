@@ -206,17 +206,8 @@ class _Left:
         found = tuple(np.zeros(self.n, np.uint8) for _ in range(2))
         queues = tuple(np.empty(self.n, self.label.dtype) for _ in range(2))
         sides = (_arrays(self.out), _arrays(self.view.into))
-        read = sum(
-            for_blocks(
-                kernels.strong_components.reach,
-                np.arange(3),
-                source,
-                sides,
-                self.done,
-                found,
-                queues,
-            )
-        )
+        given = source, sides, self.done, found, queues
+        read = sum(for_blocks(kernels.strong_components.reach, np.arange(3), *given))
         blocks = even_blocks(self.n)
         parts: list[tuple[int, int]] = for_blocks(
             kernels.strong_components.found_both, blocks, found, self._rank
@@ -245,13 +236,9 @@ class _Left:
         blocks = edge_blocks(np.concatenate([np.zeros(1, np.int64), lengths]))
         while changed and sweeps < MOST_SWEEPS:
             parts: list[tuple[int, int]] = for_blocks(
-                kernels.strong_components.colour,
-                blocks,
-                left,
-                *_arrays(self.out),
-                self.done,
+                kernels.strong_components.colour, blocks, left, *_arrays(self.out), self.done,
                 colours,
-            )
+            )  # fmt: skip
             changed, edges = np.sum(parts, axis=0).tolist()
             sweeps, read = sweeps + 1, read + edges
         settled = 0

@@ -75,14 +75,9 @@ def _of_short_rows(
     counts = np.zeros(rows.num_vertices, np.int64)
     blocks = edge_blocks(rows.offsets)
     for_blocks(
-        kernels.triangles.count_short,
-        blocks,
-        rows.offsets,
-        rows.neighbours,
-        out_offsets,
-        out,
+        kernels.triangles.count_short, blocks, rows.offsets, rows.neighbours, out_offsets, out,
         counts,
-    )
+    )  # fmt: skip
     report.advance(
         "intersect", supersteps=1, frontier=rows.num_vertices, edges=rows.num_edges,
         bytes=rows.num_edges * rows.neighbours.itemsize, seconds=time.perf_counter() - start,

@@ -43,13 +43,9 @@ def components(view: View, report: Report) -> np.ndarray:
     def link(i: int, held: Mapping[str, np.ndarray]) -> None:
         blocks = even_blocks(int(cuts[i + 1] - cuts[i])) + cuts[i]
         for_blocks(
-            kernels.components.link_edges,
-            blocks,
-            rows.offsets,
-            held["neighbours"],
-            parent,
+            kernels.components.link_edges, blocks, rows.offsets, held["neighbours"], parent,
             inside[0],
-        )
+        )  # fmt: skip
         # After 1, 2, 4, ... pages: trees are few soon, and met at once where they are flat.
         if not i & (i + 1):
             for_blocks(kernels.components.compress, even_blocks(n), parent)

@@ -355,17 +355,9 @@ def _refined(
     for_blocks(kernels.classes.draw, even, mine, salt, classes)
     for turn in range(kernels.classes.CLASSES):
         for_blocks(
-            kernels.classes.well_connected,
-            even,
-            mine,
-            labels,
-            totals,
-            scale,
-            part_degree,
-            cut,
-            alone,
-            well,
-        )
+            kernels.classes.well_connected, even, mine, labels, totals, scale, part_degree, cut,
+            alone, well,
+        )  # fmt: skip
         looking = np.flatnonzero(well & (classes == turn))
         blocks = edge_blocks(offsets_of(level.rows.degrees[looking]))
         goes = np.empty(len(looking), np.int64)

@@ -60,14 +60,9 @@ def predecessors(
         began, now = time.perf_counter(), 0
         round_of = cupy.empty(n, np.uint32)
         rows.over_vertices(
-            "begin_plateaus",
-            there[1],
-            number,
-            np.uint64(source),
-            predecessor,
-            round_of,
+            "begin_plateaus", there[1], number, np.uint64(source), predecessor, round_of,
             rows.active,
-        )
+        )  # fmt: skip
         left = 1
         while left:
             now += 1
