@@ -63,12 +63,7 @@ def load_on_ranks(name: str) -> ModuleType:
 
 
 def check_layout(name: str, on_device: bool, *, layered: bool, ranks: int = 1) -> None:
-    """Raise where an engine does not run on edges by layers, on so many ranks.
-
-    Raises
-    ------
-    EngineUnavailable
-    """
+    """Raise EngineUnavailable where an engine does not run on edges by layers, on so many ranks."""
     if layered and (on_device or name not in ("auto", "cpu", "gpu")):
         raise EngineUnavailable(
             "layout='layered' is of graphs in host memory on the engines 'cpu' and 'gpu', and this one "
@@ -83,12 +78,7 @@ def check_layout(name: str, on_device: bool, *, layered: bool, ranks: int = 1) -
 
 
 def check_paged(name: str) -> None:
-    """Raise unless an engine runs on a graph whose edges lie on disk.
-
-    Raises
-    ------
-    EngineUnavailable
-    """
+    """Raise EngineUnavailable unless an engine runs on a graph whose edges lie on disk."""
     if name not in ("auto", "cpu", "gpu", "hybrid"):
         raise EngineUnavailable(
             f"engine={name!r} works in memory, and the graph needs more than graphgpu.host-memory-limit: "

@@ -71,12 +71,7 @@ def joined(program: VertexProgram, name: str, parts: Iterable[Partial]) -> Parti
 
 
 def finished(program: VertexProgram, name: str, part: Partial) -> Any:
-    """The value of an aggregate over all vertices.
-
-    Raises
-    ------
-    IntegerOverflow
-    """
+    """The value of an aggregate over all vertices; IntegerOverflow where it does not fit."""
     role = f"aggregates[{name!r}]"
     if part.overflows:
         raise overflow(program, role)

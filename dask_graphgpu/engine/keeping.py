@@ -131,12 +131,7 @@ PENDING, PENDING_RECEIVED = "pending", "pending received"
 
 
 def refuse_pending(columns: Mapping[str, np.ndarray], engine: str) -> None:
-    """Raise where messages are yet to be taken, on an engine that begins a superstep without any.
-
-    Raises
-    ------
-    InvalidCheckpoint
-    """
+    """Raise InvalidCheckpoint where messages are to be taken, on an engine that begins a superstep without any."""
     if PENDING in columns:
         raise InvalidCheckpoint(
             f"the checkpoint was written in the middle of an asynchronous round, which {engine} cannot go "

@@ -49,7 +49,7 @@ def bfs(view: RankView, source: int, *, cutoff: int | None, targets: Any, report
     with the share for the next search.
     """
     if configured_direction() == "notify-pull":
-        return _by_notifying(view, source, cutoff, report)
+        return run(LEVELS_BY_NOTIFYING, view, up_to(cutoff, source, report))["level"]
     asked = source, cutoff, forced_direction()
     with searching(view, begin=lambda kept: kept.begin(*asked)) as search:
         search.run(*asked, report)
@@ -81,8 +81,3 @@ def searching(
             view.ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one
         yield search
         border.leave(key, search)
-
-
-def _by_notifying(view: RankView, source: int, cutoff: int | None, report: Report) -> Any:
-    """A search in supersteps of a vertex program, which has this direction."""
-    return run(LEVELS_BY_NOTIFYING, view, up_to(cutoff, source, report))["level"]

@@ -125,7 +125,7 @@ class RankNearFar(NearFar):
 
     @cached_property
     def _kernels(self) -> dict[str, Kernel]:
-        module = self.arrays.module("near_far_ranks", self._macros)
+        module = self.arrays.module("near_far_ranks", defines(self._held["sent"].dtype))
         names = "arrived tell next_stretch list_news take_news restart restart_at".split()
         return {name: launch.loaded(module.kernel(name)) for name in names}
 
@@ -137,10 +137,6 @@ class RankNearFar(NearFar):
     def go_on(self) -> None:
         """Queue a stretch."""
         launch.cooperative(self._kernel, self.given, threads=THREADS, blocks_per_sm=RESIDENT)
-
-    @property
-    def _macros(self) -> dict[str, str]:
-        return defines(self._held["sent"].dtype)
 
     @property
     def words(self) -> Any:

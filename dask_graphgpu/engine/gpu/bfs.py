@@ -51,12 +51,13 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
 
     Notes
     -----
-    At most one read of each edge, plus about one a vertex in every pull. See kernels/cuda/bfs.cu.
+    At most one read of each edge, plus about one a vertex in every pull. See kernels/cuda/bfs.cu. Where the view has
+    layers, it sweeps over these; where the frontier is to notify who pulls, it is a vertex program in supersteps.
     """
     if view.levels is not None:
-        return _by_layers(view, source, cutoff, report)
+        return hops.by_layers(run, view, source, cutoff, report)
     if configured_direction() == "notify-pull":
-        return _by_notifying(view, source, cutoff, report)
+        return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)
     here = DeviceView.of(view)
     return here.to_caller(levels(here, source, cutoff, targets, report))
 
@@ -119,13 +120,3 @@ def note(here: DeviceView, state: LaunchState, report: Report) -> None:
         else:  # the same; two bitmaps and the offsets for all
             moved = each.edges * (id_bytes + 1) + here.n * 5
         each.note(report, moved)
-
-
-def _by_layers(view: View, source: int, cutoff: int | None, report: Report) -> Any:
-    """A search in sweeps: one from the root of the layers, from others until levels are quiet."""
-    return hops.by_layers(run, view, source, cutoff, report)
-
-
-def _by_notifying(view: View, source: int, cutoff: int | None, report: Report) -> Any:
-    """A search in supersteps of a vertex program, which has this direction; it goes on to its end."""
-    return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)

@@ -1,6 +1,11 @@
-"""Garaph's hybrid: the GPU engine on edges in host memory, of which the CPU engine goes along some.
+"""Garaph's hybrid [1]_: the GPU engine on edges in host memory, of which the CPU engine goes along some.
 
 Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`, `tiered`.
+
+References
+----------
+.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
+   replication. USENIX ATC 2017.
 """
 
 from dask_graphgpu.engine.cpu.induced import edges_among

@@ -1,10 +1,4 @@
-"""Asynchronous rounds that the GPU and the CPU share: page by page either sees what the other has sent.
-
-References
-----------
-.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
-   replication. USENIX ATC 2017, section 5.
-"""
+"""Asynchronous rounds that the GPU and the CPU share: page by page either sees what the other has sent."""
 
 from __future__ import annotations
 
@@ -32,7 +26,7 @@ class _Turn(NamedTuple):
 
 
 class SharedRounds(Asynchronous):
-    """As `Asynchronous`, of which the CPU takes pages [1]_.
+    """As `Asynchronous`, of which the CPU takes pages.
 
     A page of the CPU's is a part as those of the GPU's are, see `Asynchronous`: its rows send what
     waits to be sent along it, then those that have all their edges in it take what was sent to them

@@ -1,10 +1,4 @@
-"""Pages of a superstep that come from disk, in their order: they go to whoever is free.
-
-References
-----------
-.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
-   replication. USENIX ATC 2017, section 5.
-"""
+"""Pages of a superstep that come from disk, in their order: they go to whoever is free."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The CPU's side: pages that are pushed for the GPU, and whole supersteps.
-
-References
-----------
-.. [1] Ma et al. Garaph. USENIX ATC 2017.
-"""
+"""The CPU's side: pages that are pushed for the GPU, and whole supersteps."""
 
 from __future__ import annotations
 

@@ -66,11 +66,6 @@ def run(program: VertexProgram, view: View, options: RunOptions) -> State:
         ``cutoff``, a direction other than "push", or sums of integers that are checked.
     InvalidArgument
         Rounds that the program cannot have, or what else is of graphs on the device.
-
-    References
-    ----------
-    .. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with
-       balanced replication. USENIX ATC 2017.
     """
     program = with_known_counts(program, options.sources)
     binding = Binding(program, view, options.constants)

@@ -1,10 +1,4 @@
-"""Pages of a superstep that the CPU pushes for the GPU, in a thread of its own.
-
-References
-----------
-.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
-   replication. USENIX ATC 2017.
-"""
+"""Pages of a superstep that the CPU pushes for the GPU, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +15,7 @@ from dask_graphgpu.engine.tiered.transfer import Go, Transfer
 
 
 class SharedPages(SegmentCarrier):
-    """As `SegmentCarrier`, of which the CPU takes pages [1]_.
+    """As `SegmentCarrier`, of which the CPU takes pages.
 
     The state is on the device. For a page the CPU gets the flags and what is sent of the page's own
     rows, a stretch of each array, over the direction of the link that streamed edges leave free. It

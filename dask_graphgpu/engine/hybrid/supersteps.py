@@ -1,10 +1,4 @@
-"""Supersteps that the GPU and the CPU share.
-
-References
-----------
-.. [1] Ma et al. Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
-   replication. USENIX ATC 2017.
-"""
+"""Supersteps that the GPU and the CPU share."""
 
 from __future__ import annotations
 

@@ -31,12 +31,9 @@ def packing_of(binding: Binding) -> Packing | None:
     Worked out once for a binding; what columns hold is looked at once for the rows.
     """
     if binding not in _packings:
-        _packings[binding] = _packing(binding)
+        read = columns(binding)
+        _packings[binding] = packing_of_rows(sending(binding), binding.send, read)
     return _packings[binding]
-
-
-def _packing(binding: Binding) -> Packing | None:
-    return packing_of_rows(sending(binding), binding.send, columns(binding))
 
 
 def packing_of_rows(

@@ -111,12 +111,7 @@ def improves(how: Plan) -> bool:
 
 
 def check_asynchronous(how: Plan) -> None:
-    """Raise where a run cannot have asynchronous rounds.
-
-    Raises
-    ------
-    InvalidArgument
-    """
+    """Raise InvalidArgument where a run cannot have asynchronous rounds."""
     program = how.binding.program
     if not (program.in_place or program.accumulative):
         raise InvalidArgument(
