@@ -85,11 +85,8 @@ def _pass_by_pass(
         held = 0 if into is out else into.held
         out.require(held + 3 * 8 * n, f"hits of {n:,} vertices")
         to_authorities, to_hubs = NeighbourSums(view, into), NeighbourSums(view, out)
-        hub, before, authority = (
-            np.full(n, 1 / max(view.graph_vertices, 1)),
-            np.empty(n),
-            np.empty(n),
-        )
+        hub = np.full(n, 1 / max(view.graph_vertices, 1))
+        before, authority = np.empty(n), np.empty(n)
         of_hubs, change = 1.0, np.inf  # what hub scores are to be multiplied by
         for _ in range(max_iterations):
             start = time.perf_counter()

@@ -81,13 +81,10 @@ class Improving:
         self.read += read
         item = self.binding.message.itemsize
         self.report.advance(
-            direction,
-            supersteps=rounds,
-            frontier=size,
-            edges=read,
+            direction, supersteps=rounds, frontier=size, edges=read,
             bytes=read * self.arrays.edge_bytes(kernel, edges, item),
             seconds=time.perf_counter() - began,
-        )
+        )  # fmt: skip
 
     def has_value(self, vertices: Any = slice(None)) -> np.ndarray:
         """Which of these vertices have a value, bool."""

@@ -121,10 +121,8 @@ class _Batch:
     def __init__(self, n: int, passes: Paged, report: Report) -> None:
         self._n, self._report, self._size = n, report, 0
         rows = passes.rows
-        ids, kind = (
-            rows.neighbours.dtype,
-            np.dtype(np.uint8) if rows.weight is None else rows.weight.dtype,
-        )
+        ids = rows.neighbours.dtype
+        kind = np.dtype(np.uint8) if rows.weight is None else rows.weight.dtype
         edge = 2 * ids.itemsize + kind.itemsize
         # Gathered, and again what joins two components, numbered; and a mark.
         each = 2 * edge + 2 * ids.itemsize + 1

@@ -70,10 +70,8 @@ def _peeled(rows: Adjacency, report: Report, start: float) -> np.ndarray:
     up_rows = up.offsets.view(np.uint64), up.neighbours
     for_blocks(kernels.trusses.supports, edge_blocks(work_of(up, up)), *up_rows, support)
     blocks = edge_blocks(rows.offsets)
-    offsets, number = (
-        rows.offsets.view(np.uint64),
-        np.empty(rows.num_edges, _numbers(up.num_edges)),
-    )
+    offsets = rows.offsets.view(np.uint64)
+    number = np.empty(rows.num_edges, _numbers(up.num_edges))
     all_rows = offsets, rows.neighbours, *up_rows, number
     for_blocks(kernels.trusses.number_arcs, blocks, *all_rows)
 

@@ -207,11 +207,8 @@ class RankInPlace:
 
     def _improve_and_keep(self, kept: Keeping) -> int:
         """The same, with looks at whether the state is due: nothing is queued behind these."""
-        link, lengths, done = (
-            self._border.link,
-            CheckpointStretches(kept.keeper, self._ranks.max),
-            0,
-        )
+        link, done = self._border.link, 0
+        lengths = CheckpointStretches(kept.keeper, self._ranks.max)
         while True:
             began = time.perf_counter()
             for _ in range(lengths.after(done)):

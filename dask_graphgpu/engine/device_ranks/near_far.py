@@ -45,10 +45,7 @@ class RankNearFar(NearFar):
         arrays = self.arrays
         if not self._lists["goes_on"][0]:
             raise overflow(arrays.program, "compute")
-        values, none = (
-            arrays.state[arrays.binding.program.first],
-            self._held["sent"].dtype.type(arrays.lowered.glue.identity(arrays.binding.message)),
-        )
+        values, none = arrays.state[arrays.program.first], self._nothing
         self._held["sent"].fill(none)
         arrays.active[:] = values != none
         if arrays.program.has_reached:

@@ -100,10 +100,8 @@ class Search:
         pack = queued("pack", *_COSTS, blocks=_MOST_BLOCKS)
         level = queued("take", *_COSTS), queued("work", *_COSTS), pack, self._exchange
         few = FEW_AHEAD * level
-        self._start, self._first = (
-            self._recorded(clear, start, pack),
-            self._recorded(self._exchange, *few),
-        )
+        self._start = self._recorded(clear, start, pack)
+        self._first = self._recorded(self._exchange, *few)
         self._few, self._many = self._recorded(*few), self._recorded(*AHEAD * level)
         self._begun = False
 

@@ -18,6 +18,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.shards import shared_bytes
+from dask_graphgpu.engine.gpu.worklists import parts_of
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
@@ -154,7 +155,7 @@ class Blocked:
         )  # fmt: skip
         there = cupy.flatnonzero(quads)
         first, quads = first.ravel()[there], quads.ravel()[there]
-        which, nth = _parts(-(-quads.astype(np.int64) // _TILE))
+        which, nth = parts_of(-(-quads.astype(np.int64) // _TILE))
         begin = nth * _TILE
         self.tile_first = (first[which] + _QUAD * begin).astype(first.dtype)
         self.tile_quads = cupy.minimum(quads[which] - begin, _TILE).astype(np.uint32)
@@ -215,14 +216,6 @@ def _line(number: Any) -> Any:
     return -(-number // _LINE) * _LINE
 
 
-def _parts(numbers: Any) -> tuple[Any, Any]:
-    """Of things in so many parts each: which one each part is of, and its place among the thing's."""
-    ends = cupy.cumsum(numbers)
-    part = cupy.arange(int(ends[-1]) if ends.size else 0, dtype=np.int64)
-    which = cupy.searchsorted(ends, part, side="right")
-    return which, part - (ends[which] - numbers[which])
-
-
 def _cut(module: Any, first: Any, most: int) -> Any:
     """The first row of each chunk."""
     n = len(first) - 1
@@ -250,7 +243,7 @@ def _chunks(
     after = cupy.concatenate([row[1:], cupy.full(1, n, row.dtype)])
     begin, end = first[row], first[after]
     number = cupy.maximum(-(-(end - begin) // most), 1) if cut else cupy.ones(len(row), np.int64)
-    which, nth = _parts(number)
+    which, nth = parts_of(number)
     table = cupy.zeros((len(which), _LANES + 1), np.int64)
     table[:, _BEGIN] = begin[which] + nth * most
     table[:, _END] = cupy.where(nth + 1 < number[which], table[:, _BEGIN] + most, end[which])

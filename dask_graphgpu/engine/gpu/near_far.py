@@ -237,14 +237,9 @@ class NearFar:
         edges = self.arrays.edges("send")
         factor = WIDTH / max(edges.num_edges / edges.num_vertices, 1.0)
         start = 0 if places is None else int(places[0])
-        sample = (
-            np.uint64(edges.num_edges),
-            np.uint64(start),
-            np.float64(factor),
-            np.float64(SPREAD),
-        )
+        ends, widths = map(np.uint64, (edges.num_edges, start)), map(np.float64, (factor, SPREAD))
         width = self._module.kernel("near_far_width")
-        launch.flat(width, THREADS, (*self.given, *sample), threads=THREADS)
+        launch.flat(width, THREADS, (*self.given, *ends, *widths), threads=THREADS)
 
     def improve(self) -> int:
         """Improve the values where they stand as far as the limit goes; return how many rounds."""
@@ -286,13 +281,9 @@ class NearFar:
         rounds = int(self.control["rounds"][0]) - rounds
         read = int(self.control["all_edges"][0]) - edges
         self.report.advance(
-            "near-far" if self.ordered else "push",
-            supersteps=rounds,
-            frontier=frontier,
-            edges=read,
-            bytes=read * (self.arrays.bytes_of_edge + self._held["sent"].itemsize),
-            seconds=seconds,
-        )
+            "near-far" if self.ordered else "push", supersteps=rounds, frontier=frontier, edges=read,
+            bytes=read * (self.arrays.bytes_of_edge + self._held["sent"].itemsize), seconds=seconds,
+        )  # fmt: skip
         return rounds
 
     def look(self) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.engine.gpu.worklists import parts_of
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
@@ -85,11 +86,8 @@ class Shards:
         module = cuda("shards", defines=integer_types(ids, offsets))
         first, copies = _cut(module, edges, capacity, replication)
         begins = edges.offsets[first.astype(np.int64)].astype(np.int64)
-        parts = (cupy.diff(begins) + (MOST - 1)) // MOST
-        ends = cupy.cumsum(parts)
-        item = cupy.arange(int(ends[-1]) if ends.size else 0, dtype=np.int64)
-        shard = cupy.searchsorted(ends, item, side="right")
-        begin = begins[shard] + (item - (ends[shard] - parts[shard])) * MOST
+        shard, nth = parts_of(-(-cupy.diff(begins) // MOST))
+        begin = begins[shard] + nth * MOST
         made = cls(
             edges,
             cupy.empty(edges.num_edges, np.uint16),
@@ -99,9 +97,9 @@ class Shards:
             begin.astype(offsets),
             MOST,
         )
-        given = (edges.offsets, first, made.item_shard, made.item_begin, np.uint64(item.size))
+        given = (edges.offsets, first, made.item_shard, made.item_begin, np.uint64(shard.size))
         kernel = module.kernel("place_edges")
-        launch.flat(kernel, item.size * 256, (*given, np.uint64(MOST), made.place), threads=256)
+        launch.flat(kernel, shard.size * 256, (*given, np.uint64(MOST), made.place), threads=256)
         return made
 
     @property

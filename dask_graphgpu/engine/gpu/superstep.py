@@ -460,14 +460,10 @@ class Superstep(Gathers):
             self.glue.storage(self.binding.dtypes[f]).itemsize for f in self.program.changing
         )
         log = cupy.asnumpy(self.log[: self.control["log_size"] * LOG_WORDS])
-        for direction, supersteps, frontier, edges, nanoseconds in log.reshape(
-            -1, LOG_WORDS
-        ).tolist():
+        rows = log.reshape(-1, LOG_WORDS).tolist()
+        for direction, supersteps, frontier, edges, nanoseconds in rows:
             self.report.advance(
-                DIRECTIONS[direction],
-                supersteps=supersteps,
-                frontier=frontier,
-                edges=edges,
+                DIRECTIONS[direction], supersteps=supersteps, frontier=frontier, edges=edges,
                 bytes=edges * edge + supersteps * arrays.n * (2 * item + 2 * state + 1),
                 seconds=nanoseconds / 1e9,
-            )
+            )  # fmt: skip

@@ -55,12 +55,10 @@ class PullLists:
         warps = between(WARP_ROWS, LONG_ROWS)
         groups, threads = between(GROUP_ROWS, WARP_ROWS), between(1, GROUP_ROWS)
         long = between(LONG_ROWS, None)
-        ends = cupy.cumsum((lengths[long].astype(np.int64) + (PART - 1)) // PART)
-        slots = cupy.concatenate([cupy.zeros(1, np.int64), ends])
-        number = int(slots[-1])
-        part = cupy.arange(number, dtype=np.int64)
-        which = cupy.searchsorted(ends, part, side="right")
-        begin = edges.offsets[long[which]].astype(np.int64) + (part - slots[which]) * PART
+        parts = -(-lengths[long].astype(np.int64) // PART)
+        slots = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(parts)])
+        which, nth = parts_of(parts)
+        begin = edges.offsets[long[which]].astype(np.int64) + nth * PART
         order = cupy.argsort(edges.neighbours[begin])
         return cls(
             cupy.concatenate([warps, groups, threads]).astype(ids),
@@ -88,3 +86,11 @@ def num_chunks(edges: Adjacency, least: int) -> int:
     lengths = cupy.diff(edges.offsets)
     long = lengths[lengths >= least]
     return int((-(-long.astype(cupy.int64) // CHUNK)).sum())
+
+
+def parts_of(numbers: Any) -> tuple[Any, Any]:
+    """Of things in so many parts each: which one each part is of, and its place among the thing's."""
+    ends = cupy.cumsum(numbers)
+    part = cupy.arange(int(ends[-1]) if ends.size else 0, dtype=np.int64)
+    which = cupy.searchsorted(ends, part, side="right")
+    return which, part - (ends[which] - numbers[which])

@@ -121,11 +121,8 @@ class HybridSupersteps(Synchronous):
 
     def is_alone(self) -> bool:
         """Whether the CPU is to run the next superstep."""
-        control, speeds, num_edges = (
-            self.superstep.control,
-            self._cpu.speeds,
-            self.superstep.num_edges,
-        )
+        control, speeds = self.superstep.control, self._cpu.speeds
+        num_edges = self.superstep.num_edges
         if self.carrier.creeps and not self._sides.on_host:
             return False
         if self._has_pending:

@@ -64,10 +64,8 @@ class _Intersecting:
         self.view, self.report, self.first = view, report, first
         self.rows = view.symmetric
         stop = self.rows.offsets[view.num_owned]
-        self.offsets, self.neighbours = (
-            self.rows.offsets[: view.num_owned + 1],
-            self.rows.neighbours[:stop],
-        )
+        self.offsets = self.rows.offsets[: view.num_owned + 1]
+        self.neighbours = self.rows.neighbours[:stop]
         self.counts = np.zeros(len(first), np.int64)
         places, here = view.places(second)
         own = places < view.num_owned
