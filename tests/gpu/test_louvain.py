@@ -151,13 +151,13 @@ def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():
 
 def test_communities_that_come_apart():
     graph = apart(3, 20)
-    level = gpu.first_level(gpu.DeviceView.of(graph.view()))
-    labels = gpu.own_labels(level) * 0
-    roots = gpu._connected(level, labels)
+    moves = gpu._Moves(graph.view(), 1.0, 0, Report("leiden"))
+    together = moves.alone(moves.first) * 0
+    found = moves.apart(moves.first, together, together)
     made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
     made.add_nodes_from(range(60))
-    for part in nx.connected_components(made):
-        assert {int(roots[v]) for v in part} == {min(part)}
+    for number, part in enumerate(sorted(nx.connected_components(made), key=min)):
+        assert {int(found[v]) for v in part} == {number}
 
 
 def test_weights_that_mean_nothing():

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine import communities
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
@@ -57,49 +58,18 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[n
     but the edges, the resolution and the seed. Cost: some passes over the edges, most of them of the
     first level.
     """
-    first, rng = _first_level(view), np.random.default_rng(seed)
-    level, place = first, np.arange(len(first), dtype=view.out.neighbours.dtype)
-    while len(level):
-        labels, count = _moved(level, first, resolution, rng, np.arange(len(level)), report)
-        if count == len(level):
-            break
-        place = labels.take(place)
-        level = _aggregated(level, labels, count)
-    return _in_dense_ids(view, place), _modularity(first, place, resolution)
+    moves = _Moves(view, resolution, seed, report)
+    place = communities.louvain(moves) if len(moves.first) else moves.alone(moves.first)
+    return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
 def leiden(
     view: View, resolution: float, seed: int, iterations: int, report: Report
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [2]_."""
-    first, rng = _first_level(view), np.random.default_rng(seed)
-    place = np.arange(len(first), dtype=view.out.neighbours.dtype)
-    for _ in range(iterations if len(first) else 0):
-        before, place = place, _leiden_once(first, place, resolution, rng, report)
-        if np.array_equal(place, before):
-            break
-    return _in_dense_ids(view, place), _modularity(first, place, resolution)
-
-
-def _leiden_once(
-    first: _Level, start: np.ndarray, resolution: float, rng: np.random.Generator, report: Report
-) -> np.ndarray:
-    """The communities after one iteration, from those of ``start``; numbered in the order of their first vertices."""
-    level, labels = first, start
-    place = np.arange(len(first), dtype=start.dtype)
-    while True:
-        labels, count = _moved(level, first, resolution, rng, labels, report)
-        if count == len(level):
-            break
-        parts, number = _refined(level, first, resolution, rng, labels, count)
-        if number == len(level):  # nothing is joined within communities: they come apart
-            labels = parts
-            break
-        of_parts = np.empty(number, labels.dtype)
-        of_parts[parts.astype(np.intp)] = labels
-        place, labels = parts.take(place), of_parts
-        level = _aggregated(level, parts, number)
-    return _renumbered(labels.take(place))[0]
+    moves = _Moves(view, resolution, seed, report)
+    place = communities.leiden(moves, iterations if len(moves.first) else 0)
+    return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
 def _first_level(view: View) -> _Level:
@@ -125,95 +95,90 @@ def _first_level(view: View) -> _Level:
     return _Level(rows.offsets, rows.neighbours, weight, loops, degree)
 
 
-def _scale(first: _Level, resolution: float) -> float:
-    """What kernels call so; the sum of all degrees is the same on all levels."""
-    total = float(first.degree.sum())
-    return resolution / total if total else 0.0
+class _Moves:
+    """As of `engine.communities.Moves`: vertices move one by one."""
 
-
-def _moved(
-    level: _Level,
-    first: _Level,
-    resolution: float,
-    rng: np.random.Generator,
-    start: np.ndarray,
-    report: Report,
-) -> tuple[np.ndarray, int]:
-    """Labels after moving vertices from the communities ``start``, and how many there are."""
-    begun = time.perf_counter()
-    n, dtype = len(level), level.neighbours.dtype
-    labels = start.astype(dtype)
-    totals = np.bincount(labels, level.degree, n)
-    order = _shuffled(n, rng, dtype)
-    size = np.bincount(labels, minlength=n)
-    unused = np.flatnonzero(size == 0)[::-1]
-    empty = np.zeros(n, dtype)
-    empty[: len(unused)] = unused
-    at = np.array([0, n, len(unused)])
-    ring = order, np.ones(n, np.bool_), np.zeros(n), np.empty(n, dtype), at
-    read, stopped = 0, stopping()
-    while at[1]:
-        check(stopped)
-        read += kernels.communities.move(
-            level.offsets, level.neighbours, level.weight, level.degree,
-            _scale(first, resolution), labels, totals, size, empty, *ring, AT_ONCE,
-        )  # fmt: skip
-    entry = level.weight.itemsize * bool(len(level.weight)) + 2 * dtype.itemsize + 8
-    report.advance(
-        "move", supersteps=1, frontier=n, edges=int(read), bytes=int(read) * entry + n * 48,
-        seconds=time.perf_counter() - begun,
-    )  # fmt: skip
-    return _renumbered(labels)
-
-
-def _shuffled(n: int, rng: np.random.Generator, dtype: np.dtype[Any]) -> np.ndarray:
-    """The numbers below n, stretches of them in another order."""
-    stretches = rng.permutation(-(-n // TOGETHER))
-    rows = np.arange(len(stretches) * TOGETHER).reshape(-1, TOGETHER)
-    order = rows.take(stretches, axis=0).ravel()
-    shuffled: np.ndarray = order[order < n].astype(dtype)
-    return shuffled
-
-
-def _refined(
-    level: _Level,
-    first: _Level,
-    resolution: float,
-    rng: np.random.Generator,
-    labels: np.ndarray,
-    count: int,
-) -> tuple[np.ndarray, int]:
-    """Labels of parts of communities, each connected, and how many there are."""
-    n = len(level)
-    parts = np.empty_like(labels)
-    totals = np.bincount(labels, level.degree, count)
-    kernels.communities.refine(
-        level.offsets, level.neighbours, level.weight, level.degree, _scale(first, resolution),
-        _shuffled(n, rng, labels.dtype), rng.random(n), RANDOMNESS, labels, totals, parts,
-    )  # fmt: skip
-    parts, number = _renumbered(parts)
-    if number == n:
-        kernels.communities.connected_parts(
-            level.offsets, level.neighbours, level.weight, labels, parts
+    def __init__(self, view: View, resolution: float, seed: int, report: Report) -> None:
+        self.first, self._rng, self._report = (
+            _first_level(view),
+            np.random.default_rng(seed),
+            report,
         )
-        return _renumbered(parts)
-    return parts, number
+        total = float(self.first.degree.sum())
+        # What kernels call so; the sum of all degrees is the same on all levels.
+        self._scale = resolution / total if total else 0.0
 
+    def alone(self, level: _Level) -> np.ndarray:
+        return np.arange(len(level), dtype=level.neighbours.dtype)
 
-def _aggregated(level: _Level, labels: np.ndarray, count: int) -> _Level:
-    """A vertex for each of ``count`` labels."""
-    members = np.argsort(labels, kind="stable").astype(labels.dtype)
-    starts = offsets_of(np.bincount(labels, minlength=count))
-    offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
-    neighbours = np.empty(len(level.neighbours), labels.dtype)
-    weight = np.empty(len(level.neighbours))
-    kernels.communities.aggregate(
-        level.offsets, level.neighbours, level.weight, level.loops, labels, starts, members,
-        offsets, neighbours, weight, loops,
-    )  # fmt: skip
-    kept = int(offsets[-1])
-    degree = np.bincount(labels, level.degree, count)
-    return _Level(offsets, neighbours[:kept].copy(), weight[:kept].copy(), loops, degree)
+    def moved(self, level: _Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        begun = time.perf_counter()
+        n, dtype = len(level), level.neighbours.dtype
+        totals = np.bincount(labels, level.degree, n)
+        order = self._shuffled(n, dtype)
+        size = np.bincount(labels, minlength=n)
+        unused = np.flatnonzero(size == 0)[::-1]
+        empty = np.zeros(n, dtype)
+        empty[: len(unused)] = unused
+        at = np.array([0, n, len(unused)])
+        ring = order, np.ones(n, np.bool_), np.zeros(n), np.empty(n, dtype), at
+        read, stopped = 0, stopping()
+        while at[1]:
+            check(stopped)
+            read += kernels.communities.move(
+                level.offsets, level.neighbours, level.weight, level.degree, self._scale, labels, totals,
+                size, empty, *ring, AT_ONCE,
+            )  # fmt: skip
+        entry = level.weight.itemsize * bool(len(level.weight)) + 2 * dtype.itemsize + 8
+        self._report.advance(
+            "move", supersteps=1, frontier=n, edges=int(read), bytes=int(read) * entry + n * 48,
+            seconds=time.perf_counter() - begun,
+        )  # fmt: skip
+        return _renumbered(labels)
+
+    def _shuffled(self, n: int, dtype: np.dtype[Any]) -> np.ndarray:
+        """The numbers below n, stretches of them in another order."""
+        stretches = self._rng.permutation(-(-n // TOGETHER))
+        rows = np.arange(len(stretches) * TOGETHER).reshape(-1, TOGETHER)
+        order = rows.take(stretches, axis=0).ravel()
+        shuffled: np.ndarray = order[order < n].astype(dtype)
+        return shuffled
+
+    def refined(self, level: _Level, labels: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+        n = len(level)
+        parts = np.empty_like(labels)
+        totals = np.bincount(labels, level.degree, count)
+        kernels.communities.refine(
+            level.offsets, level.neighbours, level.weight, level.degree, self._scale,
+            self._shuffled(n, labels.dtype), self._rng.random(n), RANDOMNESS, labels, totals, parts,
+        )  # fmt: skip
+        parts, number = _renumbered(parts)
+        if number == n:
+            kernels.communities.connected_parts(
+                level.offsets, level.neighbours, level.weight, labels, parts
+            )
+            return _renumbered(parts)
+        return parts, number
+
+    def apart(self, level: _Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        return parts
+
+    def aggregated(self, level: _Level, labels: np.ndarray, count: int) -> _Level:
+        members = np.argsort(labels, kind="stable").astype(labels.dtype)
+        starts = offsets_of(np.bincount(labels, minlength=count))
+        offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
+        neighbours = np.empty(len(level.neighbours), labels.dtype)
+        weight = np.empty(len(level.neighbours))
+        kernels.communities.aggregate(
+            level.offsets, level.neighbours, level.weight, level.loops, labels, starts, members,
+            offsets, neighbours, weight, loops,
+        )  # fmt: skip
+        kept = int(offsets[-1])
+        degree = np.bincount(labels, level.degree, count)
+        return _Level(offsets, neighbours[:kept].copy(), weight[:kept].copy(), loops, degree)
+
+    def named(self, labels: np.ndarray) -> np.ndarray:
+        return _renumbered(labels)[0]
 
 
 def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:

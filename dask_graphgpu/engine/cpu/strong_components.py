@@ -88,7 +88,7 @@ def _mostly_mutual(rows: Adjacency) -> bool:
     n = rows.num_vertices
     if n < MUTUAL_VERTICES or rows.num_edges > MUTUAL_DEGREE * n:
         return False
-    mutual, seen = kernels.mutual_edges.count_mutual(*_arrays(rows), MUTUAL_SAMPLES)
+    mutual, seen = kernels.mutual_edges.count_mutual(*arrays_of(rows), MUTUAL_SAMPLES)
     return bool(mutual > MUTUAL_SHARE * seen)
 
 
@@ -123,7 +123,7 @@ def contracted(view: View, report: Report) -> np.ndarray | None:
     place = np.empty(n, np.uint64)
     others = tuple(np.empty(edges, ids) for _ in range(2))  # only what is written to gets memory
     most = int(edges * OTHER_SHARE)
-    count = int(kernels.mutual_edges.join_mutual(*_arrays(rows), parent, place, *others, most))
+    count = int(kernels.mutual_edges.join_mutual(*arrays_of(rows), parent, place, *others, most))
 
     def note(way: str, frontier: int, edges: int) -> None:
         moved = edges * (2 * ids.itemsize + place.itemsize) + frontier * 2 * ids.itemsize
@@ -185,7 +185,7 @@ class _Left:
         both = self.out, self.view.into
         for rows, towards in (both, both[::-1]):
             degree = towards.degrees.astype(number)
-            some, edges = kernels.strong_components.trim(*_arrays(rows), degree, self.done, queue)
+            some, edges = kernels.strong_components.trim(*arrays_of(rows), degree, self.done, queue)
             settled, read = settled + some, read + edges
         self._note("trim", settled, read, start)
 
@@ -205,7 +205,7 @@ class _Left:
         source = max(best, key=lambda each: each[1])[0]
         found = tuple(np.zeros(self.n, np.uint8) for _ in range(2))
         queues = tuple(np.empty(self.n, self.label.dtype) for _ in range(2))
-        sides = (_arrays(self.out), _arrays(self.view.into))
+        sides = (arrays_of(self.out), arrays_of(self.view.into))
         given = source, sides, self.done, found, queues
         read = sum(for_blocks(kernels.strong_components.reach, np.arange(3), *given))
         blocks = even_blocks(self.n)
@@ -236,7 +236,7 @@ class _Left:
         blocks = edge_blocks(np.concatenate([np.zeros(1, np.int64), lengths]))
         while changed and sweeps < MOST_SWEEPS:
             parts: list[tuple[int, int]] = for_blocks(
-                kernels.strong_components.colour, blocks, left, *_arrays(self.out), self.done,
+                kernels.strong_components.colour, blocks, left, *arrays_of(self.out), self.done,
                 colours,
             )  # fmt: skip
             changed, edges = np.sum(parts, axis=0).tolist()
@@ -245,7 +245,7 @@ class _Left:
         if not changed:
             parts = for_blocks(
                 kernels.strong_components.settle_colours, blocks,
-                left, *_arrays(self.view.into), colours, self.done, self._rank, self.label,
+                left, *arrays_of(self.view.into), colours, self.done, self._rank, self.label,
             )  # fmt: skip
             settled, edges = np.sum(parts, axis=0).tolist()
             read += edges
@@ -256,7 +256,7 @@ class _Left:
         """Settle all that is left."""
         if self.count:
             start = time.perf_counter()
-            read = depth_first(*_arrays(self.out), self._rank, self.done, self.count, self.label)
+            read = depth_first(*arrays_of(self.out), self._rank, self.done, self.count, self.label)
             self._note("depth-first", self.count, read, start)
 
     def _note(self, way: str, settled: int, read: int, start: float, supersteps: int = 1) -> None:
@@ -268,6 +268,6 @@ class _Left:
         self.count -= int(settled)
 
 
-def _arrays(rows: Adjacency) -> tuple[np.ndarray, np.ndarray]:
+def arrays_of(rows: Adjacency) -> tuple[np.ndarray, np.ndarray]:
     """Offsets, as unsigned as the ids that they are looked up by, and neighbours."""
     return rows.offsets.view(np.uint64), rows.neighbours

@@ -140,9 +140,8 @@ class Joined:
         self._room = [0] * size  # pairs of each rank that there is room for, in the arrays
         self._rooms = [self._pairs[:0]] * size
         self.read = 0
-        parent = cupy.arange(
-            n + size, dtype=vertex
-        )  # ghosts are in trees of their own, between runs
+        # Ghosts are in trees of their own, between runs.
+        parent = cupy.arange(n + size, dtype=vertex)
         self._linked = cupy.zeros((n - self._owned + 31) // 32, np.uint32)
         own = Adjacency(rows.offsets[: self._owned + 1], rows.neighbours)
         beyond = cupy.empty(self._owned, vertex)
@@ -197,9 +196,8 @@ class Joined:
     def run(self) -> None:
         """Find the labels of components; collective."""
         every = self._labelled()
-        if (
-            self._by_list and every[:, 1].any()
-        ):  # there was no room for what is outside the largest trees
+        # There was no room for what is outside the largest trees.
+        if self._by_list and every[:, 1].any():
             self._by_list = False
             self._border.make_room([self._label])
             self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one

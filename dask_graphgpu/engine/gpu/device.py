@@ -183,9 +183,8 @@ _lock = threading.Lock()
 
 
 def _held(rows: Rows) -> _Held:
-    if (
-        "cudf" in sys.modules
-    ):  # by which CuPy allocates from RMM, whatever frames the edges came from
+    # By which CuPy allocates from RMM, whatever frames the edges came from.
+    if "cudf" in sys.modules:
         use_pool()
     device = cupy.cuda.Device().id
     with _lock:

@@ -20,6 +20,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine import communities
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
@@ -48,6 +49,7 @@ _FIELDS: list[tuple[str, Any]] = [
     ("modularity", np.float64),
     ("edges", np.uint64),
 ]
+_REFINED: list[tuple[str, Any]] = [("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))]
 _ROUND = np.dtype([(name, np.uint64) for name in ("moved", "within", "squares")])
 
 
@@ -89,19 +91,137 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[A
     modularity is about the same. Cost: some passes over the edges, most of them of the first level; 24 bytes and more a
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
-    here = DeviceView.of(view)
-    level, salts = first_level(here), np.random.default_rng(seed)
-    place, modularity = cupy.arange(here.n, dtype=here.id_dtype), 0.0
-    total = int(level.degree.sum(dtype=np.uint64))
-    while total:
-        labels = own_labels(level)
-        labels, modularity = moved(level, labels, total, resolution, salts, report)
-        labels, count = renumbered(labels)
-        if count == len(level):
-            break
-        place = labels[place]
-        level = aggregated(level, labels, count)
-    return here.to_caller(here.in_dense_ids(smallest_places(here, place))), modularity
+    moves = _Moves(view, resolution, seed, report)
+    if not moves.total:
+        return moves.to_caller(moves.alone(moves.first)), 0.0
+    return moves.to_caller(moves.named(communities.louvain(moves))), moves.modularity
+
+
+def leiden(
+    view: View, resolution: float, seed: int, iterations: int, report: Report
+) -> tuple[Any, float]:
+    """Communities as `louvain`, of which every one is connected [5]_.
+
+    Notes
+    -----
+    Before communities become vertices, they are refined into parts, which do: the vertices of a class at a time join
+    the well-connected part of their community by which they gain most, not one drawn by its gain [6]_. A part whose
+    founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
+    """
+    moves = _Moves(view, resolution, seed, report)
+    if not moves.total:
+        return moves.to_caller(moves.alone(moves.first)), 0.0
+    labels = communities.leiden(moves, iterations)
+    return moves.to_caller(labels), modularity_of(moves.first, labels, moves.total, resolution)
+
+
+class _Moves:
+    """As of `engine.communities.Moves`: the vertices of a class move at once.
+
+    Attributes
+    ----------
+    total : int
+        Of all degrees.
+    modularity : float
+        Of the labels that `moved` gave last.
+    """
+
+    def __init__(self, view: View, resolution: float, seed: int, report: Report) -> None:
+        self._here = DeviceView.of(view)
+        self.first, self._salts = first_level(self._here), np.random.default_rng(seed)
+        self.total = int(self.first.degree.sum(dtype=np.uint64))
+        self._resolution, self._report, self.modularity = resolution, report, 0.0
+
+    def alone(self, level: Level) -> Any:
+        if level.rank is not None:
+            return level.rank.copy()
+        return cupy.arange(len(level), dtype=level.neighbours.dtype)
+
+    def moved(self, level: Level, labels: Any) -> tuple[Any, int]:
+        n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
+        kernel, state = level.kernel("move"), LaunchState(_FIELDS, {0: "move"})
+        slots = far_slots(level, launch.resident_blocks(kernel))
+        far = slots * launch.resident_blocks(kernel)
+        require(
+            n * (1 + 3 * ids.itemsize + kind.itemsize) + far * (ids.itemsize + kind.itemsize),
+            "moving vertices",
+        )
+        labels, best = labels.astype(ids, copy=False), cupy.empty(n, ids)
+        launch.cooperative(
+            kernel,
+            (
+                *level.edges, level.loops, level.degree, launch.or_null(level.rank), np.uint64(n),
+                np.float64(self.total), np.float64(self._resolution), self._salt(),
+                cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
+                (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels,
+                best, totals(level, labels, n), state.memory,
+            ),
+        )  # fmt: skip
+        read, runs = state.read()
+        for run in runs:
+            entry = (kind.itemsize if level.weight is not None else 0) + 2 * ids.itemsize
+            run.note(self._report, run.edges * entry + run.supersteps * n * 16)
+        self.modularity = float(read["modularity"])
+        return renumbered(best)
+
+    def _salt(self) -> np.uint64:
+        return self._salts.integers(2**64, dtype=np.uint64)
+
+    def refined(self, level: Level, labels: Any, count: int) -> tuple[Any, int]:
+        n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
+        kernel = level.kernel("refine", "leiden")
+        blocks = launch.resident_blocks(kernel)
+        slots = far_slots(level, blocks)
+        require(
+            n * (2 + 3 * ids.itemsize + 3 * kind.itemsize)
+            + blocks * slots * (ids.itemsize + kind.itemsize),
+            "refining communities",
+        )
+        parts, cut, rank = self.alone(level), cupy.zeros(n, kind), launch.or_null(level.rank)
+        over_edges(level, "cuts", rank, np.uint64(n), labels, cut, source="leiden")
+        state = LaunchState(_REFINED, {})
+        launch.cooperative(
+            kernel,
+            (
+                *level.edges, level.degree, rank, np.uint64(n),
+                np.float64(self._resolution / self.total), self._salt(),
+                cupy.empty(blocks * slots, ids), cupy.empty(blocks * slots, kind), np.uint32(slots), labels,
+                totals(level, labels, count), cupy.empty(n, ids), cupy.empty(n, ids), parts,
+                totals(level, parts, n), cut, cupy.ones(n, np.uint8), cupy.zeros(n, np.uint8),
+                state.memory,
+            ),
+        )  # fmt: skip
+        return renumbered(parts)
+
+    def apart(self, level: Level, labels: Any, parts: Any) -> Any:
+        """The first that each vertex is joined to within its community, numbered."""
+        roots = cupy.empty(len(level), level.neighbours.dtype)
+        launch.cooperative(
+            level.kernel("connected", "leiden"),
+            (*level.edges, np.uint64(len(level)), labels, roots, LaunchState(_REFINED, {}).memory),
+        )
+        return renumbered(roots)[0]
+
+    def aggregated(self, level: Level, labels: Any, count: int) -> Level:
+        return aggregated(level, labels, count)
+
+    def named(self, labels: Any) -> Any:
+        """The smallest place, in the order of the user's ids, of the members of each vertex's community."""
+        here = self._here
+        ids, rank = here.id_dtype, here.user_rank
+        first = cupy.full(here.n, np.iinfo(ids).max, ids)
+        types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
+        given = None if rank is None else rank.astype(ids, copy=False)
+        launch.flat(
+            cuda("louvain", defines=types).kernel("smallest"),
+            here.n,
+            (labels.astype(ids, copy=False), launch.or_null(given), np.uint64(here.n), first),
+        )
+        return first[labels]
+
+    def to_caller(self, places: Any) -> Any:
+        """Places in the order of the user's ids, as dense ids."""
+        return self._here.to_caller(self._here.in_dense_ids(places))
 
 
 def first_level(here: DeviceView) -> Level:
@@ -152,13 +272,6 @@ def over_edges(level: Level, name: str, *args: Any, source: str = "louvain") -> 
     launch.flat(level.kernel(name, source), chunks, (*level.edges, *args), threads=launch.THREADS)
 
 
-def own_labels(level: Level) -> Any:
-    """Every vertex alone."""
-    if level.rank is not None:
-        return level.rank.copy()
-    return cupy.arange(len(level), dtype=level.neighbours.dtype)
-
-
 def totals(level: Level, labels: Any, count: int) -> Any:
     """The degree of each of ``count`` labels."""
     totals = cupy.zeros(count, level.degree.dtype)
@@ -166,41 +279,6 @@ def totals(level: Level, labels: Any, count: int) -> Any:
         level.kernel("total"), len(level), (labels, level.degree, np.uint64(len(level)), totals)
     )
     return totals
-
-
-def moved(
-    level: Level,
-    labels: Any,
-    total: int,
-    resolution: float,
-    salts: np.random.Generator,
-    report: Report,
-) -> tuple[Any, float]:
-    """Labels after moving vertices from ``labels``, which are changed, and their modularity."""
-    n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
-    kernel, state = level.kernel("move"), LaunchState(_FIELDS, {0: "move"})
-    slots = far_slots(level, launch.resident_blocks(kernel))
-    far = slots * launch.resident_blocks(kernel)
-    require(
-        n * (1 + 3 * ids.itemsize + kind.itemsize) + far * (ids.itemsize + kind.itemsize),
-        "moving vertices",
-    )
-    best = cupy.empty(n, ids)
-    launch.cooperative(
-        kernel,
-        (
-            *level.edges, level.loops, level.degree, launch.or_null(level.rank), np.uint64(n),
-            np.float64(total), np.float64(resolution), salts.integers(2**64, dtype=np.uint64),
-            cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
-            (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels, best,
-            totals(level, labels, n), state.memory,
-        ),
-    )  # fmt: skip
-    read, runs = state.read()
-    for run in runs:
-        entry = (kind.itemsize if level.weight is not None else 0) + 2 * ids.itemsize
-        run.note(report, run.edges * entry + run.supersteps * n * 16)
-    return best, float(read["modularity"])
 
 
 def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> float:
@@ -273,109 +351,3 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
         degree,
         None,
     )
-
-
-def smallest_places(here: DeviceView, parts: Any) -> Any:
-    """Of every vertex the smallest place, in the order of the user's ids, of the members of its part."""
-    ids, rank = here.id_dtype, here.user_rank
-    first = cupy.full(here.n, np.iinfo(ids).max, ids)
-    types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
-    given = None if rank is None else rank.astype(ids, copy=False)
-    launch.flat(
-        cuda("louvain", defines=types).kernel("smallest"),
-        here.n,
-        (parts.astype(ids, copy=False), launch.or_null(given), np.uint64(here.n), first),
-    )
-    return first[parts]
-
-
-def leiden(
-    view: View, resolution: float, seed: int, iterations: int, report: Report
-) -> tuple[Any, float]:
-    """Communities as `louvain`, of which every one is connected [5]_.
-
-    Notes
-    -----
-    Before communities become vertices, they are refined into parts, which do: the vertices of a class at a time join
-    the well-connected part of their community by which they gain most, not one drawn by its gain [6]_. A part whose
-    founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
-    """
-    here = DeviceView.of(view)
-    first, salts = first_level(here), np.random.default_rng(seed)
-    total = int(first.degree.sum(dtype=np.uint64))
-    labels = own_labels(first)
-    if not total:
-        return here.to_caller(here.in_dense_ids(labels)), 0.0
-    for _ in range(iterations):
-        before, labels = labels, _leiden_once(here, first, labels, total, resolution, salts, report)
-        if bool((labels == before).all()):
-            break
-    modularity = modularity_of(first, labels, total, resolution)
-    return here.to_caller(here.in_dense_ids(labels)), modularity
-
-
-def _leiden_once(
-    here: DeviceView, first: Level, labels: Any, total: int, resolution: float,
-    salts: np.random.Generator, report: Report,
-) -> Any:  # fmt: skip
-    """Labels after one iteration from ``labels``: the smallest places of their members."""
-    level, place = first, cupy.arange(here.n, dtype=here.id_dtype)
-    while True:
-        labels, _ = moved(level, labels.copy(), total, resolution, salts, report)
-        labels, count = renumbered(labels)
-        if count == len(level):
-            break
-        parts = _refined(level, labels, count, resolution / total, salts)
-        parts, number = renumbered(parts)
-        if number == len(level):  # nothing is joined within communities: they come apart
-            labels, _ = renumbered(_connected(level, labels))
-            break
-        of_parts = cupy.empty(number, labels.dtype)
-        of_parts[parts] = labels
-        place = parts[place]
-        level = aggregated(level, parts, number)
-        labels = of_parts.astype(level.neighbours.dtype, copy=False)
-    return smallest_places(here, labels[place])
-
-
-def _refined(
-    level: Level, labels: Any, count: int, scale: float, salts: np.random.Generator
-) -> Any:
-    """Labels of parts of communities, each connected."""
-    n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
-    kernel = level.kernel("refine", "leiden")
-    blocks = launch.resident_blocks(kernel)
-    slots = far_slots(level, blocks)
-    require(
-        n * (2 + 3 * ids.itemsize + 3 * kind.itemsize)
-        + blocks * slots * (ids.itemsize + kind.itemsize),
-        "refining communities",
-    )
-    parts, cut = own_labels(level), cupy.zeros(n, kind)
-    over_edges(
-        level, "cuts", launch.or_null(level.rank), np.uint64(n), labels, cut, source="leiden"
-    )
-    state = LaunchState([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
-    launch.cooperative(
-        kernel,
-        (
-            *level.edges, level.degree, launch.or_null(level.rank), np.uint64(n), np.float64(scale),
-            salts.integers(2**64, dtype=np.uint64), cupy.empty(blocks * slots, ids),
-            cupy.empty(blocks * slots, kind), np.uint32(slots), labels,
-            totals(level, labels, count), cupy.empty(n, ids), cupy.empty(n, ids), parts,
-            totals(level, parts, n), cut, cupy.ones(n, np.uint8), cupy.zeros(n, np.uint8),
-            state.memory,
-        ),
-    )  # fmt: skip
-    return parts
-
-
-def _connected(level: Level, labels: Any) -> Any:
-    """Of every vertex the first that it is joined to within its community."""
-    roots = cupy.empty(len(level), level.neighbours.dtype)
-    state = LaunchState([("barrier", np.uint64), ("changed", np.dtype((np.uint64, 3)))], {})
-    launch.cooperative(
-        level.kernel("connected", "leiden"),
-        (*level.edges, np.uint64(len(level)), labels, roots, state.memory),
-    )
-    return roots

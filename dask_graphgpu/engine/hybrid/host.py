@@ -192,9 +192,8 @@ class HostSide(Synchronous):
         """Sums over the first vertices, of each thread."""
         threads, sums = num_threads(), self.program.combine == "sum"
         size = min(self.arrays.n, _OWN // threads) * sums
-        return np.zeros(
-            (threads, size), self.messages.dtype
-        )  # which threads touch first themselves
+        # Which threads touch first themselves.
+        return np.zeros((threads, size), self.messages.dtype)
 
     def end_pages(self) -> None:
         """Put the sums of all threads together, and have these be none again."""

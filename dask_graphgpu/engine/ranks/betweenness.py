@@ -227,10 +227,8 @@ def _hops_from(view: RankView, sources: np.ndarray, report: Report) -> np.ndarra
 def _lengths_from(view: RankView, source: int, report: Report) -> np.ndarray:
     try:
         state = run(DISTANCES, view, RunOptions(report=report, sources=source))
-    except IntegerOverflow as error:
-        raise IntegerOverflow(
-            "a distance does not fit int64; give float weights"
-        ) from error  # of the program, which the user has not written
+    except IntegerOverflow as error:  # of the program, which the user has not written
+        raise IntegerOverflow("a distance does not fit int64; give float weights") from error
     assert state.reached is not None
     kind: Any = np.float64 if state["distance"].dtype.kind == "f" else np.int64
     distance: np.ndarray = state["distance"].astype(kind)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dask_graphgpu.engine import communities
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
@@ -92,8 +93,7 @@ class Level:
         toward = csr.from_edges(len(degree), rows.neighbours, places)
         return cls(ranks, mine, every, rows, toward, loops, degree)
 
-    @property
-    def n(self) -> int:
+    def __len__(self) -> int:
         """Vertices, of all ranks."""
         return len(self.degree)
 
@@ -214,18 +214,11 @@ def louvain(
     lie on the ranks of their ends; each rank has label and degree of all vertices of the graph [4]_, 40 bytes of each,
     and its own edges twice. A level's communities are dealt to the ranks in ranges, with their edges.
     """
-    level, salts = Level.first(view), np.random.default_rng(seed)
-    place, modularity = np.arange(level.n, dtype=view.id_dtype), 0.0
-    total = int(level.degree.sum())
-    while total:
-        own = np.arange(level.n, dtype=view.id_dtype)
-        labels, modularity = _moved(level, own, total, resolution, salts, report)
-        labels, count = _renumbered(labels)
-        if count == level.n:
-            break
-        place = labels.take(place)
-        level = level.aggregated(labels, count)
-    return _smallest(place).take(view.numbers), modularity
+    moves = _Moves(view, resolution, seed, report)
+    labels = moves.alone(moves.first)
+    if moves.total:
+        labels = moves.named(communities.louvain(moves))
+    return labels.take(view.numbers), moves.modularity
 
 
 def leiden(
@@ -239,159 +232,141 @@ def leiden(
     of a class at a time join the well-connected part of their community by which they gain most. Two exchanges a class;
     70 bytes on each rank for every vertex of the graph.
     """
-    first, salts = Level.first(view), np.random.default_rng(seed)
-    total = int(first.degree.sum())
-    labels = np.arange(first.n, dtype=view.id_dtype)
-    if not total:
-        return labels.take(view.numbers), 0.0
-    for _ in range(iterations):
-        before, labels = labels, _leiden_once(first, labels, total, resolution, salts, report)
-        if np.array_equal(labels, before):
-            break
-    totals = first.totals(labels, first.n)
-    return labels.take(view.numbers), _modularity(first, labels, totals, total, resolution)
+    moves = _Moves(view, resolution, seed, report)
+    if not moves.total:
+        return moves.alone(moves.first).take(view.numbers), 0.0
+    labels = communities.leiden(moves, iterations)
+    totals = moves.first.totals(labels, len(moves.first))
+    return labels.take(view.numbers), moves.modularity_of(moves.first, labels, totals)
 
 
-def _leiden_once(
-    first: Level,
-    labels: np.ndarray,
-    total: int,
-    resolution: float,
-    salts: np.random.Generator,
-    report: Report,
-) -> np.ndarray:
-    """Labels after one iteration from ``labels``: the smallest members."""
-    level, place = first, np.arange(first.n, dtype=labels.dtype)
-    while True:
-        labels, _ = _moved(level, labels, total, resolution, salts, report)
-        labels, count = _renumbered(labels)
-        if count == level.n:
-            break
-        parts, number = _renumbered(_refined(level, labels, count, resolution / total, salts))
-        if number == level.n:  # nothing is joined within communities: they come apart
-            labels = _connected(level, labels)
-            break
-        of_parts = np.empty(number, labels.dtype)
-        of_parts[parts.astype(np.intp)] = labels
-        place, labels = parts.take(place), of_parts
-        level = level.aggregated(parts, number)
-    return _smallest(labels.take(place))
+class _Moves:
+    """As of `engine.communities.Moves`: the vertices of a class move at once. All functions are collective.
 
+    Attributes
+    ----------
+    total : int
+        Of all degrees.
+    modularity : float
+        Of the labels that `moved` gave last.
+    """
 
-def _moved(
-    level: Level,
-    start: np.ndarray,
-    total: int,
-    resolution: float,
-    salts: np.random.Generator,
-    report: Report,
-) -> tuple[np.ndarray, float]:
-    """Labels after moving vertices from the communities ``start``, and their modularity."""
-    begun, read, rounds = time.perf_counter(), 0, 0
-    mine, rows, degree = level.mine, level.rows, level.degree
-    labels, salt = start.copy(), int(_salt(salts))
-    totals = level.totals(labels, level.n)
-    active = degree.take(mine) > 0
-    classes = np.empty(len(mine), np.uint8)
-    best = start
-    reached = _modularity(level, labels, totals, total, resolution)
-    while True:
-        turns = np.uint64(kernels.classes.mixed(np.uint64((salt + rounds) % 2**64)))
-        for_blocks(kernels.classes.draw, even_blocks(len(mine)), mine, turns, classes)
-        moved = 0
+    def __init__(self, view: RankView, resolution: float, seed: int, report: Report) -> None:
+        self.first, self._salts = Level.first(view), np.random.default_rng(seed)
+        self.total = int(self.first.degree.sum())
+        self._resolution, self._report, self.modularity = resolution, report, 0.0
+
+    def alone(self, level: Level) -> np.ndarray:
+        return np.arange(len(level), dtype=level.mine.dtype)
+
+    def moved(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        begun, read, rounds = time.perf_counter(), 0, 0
+        mine, rows, degree = level.mine, level.rows, level.degree
+        scale, salt = self._resolution / self.total, int(self._salt())
+        totals = level.totals(labels, len(level))
+        active = degree.take(mine) > 0
+        classes = np.empty(len(mine), np.uint8)
+        best, reached = labels.copy(), self.modularity_of(level, labels, totals)
+        while True:
+            turns = np.uint64(kernels.classes.mixed(np.uint64((salt + rounds) % 2**64)))
+            for_blocks(kernels.classes.draw, even_blocks(len(mine)), mine, turns, classes)
+            moved = 0
+            for turn in range(kernels.classes.CLASSES):
+                looking = np.flatnonzero(active & (classes == turn))
+                active[looking] = False
+                lengths = rows.degrees[looking]
+                goes = np.empty(len(looking), np.int64)
+                for_blocks(
+                    kernels.classes.moves, edge_blocks(offsets_of(lengths)), looking, mine, *level.edges,
+                    degree, labels, totals, scale, turn, turns, goes,
+                )  # fmt: skip
+                read += int(lengths.sum())
+                left = goes != labels.take(mine[looking])
+                told = level.told(mine[looking[left]], goes[left])
+                kernels.classes.take_moves(
+                    told, mine, level.toward.offsets, level.toward.neighbours, degree, labels, totals,
+                    active,
+                )  # fmt: skip
+                moved += len(told)
+            rounds += 1
+            now = self.modularity_of(level, labels, totals)
+            goes_on = moved > 0 and now > reached + LEAST_ROUND
+            if now > reached:
+                best, reached = labels.copy(), now
+            if not goes_on:
+                break
+        self._report.advance(
+            "move", supersteps=rounds, frontier=len(mine), edges=read,
+            bytes=read * (8 * level.weighted + 2 * labels.itemsize) + rounds * len(level) * 16,
+            seconds=time.perf_counter() - begun,
+        )  # fmt: skip
+        self.modularity = reached
+        return _renumbered(best)
+
+    def modularity_of(self, level: Level, labels: np.ndarray, totals: np.ndarray) -> float:
+        """Of some labels, of these degrees."""
+        inside = level.loops.sum() + level.within(labels).sum()
+        part = level.ranks.sum(int(inside)) / self.total
+        squares = int(kernels.classes.squares(totals, float(self.total)))
+        return part - self._resolution * (squares * 2.0**-62)
+
+    def _salt(self) -> np.uint64:
+        return np.uint64(self._salts.integers(2**64, dtype=np.uint64))
+
+    def refined(self, level: Level, labels: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+        mine, degree, salt = level.mine, level.degree, self._salt()
+        totals, scale = level.totals(labels, count), self._resolution / self.total
+        parts, part_degree = self.alone(level), degree.copy()
+        cut = level.everywhere(level.within(labels))
+        alone, last = np.ones(len(level), np.bool_), np.zeros(len(level), np.uint8)
+        classes, well = np.empty(len(mine), np.uint8), np.empty(len(mine), np.bool_)
+        even = even_blocks(len(mine))
+        for_blocks(kernels.classes.draw, even, mine, salt, classes)
         for turn in range(kernels.classes.CLASSES):
-            looking = np.flatnonzero(active & (classes == turn))
-            active[looking] = False
-            lengths = rows.degrees[looking]
+            for_blocks(
+                kernels.classes.well_connected, even, mine, labels, totals, scale, part_degree, cut,
+                alone, well,
+            )  # fmt: skip
+            looking = np.flatnonzero(well & (classes == turn))
+            blocks = edge_blocks(offsets_of(level.rows.degrees[looking]))
             goes = np.empty(len(looking), np.int64)
             for_blocks(
-                kernels.classes.moves, edge_blocks(offsets_of(lengths)), looking, mine, *level.edges, degree,
-                labels, totals, resolution / total, turn, turns, goes,
+                kernels.classes.joins, blocks, looking, mine, *level.edges, degree, labels, totals,
+                scale, turn, salt, parts, part_degree, cut, alone, goes,
             )  # fmt: skip
-            read += int(lengths.sum())
-            left = goes != labels.take(mine[looking])
-            told = level.told(mine[looking[left]], goes[left])
-            kernels.classes.take_moves(
-                told, mine, level.toward.offsets, level.toward.neighbours, degree, labels, totals,
-                active,
+            joining, goes = looking[goes >= 0], goes[goes >= 0]
+            told = level.told(mine[joining], goes)
+            kernels.classes.take_joins(told, turn, degree, parts, part_degree, alone, last)
+            changes = np.empty(len(joining), np.int64)
+            for_blocks(
+                kernels.classes.cut_changes, edge_blocks(offsets_of(level.rows.degrees[joining])), joining,
+                mine, *level.edges, labels, parts, turn, last, changes,
             )  # fmt: skip
-            moved += len(told)
-        rounds += 1
-        now = _modularity(level, labels, totals, total, resolution)
-        goes_on = moved > 0 and now > reached + LEAST_ROUND
-        if now > reached:
-            best, reached = labels.copy(), now
-        if not goes_on:
-            break
-    report.advance(
-        "move", supersteps=rounds, frontier=len(mine), edges=read,
-        bytes=read * (8 * level.weighted + 2 * labels.itemsize) + rounds * level.n * 16,
-        seconds=time.perf_counter() - begun,
-    )  # fmt: skip
-    return best, reached
+            every = np.concatenate(level.ranks.all_gather(changes))
+            rowwise.add_at(cut, told[:, 1], every)
+        return _renumbered(parts)
 
+    def apart(self, level: Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """The first that each vertex is joined to within its community."""
+        sources = np.repeat(level.mine, level.rows.degrees)
+        inside = at_ends(labels, sources) == at_ends(labels, level.rows.neighbours)
+        root = np.arange(len(level), dtype=labels.dtype)
+        kernels.classes.link(sources[inside], level.rows.neighbours[inside], root)
+        joined = np.flatnonzero(root != np.arange(len(level)))
+        given = np.stack([joined, root[joined].astype(np.int64)], axis=1)
+        for pairs in level.ranks.all_gather(given):
+            kernels.classes.link(pairs[:, 0], pairs[:, 1], root)
+        return root
 
-def _modularity(
-    level: Level, labels: np.ndarray, totals: np.ndarray, total: int, resolution: float
-) -> float:
-    """Of some labels. Collective."""
-    inside = level.loops.sum() + level.within(labels).sum()
-    part = level.ranks.sum(int(inside)) / total
-    squares = int(kernels.classes.squares(totals, float(total)))
-    return part - resolution * (squares * 2.0**-62)
+    def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
+        return level.aggregated(labels, count)
 
-
-def _refined(
-    level: Level, labels: np.ndarray, count: int, scale: float, salts: np.random.Generator
-) -> np.ndarray:
-    """Labels of parts of communities, each connected."""
-    mine, degree, salt = level.mine, level.degree, _salt(salts)
-    totals = level.totals(labels, count)
-    parts, part_degree = np.arange(level.n, dtype=labels.dtype), degree.copy()
-    cut = level.everywhere(level.within(labels))
-    alone, last = np.ones(level.n, np.bool_), np.zeros(level.n, np.uint8)
-    classes, well = np.empty(len(mine), np.uint8), np.empty(len(mine), np.bool_)
-    even = even_blocks(len(mine))
-    for_blocks(kernels.classes.draw, even, mine, salt, classes)
-    for turn in range(kernels.classes.CLASSES):
-        for_blocks(
-            kernels.classes.well_connected, even, mine, labels, totals, scale, part_degree, cut,
-            alone, well,
-        )  # fmt: skip
-        looking = np.flatnonzero(well & (classes == turn))
-        blocks = edge_blocks(offsets_of(level.rows.degrees[looking]))
-        goes = np.empty(len(looking), np.int64)
-        for_blocks(
-            kernels.classes.joins, blocks, looking, mine, *level.edges, degree, labels, totals, scale, turn,
-            salt, parts, part_degree, cut, alone, goes,
-        )  # fmt: skip
-        joining, goes = looking[goes >= 0], goes[goes >= 0]
-        told = level.told(mine[joining], goes)
-        kernels.classes.take_joins(told, turn, degree, parts, part_degree, alone, last)
-        changes = np.empty(len(joining), np.int64)
-        for_blocks(
-            kernels.classes.cut_changes, edge_blocks(offsets_of(level.rows.degrees[joining])), joining, mine,
-            *level.edges, labels, parts, turn, last, changes,
-        )  # fmt: skip
-        every = np.concatenate(level.ranks.all_gather(changes))
-        rowwise.add_at(cut, told[:, 1], every)
-    return parts
-
-
-def _connected(level: Level, labels: np.ndarray) -> np.ndarray:
-    """Of every vertex the first that it is joined to within its community. Collective."""
-    sources = np.repeat(level.mine, level.rows.degrees)
-    inside = at_ends(labels, sources) == at_ends(labels, level.rows.neighbours)
-    root = np.arange(level.n, dtype=labels.dtype)
-    kernels.classes.link(sources[inside], level.rows.neighbours[inside], root)
-    joined = np.flatnonzero(root != np.arange(level.n))
-    for pairs in level.ranks.all_gather(np.stack([joined, root[joined].astype(np.int64)], axis=1)):
-        kernels.classes.link(pairs[:, 0], pairs[:, 1], root)
-    return root
-
-
-def _salt(salts: np.random.Generator) -> np.uint64:
-    return np.uint64(salts.integers(2**64, dtype=np.uint64))
+    def named(self, labels: np.ndarray) -> np.ndarray:
+        """The smallest vertex of each one's community."""
+        first = np.empty_like(labels)
+        first[labels[::-1].astype(np.intp)] = np.arange(len(labels), dtype=labels.dtype)[::-1]
+        found: np.ndarray = first.take(labels)
+        return found
 
 
 def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
@@ -400,11 +375,3 @@ def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
     there[labels.astype(np.intp)] = True
     numbers = np.cumsum(there) - 1
     return numbers.take(labels).astype(labels.dtype), int(np.count_nonzero(there))
-
-
-def _smallest(labels: np.ndarray) -> np.ndarray:
-    """Of every vertex the smallest that has its label."""
-    first = np.empty_like(labels)
-    first[labels[::-1].astype(np.intp)] = np.arange(len(labels), dtype=labels.dtype)[::-1]
-    found: np.ndarray = first.take(labels)
-    return found

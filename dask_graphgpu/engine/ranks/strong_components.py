@@ -18,6 +18,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import bfs
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.cpu.strong_components import arrays_of
 from dask_graphgpu.engine.cpu.strong_components import strong_components as on_one
 from dask_graphgpu.engine.known import SMALLEST
 from dask_graphgpu.engine.options import RunOptions
@@ -106,7 +107,7 @@ class _Left:
         fallen, settled, read, exchanges, going_on = queue[:0], 0, 0, 0, True
         while going_on:
             tail, edges = kernels.strong_components.trim_more(
-                queue, tail, fallen, *_arrays(far), *_arrays(rows), own, degree,
+                queue, tail, fallen, *arrays_of(far), *arrays_of(rows), own, degree,
                 self.done.view(np.uint8),
             )  # fmt: skip
             settled, read, exchanges = settled + tail, read + edges, exchanges + 1
@@ -213,7 +214,3 @@ def _of_ghosts(toward: Adjacency, own: int) -> Adjacency:
     return csr.from_edges(
         toward.num_vertices, toward.neighbours[remote], rowwise.row_ids(toward)[remote]
     )
-
-
-def _arrays(rows: Adjacency) -> tuple[np.ndarray, np.ndarray]:
-    return rows.offsets.view(np.uint64), rows.neighbours

@@ -40,9 +40,8 @@ from dask_graphgpu.partition.paged.window import Window
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-_IDS = (
-    5  # arrays of ids a vertex: labels before and after, what is to be done, and names in the end
-)
+# Arrays of ids a vertex: labels before and after, what is to be done, and names in the end.
+_IDS = 5
 
 
 def label_propagation(view: View, iterations: int, report: Report) -> Any:

@@ -52,9 +52,8 @@ def _peeled(view: View, most: int | None, report: Report) -> tuple[Any, Any]:
     here = DeviceView.of(view)
     simple = here.made("simple", view.simple)
     rows, n = simple.out, here.n
-    if (
-        most is not None and not 0 < most <= n
-    ):  # in it are all, or none: more neighbours than there are vertices
+    # In it are all, or none: more neighbours than there are vertices.
+    if most is not None and not 0 < most <= n:
         return None, here.to_caller(cupy.full(n, most < 1))
     if not n:
         return here.to_caller(cupy.empty(0, np.uint32)), here.to_caller(cupy.empty(0, bool))
