@@ -19,6 +19,19 @@ METHODS = {
     "circuit": lambda graph: graph.circuit_simulation(FEW, **STEPS),
     "beliefs": lambda graph: graph.belief_propagation(FEW, homophily=0.5001, **STEPS),
     "components": lambda graph: graph.weakly_connected_components(),
+    "ego": lambda graph: graph.ego(990),
+    "sssp": lambda graph: graph.sssp(source=3),
+    "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
+    "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
+    "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
+    "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
+    "sswp": lambda graph: graph.sswp(source=3),
+    "backwards": lambda graph: graph.run(LABELS_BACK),
+    "both": lambda graph: graph.run(LABELS),
+}
+
+# Those that tests/algorithms has in every place where they run.
+IN_PLACES = {
     "hits": lambda graph: graph.hits(),
     "hits unweighted": lambda graph: graph.hits(weighted=False),
     "labels": lambda graph: graph.label_propagation(5),
@@ -27,27 +40,14 @@ METHODS = {
     "cores": lambda graph: graph.core_number(),
     "k-core": lambda graph: graph.k_core(64),
     "trusses": lambda graph: graph.k_truss(),
-    "ego": lambda graph: graph.ego(990),
+    "ssnsp": lambda graph: graph.ssnsp(source=3, dtype="float64"),
+    "path": lambda graph: graph.shortest_path(3, 990),
+    "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
     "bfs": lambda graph: graph.bfs(source=3),
     "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
     "bfs sources": lambda graph: graph.bfs(source=[3, 5]),
     "bfs 70 sources": lambda graph: graph.bfs(source=[*range(70)], target=[8, 9], cutoff=2),
-    "ssnsp": lambda graph: graph.ssnsp(source=3, dtype="float64"),
-    "sssp": lambda graph: graph.sssp(source=3),
-    "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
     "bfs predecessor": lambda graph: graph.bfs(source=3, predecessor=True),
-    "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
-    "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
-    "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
-    "path": lambda graph: graph.shortest_path(3, 990),
-    "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
-    "sswp": lambda graph: graph.sswp(source=3),
-    "backwards": lambda graph: graph.run(LABELS_BACK),
-    "both": lambda graph: graph.run(LABELS),
-}
-
-# Those that need the edges in memory.
-IN_MEMORY = {
     "degree": lambda graph: graph.degree(),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),

@@ -23,8 +23,9 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from made_graphs import SHAPES, random_small
+from made_graphs import SHAPES, path, random_small
 from small_graphs import on_threads
+from spilled import assert_swept, no_collector
 
 from dask_graphgpu import last_report
 from dask_graphgpu.engine import driver, limits
@@ -63,7 +64,8 @@ FRAMES = (skewed, sparse)  # that do not fit the limits of memory
 def small(kind=None):
     """Graphs that fit any: random ones and `SHAPES`, with weights of a kind, few of them different."""
     rng = np.random.default_rng(2)
-    made = [*map(random_small, range(1, 9)), *(shape() for shape in SHAPES.values())]
+    shapes = SHAPES | {"path": lambda: path(400)}  # each level of which is an exchange of ranks
+    made = [*map(random_small, range(1, 9)), *(shape() for shape in shapes.values())]
     frames = [each.frame() for each in made if len(each.source)]
     if kind is None:
         return frames
@@ -73,8 +75,8 @@ def small(kind=None):
 class Place:
     """Where the fixture has put what a test does with `graph`."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, pages=None):
+        self.name, self._pages = name, pages
         self._given = {"engine": "cpu" if name in CPU else "hybrid" if name == "hybrid" else "gpu"}
         self._given |= {"ranks": 1} | OPTIONS.get(name, {})
 
@@ -83,7 +85,7 @@ class Place:
         return frame.graph(**self._given | options)
 
     def same(self, method, *, rtol=0, frames=FRAMES, supersteps=False, **options):
-        """Hold that a method gives here what it gives in the host's memory; the answers.
+        """Hold that a method gives here what it gives in the host's memory, and leaves nothing on disk; the answers.
 
         ``supersteps`` : by as many of them.
         """
@@ -93,7 +95,10 @@ class Place:
             with dask.config.set({"graphgpu": HOST}):
                 wanted = rows_of(method(made.graph(engine="cpu", ranks=1, **options)))
                 taken = last_report()["supersteps"].sum()
-            found.append(rows_of(method(self.graph(made, **options))))
+            with nullcontext() if self._pages is None else no_collector():
+                found.append(rows_of(method(self.graph(made, **options))))
+                if self._pages is not None:
+                    assert_swept(self._pages)
             told = last_report().attrs
             assert told["ranks"] == self._given["ranks"]
             if callable(frame):
@@ -120,6 +125,16 @@ def rows_of(frame):
     if "dst" in frame:  # repeated edges of undirected graphs are in no order
         frame = frame.sort_values([*frame])
     return frame.reset_index(drop=True)
+
+
+def each(*methods):
+    """A method that gives what each of these gives of a graph that is kept."""
+
+    def method(graph):
+        kept = graph.persist()
+        return pd.concat([rows_of(one(kept)) for one in methods], ignore_index=True)
+
+    return method
 
 
 def _on_gpus(names):
@@ -156,15 +171,18 @@ def programs_place(request, tmp_path, monkeypatch):
 
 @contextmanager
 def _put(name, folder, monkeypatch):
-    settings = {}
+    settings, pages = {}, None
     if name in ("pages", "disk"):
-        settings = {
-            "graphgpu.host-memory-limit": "900kB",
-            "graphgpu.page-bytes": 4096,
-            "graphgpu.spill-directories": [str(folder / "a"), str(folder / "b")],
-        }
+        pages, settings = (
+            folder,
+            {
+                "graphgpu.host-memory-limit": "900kB",
+                "graphgpu.page-bytes": 4096,
+                "graphgpu.spill-directories": [str(folder / "a"), str(folder / "b")],
+            },
+        )
     if name in ("tiers", "disk", "hybrid"):
         monkeypatch.setattr(limits, "_MOST", 8192)
         settings["graphgpu.device-memory-limit"] = 600_000
     with dask.config.set(settings), on_threads(3) if name == "threads" else nullcontext():
-        yield Place(name)
+        yield Place(name, pages)

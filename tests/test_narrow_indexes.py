@@ -11,7 +11,7 @@ import dask
 import numpy as np
 import pandas as pd
 from commands import with_package
-from method_calls import IN_MEMORY, METHODS
+from method_calls import IN_PLACES, METHODS
 
 EDGES, VERTICES = 20_000, 1000
 ON_DISK = ("betweenness", "cores", "pagerank", "sssp predecessor", "strong components")
@@ -30,7 +30,7 @@ def call_every_method():
             "graphgpu.spill-directories": [folder],
         }
         ranks = {"graphgpu.ranks": 2}
-        for name, method in (METHODS | IN_MEMORY).items():
+        for name, method in (METHODS | IN_PLACES).items():
             for settings in ({}, ranks, disk)[: 3 if name in ON_DISK else 2]:
                 for directed in (True, False)[: 1 if settings is disk else 2]:
                     with dask.config.set(settings):

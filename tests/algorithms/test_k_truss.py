@@ -39,7 +39,7 @@ def large():
 @pytest.mark.parametrize("directed", [True, False])
 def test_of_a_skewed_graph(rows_place, directed, large):
     edges, expected = large
-    found = rows_place.graph(edges, directed=directed).k_truss()
+    (found,) = rows_place.same(lambda graph: graph.k_truss(), frames=[edges], directed=directed)
     report = dg.last_report()
     assert found.columns.tolist() == ["src", "dst", "trussness"]
     assert found["trussness"].dtype == "int64"

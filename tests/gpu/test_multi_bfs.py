@@ -6,7 +6,7 @@ import dask
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, edgeless, path, random_small, rmat
+from made_graphs import edgeless, path, random_small, rmat
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
@@ -39,16 +39,6 @@ def test_small_graphs(direction, cutoff):
             assert found == [h if (h := hops.get(v, -1)) <= last else -1 for v in range(graph.n)]
         ways = {advance.direction for advance in report.advances}
         assert ways <= ({"push", "pull"} if direction == "auto" else {direction})
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("into", [True, False])
-def test_shapes(shape, directed, into):
-    view = SHAPES[shape](directed=directed).view(into=into)
-    sources = np.random.default_rng(1).integers(view.num_vertices, size=64)
-    wanted = cpu.multi_bfs(view, sources, cutoff=None, targets=None, report=Report("bfs"))
-    np.testing.assert_array_equal(search(view, sources), wanted)
 
 
 @pytest.mark.parametrize("number", [1, 3, 64])

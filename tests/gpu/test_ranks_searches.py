@@ -7,8 +7,8 @@ import dask
 import numpy as np
 import pytest
 from cut_graphs import cut
-from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
-from made_graphs import edgeless, grid, path, random_small, rmat, star
+from device_rank_runs import SEVERAL, marks, on_gpus
+from made_graphs import path, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu, device_ranks
 from dask_graphgpu.engine.device_ranks.segments import Segments
@@ -16,16 +16,6 @@ from dask_graphgpu.exchange import nccl
 from dask_graphgpu.report import Report
 
 pytestmark = marks
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("way", ["blocks", "random"])
-def test_searches(size, way):
-    given = {"cutoff": None, "targets": None, "report": Report("test")}
-    for view in (grid(30).view(), random_small(5, rank=None).view(), edgeless(9).view()):
-        parts = cut(view, size, way)
-        levels = on_gpus(parts, lambda share: device_ranks.bfs(share, 3, **given))
-        np.testing.assert_array_equal(parts.whole(levels), cpu.bfs(view, 3, **given))
 
 
 @pytest.mark.parametrize("size", SEVERAL)

@@ -58,8 +58,6 @@ METHODS = {
     "cores": lambda graph: graph.core_number(),
     "ego": lambda graph: graph.ego(590),
     "path": lambda graph: graph.shortest_path(3, 590),
-    "bfs": lambda graph: graph.bfs(source=3),
-    "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
     "sssp": lambda graph: graph.sssp(source=3),
     "sswp": lambda graph: graph.sswp(source=3),
     "ssnsp": lambda graph: graph.ssnsp(source=3),

@@ -4,14 +4,13 @@ from unittest import mock
 
 import numpy as np
 import oracles
-import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, path, rmat
+from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
 
-from dask_graphgpu.engine import cpu, ranks
+from dask_graphgpu.engine import ranks
 from dask_graphgpu.report import Report
 
 LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
@@ -64,24 +63,6 @@ def test_every_way(graph, size, data, direction, pulled, long_rows):
         ]
     ways = {advance.direction for advance in report.advances}
     assert ways <= ({direction} if direction else {"push", "pull"})
-
-
-# A path has a level for each vertex, and an exchange for each level.
-SHORTER = SHAPES | {"path": lambda **given: path(600, **given)}
-
-
-@pytest.mark.parametrize("shape", SHORTER)
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("size", [2, 3])
-def test_shapes(shape, directed, size):
-    graph = SHORTER[shape](directed=directed)
-    view = graph.view(into=True)
-    sources = np.random.default_rng(1).integers(graph.n, size=64)
-    with mock.patch(LONG_ROWS, 0):
-        level = found(cut(view, size), sources)
-    for source, each in zip(sources[:9], level, strict=False):
-        one = cpu.bfs(view, int(source), cutoff=None, targets=None, report=Report("bfs"))
-        np.testing.assert_array_equal(each, one)
 
 
 def test_edges_are_read_and_exchanged_for_many_searches_at_once():
