@@ -14,7 +14,7 @@ hybrid   host memory, for a GPU and the CPU at once
 
 The last is for vertex programs only: tests of these take `programs_place`. `memory_place` is each but pages and disk,
 where small graphs do not get to. `rows_place` is for methods that look at the rows of both ends of an edge, which tiers
-do not serve. Tests on a GPU are marked ``gpu``.
+do not serve, `edges_place` for those that serve neither these nor pages. Tests on a GPU are marked ``gpu``.
 """
 
 from contextlib import contextmanager, nullcontext
@@ -61,7 +61,7 @@ def sparse(seed=3):
 FRAMES = (skewed, sparse)  # that do not fit the limits of memory
 
 
-def small(kind=None):
+def small(kind=None, least=0):
     """Graphs that fit any: random ones and `SHAPES`, with weights of a kind, few of them different."""
     rng = np.random.default_rng(2)
     shapes = SHAPES | {"path": lambda: path(400)}  # each level of which is an exchange of ranks
@@ -69,7 +69,7 @@ def small(kind=None):
     frames = [each.frame() for each in made if len(each.source)]
     if kind is None:
         return frames
-    return [f.assign(weight=(3 * rng.integers(0, 9, len(f))).astype(kind)) for f in frames]
+    return [f.assign(weight=(least + 3 * rng.integers(0, 9, len(f))).astype(kind)) for f in frames]
 
 
 class Place:
@@ -84,37 +84,50 @@ class Place:
         frame = frame[::-1] if self.name == "host" else frame
         return frame.graph(**self._given | options)
 
-    def same(self, method, *, rtol=0, frames=FRAMES, supersteps=False, **options):
-        """Hold that a method gives here what it gives in the host's memory, and leaves nothing on disk; the answers.
+    def same(self, *methods, rtol=0, frames=FRAMES, supersteps=False, **options):
+        """Hold that methods give here what they give in the host's memory, and leave nothing on disk; the answers.
 
-        ``supersteps`` : by as many of them.
+        Several are called on a graph that is kept. ``supersteps`` : by as many of them.
         """
-        found = []
+        answers = []
         for frame in frames:
             made = frame() if callable(frame) else frame
             with dask.config.set({"graphgpu": HOST}):
-                wanted = rows_of(method(made.graph(engine="cpu", ranks=1, **options)))
-                taken = last_report()["supersteps"].sum()
+                wanted, taken = _called(methods, made.graph(engine="cpu", ranks=1, **options))
             with nullcontext() if self._pages is None else no_collector():
-                found.append(rows_of(method(self.graph(made, **options))))
+                found, told = _called(methods, self.graph(made, **options))
                 if self._pages is not None:
                     assert_swept(self._pages)
-            told = last_report().attrs
-            assert told["ranks"] == self._given["ranks"]
+            assert {report.attrs["ranks"] for report in told} == {self._given["ranks"]}
             if callable(frame):
-                assert (told["disk_bytes"] > 0) == (self.name in ("pages", "disk"))
-            assert not supersteps or last_report()["supersteps"].sum() == taken
-            pd.testing.assert_frame_equal(
-                found[-1], wanted, rtol=rtol or 1e-12, check_exact=not rtol
-            )
-        return found
+                read = sum(report.attrs["disk_bytes"] for report in told)
+                assert (read > 0) == (self.name in ("pages", "disk"))
+            for i, answer in enumerate(found):
+                if supersteps:
+                    assert told[i]["supersteps"].sum() == taken[i]["supersteps"].sum()
+                pd.testing.assert_frame_equal(
+                    answer, wanted[i], rtol=rtol or 1e-12, check_exact=not rtol
+                )
+            answers += found
+        return answers
 
-    def same_small(self, method, *, kind=None, bits=None, **given):
-        """The same of small graphs, directed and not by turns, with isolated vertices; ``bits`` of a dense id."""
+    def same_small(self, *methods, kind=None, least=0, bits=None, **given):
+        """The same of small graphs, directed and not by turns, with isolated vertices; ``bits`` of a dense id.
+
+        ``least`` : of weights.
+        """
         given["vertices"] = pd.DataFrame({"vertex": np.arange(100)})
         with dask.config.set({"graphgpu.dense-id-bits": bits}):
             for first in (0, 1):
-                self.same(method, frames=small(kind)[first::2], directed=not first, **given)
+                frames = small(kind, least)[first::2]
+                self.same(*methods, frames=frames, directed=not first, **given)
+
+
+def _called(methods, graph):
+    """What each gives of a graph, and its report."""
+    graph = graph.persist() if len(methods) > 1 else graph
+    pairs = [(rows_of(method(graph)), last_report()) for method in methods]
+    return [list(of) for of in zip(*pairs, strict=True)]
 
 
 HOST = {"host-memory-limit": None, "device-memory-limit": None}
@@ -125,16 +138,6 @@ def rows_of(frame):
     if "dst" in frame:  # repeated edges of undirected graphs are in no order
         frame = frame.sort_values([*frame])
     return frame.reset_index(drop=True)
-
-
-def each(*methods):
-    """A method that gives what each of these gives of a graph that is kept."""
-
-    def method(graph):
-        kept = graph.persist()
-        return pd.concat([rows_of(one(kept)) for one in methods], ignore_index=True)
-
-    return method
 
 
 def _on_gpus(names):
@@ -158,6 +161,15 @@ def memory_place(request, tmp_path, monkeypatch):
 @pytest.fixture(params=[*CPU, *_on_gpus(n for n in GPU if n not in ("tiers", "disk"))])
 def rows_place(request, tmp_path, monkeypatch):
     """Each place where rows of both ends of an edge meet."""
+    with _put(request.param, tmp_path, monkeypatch) as place:
+        yield place
+
+
+@pytest.fixture(
+    params=[n for n in CPU if n != "pages"] + _on_gpus(n for n in GPU if n[0:6] == "device")
+)
+def edges_place(request, tmp_path, monkeypatch):
+    """Each place where all edges lie in one memory, and ranks."""
     with _put(request.param, tmp_path, monkeypatch) as place:
         yield place
 

@@ -1,7 +1,7 @@
 """Breadth-first searches in every place; against a queue they are in tests/engine/test_bfs.py."""
 
 import pytest
-from places import FRAMES, each
+from places import FRAMES
 
 SOURCES = 70  # more than the bits of a word
 
@@ -20,13 +20,13 @@ def searches(ids):
 @pytest.mark.parametrize("directed", [True, False])
 def test_every_place(programs_place, directed):
     for frame in FRAMES:
-        method = each(*searches(frame()["src"].unique().tolist()))
-        (found,) = programs_place.same(method, frames=[frame], directed=directed)
-        assert found["distance"].nunique() > 2
+        calls = searches(frame()["src"].unique().tolist())
+        found = programs_place.same(*calls, frames=[frame], directed=directed)
+        assert found[0]["distance"].nunique() > 2
 
 
 @pytest.mark.parametrize("bits", [None, 64])
 def test_small_graphs(memory_place, bits):
     many = {"source": [*range(SOURCES)], "cutoff": 60}  # a path has a level for each vertex
-    both = each(lambda graph: graph.bfs(3, predecessor=True), lambda graph: graph.bfs(**many))
-    memory_place.same_small(both, bits=bits)
+    tree = lambda graph: graph.bfs(3, predecessor=True)  # noqa: E731
+    memory_place.same_small(tree, lambda graph: graph.bfs(**many), bits=bits)

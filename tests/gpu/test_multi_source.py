@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_graphs import SHAPES, grid, random_small, star
+from made_graphs import grid, random_small, star
 
 from dask_graphgpu.algorithms.sswp import program as widest
 from dask_graphgpu.engine import cpu
@@ -55,12 +55,6 @@ def test_small_graphs(dtype, number):
         cutoff = None if seed % 2 else 6
         targets = None if seed % 3 else rng.integers(graph.n, size=2)
         assert check(graph.view(), sources, cutoff=cutoff, targets=targets) == 1
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(shape):
-    view = weighted(SHAPES[shape](directed=True), "int64").view()
-    check(view, np.random.default_rng(1).integers(view.num_vertices, size=5))
 
 
 def test_rows_that_are_cut_and_ends_of_the_lists(monkeypatch):

@@ -62,22 +62,6 @@ def test_methods(edges, limited, tmp_path, name, directed):
     same(lambda: METHODS[name](edges.graph(directed=directed)), limited, tmp_path, rtol=rtol)
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_predecessors_across_edges_that_add_nothing(edges, limited, tmp_path, directed):
-    """Most weights are 0: plateaus of several levels, and rows of strings, whose order is another."""
-    rng = np.random.default_rng(2)
-    few = edges.assign(dst=(edges["src"] + rng.integers(1, 9, ROWS)) % VERTICES)
-    few["weight"] = (rng.random(ROWS) < 0.02) * edges["weight"]
-    for frame in (
-        few,
-        few.assign(src="v" + few["src"].astype(str), dst="v" + few["dst"].astype(str)),
-    ):
-        start = frame["src"][0]
-        run = lambda: frame.graph(directed=directed).sssp(source=start, predecessor=True)  # noqa: B023, E731
-        same(run, limited, tmp_path, rtol=0)
-        assert (last_report()["direction"] == "predecessor").sum() > 3
-
-
 @pytest.mark.parametrize("duplicates", ["min", "max", "sum", "keep"])
 def test_rules_for_repeats(edges, limited, tmp_path, duplicates):
     graph = lambda: edges.graph(duplicates=duplicates)  # noqa: E731
