@@ -1,4 +1,4 @@
-"""Betweenness against the definition by path counts, NetworkX, and answers of other libraries."""
+"""Betweenness in every place, and against the definition by path counts and NetworkX."""
 
 import math
 
@@ -10,10 +10,11 @@ import pytest
 from engines import RANKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import FRAMES
 from small_graphs import on_threads
 from strategies import KINDS, edge_lists, partitioned
 
-from dask_graphgpu import errors
+from dask_graphgpu import errors, last_report
 
 
 def positive(graph):
@@ -96,6 +97,43 @@ def rescaled(sums, graph, sources, normalized):
 
 
 @pytest.mark.parametrize("directed", [True, False])
+def test_every_place(place, directed):
+    for frame in FRAMES:
+        ids = frame()["src"].unique()[:2].tolist()
+        place.same(
+            lambda graph: graph.betweenness_centrality(ids, endpoints=True),  # noqa: B023
+            lambda graph: graph.betweenness_centrality(150, seed=2, normalized=False),
+            frames=[frame],
+            directed=directed,
+            rtol=1e-9,
+        )
+    if place.name == "pages":  # the last has few edges, and batches of sources
+        ways = last_report()["direction"].tolist()
+        assert ways.count("accumulate") == ways.count("count") > 1
+
+
+@pytest.mark.parametrize(("endpoints", "bits"), [(False, None), (True, 64)])
+def test_small_graphs(memory_place, endpoints, bits):
+    sums = lambda graph: graph.betweenness_centrality([0, 3, 50], endpoints=endpoints)  # noqa: E731
+    memory_place.same_small(sums, bits=bits, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits"), [("uint8", 64), ("int64", None), ("float32", None), ("float64", 64)]
+)
+def test_weights_and_edges_of_small_graphs(edges_place, kind, bits):
+    edges_place.same_small(
+        lambda graph: graph.betweenness_centrality([0, 3], weighted=True, endpoints=True),
+        lambda graph: graph.edge_betweenness_centrality([0, 50], weighted=True),
+        lambda graph: graph.edge_betweenness_centrality([3]),
+        kind=kind,
+        least=1,
+        bits=bits,
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("k", [1, 7, 40])
 def test_drawn_sources(directed, k):
     peer = nx.gnp_random_graph(40, 0.1, seed=3, directed=directed)
@@ -129,19 +167,6 @@ def test_repeats_loops_and_strings():
     assert along.to_numpy().tolist() == [
         ["a", "b", 2.0], ["b", "b", 0.0], ["b", "c", 2.0], ["c", "c", 0.0], ["x", "x", 0.0],
     ]  # fmt: skip
-
-
-def test_order_in_memory_makes_no_difference():
-    rng = np.random.default_rng(1)
-    edges = pd.DataFrame({"src": rng.zipf(1.4, 400) % 60, "dst": rng.integers(0, 60, 400)})
-    edges["weight"] = rng.integers(1, 5, 400)
-    answers = [
-        edges.graph(order=order, directed=directed).edge_betweenness_centrality(weighted=True)
-        for directed in (True, False)
-        for order in ("input", "degree")
-    ]
-    for a, b in (answers[:2], answers[2:]):
-        pd.testing.assert_frame_equal(a, b, rtol=1e-12)
 
 
 def layers(*widths):

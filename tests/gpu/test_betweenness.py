@@ -63,41 +63,6 @@ def test_small_graphs(edges_a_block):
             same(view, sources, edges=True)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("ids", ["uint32", "uint64"])
-def test_shapes(shape, directed, ids):
-    view = simple(SHAPES[shape](ids=ids, directed=directed).view())
-    sources = np.linspace(0, view.num_vertices - 1, 5).astype(int)
-    same(view, sources)
-    same(view, sources, edges=True)
-
-
-@pytest.mark.parametrize("kind", ["uint8", "int64", "float32", "float64"])
-@pytest.mark.parametrize("directed", [False, True])
-def test_weights(kind, directed):
-    """Few different ones, so that many paths are of one length."""
-    for shape in (SHAPES["grid"], SHAPES["skewed"]):
-        made = shape(directed=directed)
-        low, high = (
-            np.minimum(made.source, made.destination),
-            np.maximum(made.source, made.destination),
-        )
-        weight = (1 + (low * 31 + high * 17) % 3).astype(kind)
-        graph = MadeGraph(made.n, made.source, made.destination, directed, weight=weight)
-        view = lightest(graph)
-        for more in ({}, {"endpoints": True}, {"edges": True}):
-            same(view, [0, made.n // 2], weighted=True, **more)
-
-
-def lightest(graph):
-    """A view in which of repeated edges the lightest counts."""
-    from dask_graphgpu.partition import rowwise
-    from dask_graphgpu.partition.view import View
-
-    return View.of(rowwise.merge_repeats(graph.view().out, "min"), directed=graph.directed)
-
-
 @pytest.fixture
 def large(monkeypatch):
     """As of a graph of which one search keeps the device busy."""

@@ -52,7 +52,7 @@ def same(method, limited, tmp_path, *, rtol=1e-12):
     return read
 
 
-SUMS = ("pagerank", "heat", "network", "circuit", "beliefs", "betweenness")
+SUMS = ("pagerank", "heat", "network", "circuit", "beliefs")
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -69,15 +69,6 @@ def test_pages_are_read_once_for_many_searches(limited):
     assert steps[0] < sum(steps[1:])
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_betweenness_of_deep_graphs(limited, directed):
-    frame = sparse(7, str)
-    graph = lambda: frame.graph(directed=directed)  # noqa: E731
-    same(lambda: graph().betweenness_centrality(150, normalized=False), limited, rtol=1e-9)
-    ways = last_report()["direction"].tolist()
-    assert ways.count("accumulate") == ways.count("count") > 1  # batches
-
-
 def test_sources_that_are_searched_from_in_halves(limited):
     frame = sparse(7)
     sources = frame["src"].unique()[:64].tolist()
