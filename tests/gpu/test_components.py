@@ -5,9 +5,8 @@ import importlib
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, path, random_small, rmat
+from made_graphs import MadeGraph, edgeless, path, random_small, rmat
 
-from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -30,33 +29,6 @@ def test_small_graphs(into):
 
 def test_no_vertices():
     assert gpu.components(edgeless(0).view(), Report("wcc")).tolist() == []
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("into", [False, True])
-@pytest.mark.parametrize("ranked", [False, True])
-def test_shapes(shape, directed, into, ranked):
-    for ids in ("uint32", "uint64"):
-        given = {"ids": ids, "directed": directed}
-        n = SHAPES[shape]().n
-        if ranked:
-            given["rank"] = np.random.default_rng(5).permutation(n)
-        view = SHAPES[shape](**given).view(into=into)
-        expected = cpu.components(view, Report("wcc"))
-        assert (gpu.components(view, Report("wcc")) == expected).all()
-
-
-@pytest.mark.parametrize("per_vertex", [0.4, 1.0, 8.0])
-@pytest.mark.parametrize("directed", [False, True])
-def test_large_random_graphs(per_vertex, directed):
-    n = 100_000
-    ends = np.random.default_rng(int(10 * per_vertex)).integers(n, size=(2, int(per_vertex * n)))
-    rank = np.random.default_rng(2).permutation(n)
-    for into in (False, True):
-        view = MadeGraph(n, *ends, directed=directed, rank=rank).view(into=into)
-        expected = cpu.components(view, Report("wcc"))
-        assert (gpu.components(view, Report("wcc")) == expected).all()
 
 
 def test_a_long_path_in_any_order():

@@ -5,8 +5,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 from cut_graphs import cut
-from device_rank_runs import SEVERAL, SIZES, marks, on_gpus
-from made_graphs import edgeless, grid, path, random_small, rmat
+from device_rank_runs import SEVERAL, marks, on_gpus
+from made_graphs import grid, path, random_small, rmat
 
 from dask_graphgpu.engine import cpu, device_ranks
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
@@ -26,14 +26,6 @@ def components_of(view, size, way, seed=0):
     parts, reports = cut(view, size, way, seed), [Report("test") for _ in range(size)]
     labels = on_gpus(parts, lambda share: device_ranks.components(share, reports[share.ranks.rank]))
     return parts.whole(labels), reports[0]
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("way", ["blocks", "random"])
-def test_components(size, way):
-    for view in (grid(30).view(), random_small(5, rank=None).view(), edgeless(9).view()):
-        found, _ = components_of(view, size, way)
-        np.testing.assert_array_equal(found, cpu.components(view, Report("test")))
 
 
 @pytest.mark.parametrize("size", SEVERAL)

@@ -49,7 +49,6 @@ def limited(tmp_path, monkeypatch):
 METHODS = {
     "pagerank": lambda graph: graph.pagerank(),
     "pagerank delta": lambda graph: graph.pagerank(method="delta"),
-    "components": lambda graph: graph.weakly_connected_components(),
     "strong components": lambda graph: graph.strongly_connected_components(),
     "hits": lambda graph: graph.hits(),
     "labels": lambda graph: graph.label_propagation(5),

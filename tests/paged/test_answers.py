@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from engine_programs import SUMMED
 from engines import on_one_cpu
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from method_calls import METHODS
 from spilled import assert_swept, no_collector
 
@@ -169,30 +167,6 @@ def test_small_graphs_stay_in_memory(edges, limited):
         edges[:1000].graph().pagerank()
         assert last_report().attrs["disk_bytes"] == 0
         assert edges[:1000].graph().explain().disk_bytes is None
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 2**32 - 1), st.integers(50, 300), st.booleans())
-def test_random_graphs(tmp_path_factory, seed, vertices, directed):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.integers(0, vertices, (20_000, 2)), columns=["src", "dst"])
-    frame["weight"] = rng.random(len(frame))
-    limited = {
-        "graphgpu.host-memory-limit": 300_000,
-        "graphgpu.page-bytes": 4096,
-        "graphgpu.spill-directories": [str(tmp_path_factory.mktemp("pages"))],
-    }
-    source = int(frame["src"][0])
-    for run in (
-        lambda graph: graph.sssp(source=source, predecessor=True),
-        lambda graph: graph.bfs(source=source, predecessor=True),
-        lambda graph: graph.weakly_connected_components(),
-    ):
-        wanted = run(frame.graph(directed=directed))
-        with dask.config.set(limited):
-            found = run(frame.graph(directed=directed))
-        pd.testing.assert_frame_equal(found, wanted, check_exact=True)
-        assert last_report().attrs["disk_bytes"] > 0
 
 
 @pytest.mark.parametrize(

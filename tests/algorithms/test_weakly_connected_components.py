@@ -1,0 +1,32 @@
+"""Weakly connected components in every place; against union-find they are in tests/engine/test_components.py."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def components(graph):
+    return graph.weakly_connected_components()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_place(programs_place, directed):
+    programs_place.same(components, directed=directed)
+
+
+@pytest.mark.parametrize(("order", "bits"), [("input", 64), ("degree", None)])
+def test_small_graphs(memory_place, order, bits):
+    memory_place.same_small(components, bits=bits, order=order)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_many_vertices(memory_place, directed):
+    """With edges for small components, for one and others, and for one."""
+    rng, n = np.random.default_rng(4), 50_000
+    drawn = [rng.integers(n, size=(number, 2)) for number in (n // 3, n, 8 * n)]
+    frames = [pd.DataFrame(rng.permutation(n)[ends], columns=["src", "dst"]) for ends in drawn]
+    with dask.config.set({"graphgpu.device-memory-limit": "4MB"}):
+        found = memory_place.same(components, frames=frames, directed=directed)
+    numbers = [answer["component"].nunique() for answer in found]
+    assert numbers[0] > numbers[1] > numbers[2] == 1
