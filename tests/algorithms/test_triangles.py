@@ -1,4 +1,4 @@
-"""Triangles and clustering coefficients against the matrix's third power, pairs of neighbours, and NetworkX."""
+"""Triangles and clustering coefficients in every place, and against matrices, pairs of neighbours and NetworkX."""
 
 from importlib import import_module
 from unittest import mock
@@ -18,6 +18,8 @@ from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
 from dask_graphgpu.report import Report
 
 cpu_triangles = import_module("dask_graphgpu.engine.cpu.triangles")
+
+METHODS = [lambda graph: graph.triangle_count(), lambda graph: graph.clustering_coefficient()]
 
 
 @settings(max_examples=50)
@@ -50,22 +52,26 @@ def test_on_threads(graph, number, walks):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("number", [1, 3])
-def test_large_skewed_graphs(directed, number):
-    ends = (2_000 * np.random.default_rng(3).random((2, 60_000)) ** 3).astype(int)
+def test_every_place(edges_place, directed):
+    edges_place.same(*METHODS, directed=directed)
+
+
+@pytest.mark.parametrize("bits", [None, 64])
+def test_small_graphs(edges_place, bits):
+    edges_place.same_small(*METHODS, bits=bits)
+
+
+def test_networkx_agrees():
+    ends = (2_000 * np.random.default_rng(3).random((2, 40_000)) ** 3).astype(int)
     edges = pd.DataFrame(ends.T, columns=["src", "dst"])
     peer = nx.Graph(edges[edges["src"] != edges["dst"]].to_numpy().tolist())
     peer.add_nodes_from(np.unique(ends).tolist())
-    with on_threads(number, little_work=256):
-        graph = partitioned(edges, 3).graph(directed=directed).persist()
-        count = graph.triangle_count().compute().set_index("vertex")["triangles"]
-        value = graph.clustering_coefficient().compute().set_index("vertex")
-    assert count.to_dict() == nx.triangles(peer)
-    value = value["clustering_coefficient"]
-    if not directed:
-        expected = nx.clustering(peer)
-        assert value.to_dict() == pytest.approx(expected, rel=1e-12)
-    assert value.between(0, 1).all()
+    with on_threads(3, little_work=256):
+        graph = partitioned(edges, 3).graph(directed=False).persist()
+        count, value = (method(graph).compute().set_index("vertex") for method in METHODS)
+    assert count["triangles"].to_dict() == nx.triangles(peer)
+    expected = pytest.approx(nx.clustering(peer), rel=1e-12)
+    assert value["clustering_coefficient"].to_dict() == expected
 
 
 def clique(n):

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import oracles
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, random_small, rmat
+from made_graphs import MadeGraph, edgeless, random_small, rmat
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
@@ -41,13 +41,6 @@ def test_small_graphs():
 def test_no_edges(n):
     assert gpu.triangles(edgeless(n).view(), Report("t")).tolist() == [0] * n
     assert gpu.neighbour_arcs(edgeless(n, directed=True).view(), Report("t")).tolist() == [0] * n
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("ids", ["uint32", "uint64"])
-def test_shapes(shape, directed, ids):
-    both(SHAPES[shape](ids=ids, directed=directed).view())
 
 
 def clique(n, **given):

@@ -2,11 +2,10 @@
 
 from unittest import mock
 
-import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, rmat
+from made_graphs import rmat
 from small_graphs import small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -34,15 +33,6 @@ def test_any_owners(graph, size, few, data):
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
     with mock.patch(FEW_EDGES, few):
         check(Cut(simple(graph.view()), owner, size))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("size", [2, 3])
-def test_shapes(shape, directed, size):
-    view = simple(SHAPES[shape](directed=directed).view())
-    for way in ("blocks", "random", "last"):
-        check(cut(view, size, way))
 
 
 def test_rows_come_by_parts():
