@@ -1,7 +1,8 @@
-"""Jaccard coefficients against Python sets and igraph."""
+"""Jaccard coefficients in every place, and against Python sets and igraph."""
 
 from unittest import mock
 
+import dask
 import dask.dataframe as dd
 import igraph
 import numpy as np
@@ -11,6 +12,7 @@ from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_graphs import MadeGraph
+from places import skewed, small, sparse
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
@@ -18,6 +20,7 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.cpu import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.report import Report
 
+ENDS = ["src", "dst"]
 ENGINE = "dask_graphgpu.engine.cpu.jaccard"
 
 
@@ -100,8 +103,23 @@ def test_rows_of_very_different_lengths(pairs_of_hub, long_rows):
     assert values.tolist() == both
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_skewed_graph(number):
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("bits", [None, 64])
+def test_every_place(edges_place, directed, bits):
+    """Of pairs of vertices, and of all that have a neighbour in common."""
+    narrow = [frame for frame in small() if max(frame.value_counts(end).max() for end in ENDS) < 99]
+    with dask.config.set({"graphgpu.dense-id-bits": bits}):
+        for frame in (skewed(), sparse(), *narrow):
+            pairs = frame[ENDS][:300].assign(dst=frame["dst"][:300].to_numpy()[::-1])
+            edges_place.same(
+                lambda graph: graph.jaccard(pairs),  # noqa: B023
+                lambda graph: graph.jaccard(),
+                frames=[frame],
+                directed=directed,
+            )
+
+
+def test_igraph_agrees():
     """Rows of very different lengths, which are searched and not walked."""
     ends = (1_000 * np.random.default_rng(2).random((2, 12_000)) ** 4).astype(int)
     edges = pd.DataFrame(ends.T, columns=["src", "dst"])
@@ -110,7 +128,7 @@ def test_skewed_graph(number):
     pairs = pd.DataFrame(np.random.default_rng(3).choice(np.unique(ends), (3_000, 2)))
     pairs.columns = ["src", "dst"]
     pairs = pairs[pairs["src"] != pairs["dst"]]
-    with on_threads(number, little_work=256):
+    with on_threads(3, little_work=256):
         graph = edges.graph()
         values = graph.jaccard(pairs)
         every = graph.jaccard()

@@ -4,7 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
-from made_graphs import SHAPES, MadeGraph, edgeless, random_small, rmat, star
+from made_graphs import MadeGraph, edgeless, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
@@ -45,12 +45,6 @@ def test_against_a_product_of_matrices(ids):
     both = common[first, second]
     np.testing.assert_allclose(values, both / (degree[first] + degree[second] - both))
     assert len(values) == np.count_nonzero(np.triu(common, 1))
-
-
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("shape", ["path", "grid", "apart", "edgeless"])
-def test_shapes(shape, directed):
-    same(SHAPES[shape](directed=directed).view())
 
 
 def test_two_hubs():

@@ -3,11 +3,10 @@
 from unittest import mock
 
 import numpy as np
-import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, rmat, star
+from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -59,23 +58,6 @@ def test_any_owners(graph, size, few, at_once, data):
         on_threads(data.draw(st.sampled_from([1, 3]))),
     ):
         check(Cut(graph.view(), owner, size), first, second)
-
-
-# A star's vertices have a neighbour in common, all of them.
-SMALLER = SHAPES | {
-    "star": lambda **given: star(1_000, **given),
-    "skewed": lambda **given: rmat(10, **given),
-    "skewed in any order": lambda **given: rmat(10, by_degree=False, **given),
-}
-
-
-@pytest.mark.parametrize("shape", SMALLER)
-@pytest.mark.parametrize("directed", [True, False])
-def test_shapes(shape, directed):
-    view = SMALLER[shape](directed=directed).view()
-    pairs = np.random.default_rng(0).integers(view.num_vertices, size=(2, 200))
-    for way in ("blocks", "random", "last"):
-        check(cut(view, 3, way), *pairs)
 
 
 def test_rows_come_by_parts():
