@@ -1,8 +1,9 @@
-"""Louvain and Leiden: modularity against NetworkX, quality against igraph, what the methods promise."""
+"""Louvain and Leiden in every place: their steps, modularity and quality by others, what the methods promise."""
 
 import random
 from dataclasses import replace
 
+import dask
 import igraph
 import networkx as nx
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 from engines import of_the_cpu_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import rmat
+from made_graphs import apart, grid, path, random_small, rmat, star
+from places import rows_of
 from small_graphs import on_threads, small_graphs
-from strategies import KINDS, edge_lists, partitioned
+from strategies import KINDS, edge_lists
+from synchronous_louvain import leiden as leiden_in_python
+from synchronous_louvain import louvain as louvain_in_python
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
@@ -21,6 +25,7 @@ from dask_graphgpu.engine.cpu import leiden, louvain
 from dask_graphgpu.report import Report
 
 METHODS = ["louvain", "leiden"]
+IN_PYTHON = {"louvain": louvain_in_python, "leiden": leiden_in_python}
 
 
 def peer(graph, *, weighted=True):
@@ -103,20 +108,6 @@ def test_views_with_wide_ids_and_on_threads(graph, number):
             assert labels.tolist() == list(range(graph.n))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
-@given(graph=edge_lists(weights=[None, "int64"], kinds=["int64 sparse", "str"]), data=st.data())
-def test_layout_does_not_matter(method, graph, data):
-    graph = light(graph) if graph.weight else graph
-    frame = graph.frame().sample(frac=1, random_state=data.draw(st.integers(0, 9)))
-    answers = []
-    for rows, order, number in ((graph.frame(), "input", 1), (frame, "degree", 3)):
-        made = rows.graph(directed=graph.directed, vertices=graph.vertices(), order=order)
-        with on_threads(number):
-            answers.append(getattr(made, method)(seed=1))
-    pd.testing.assert_frame_equal(*answers, check_exact=True)
-
-
 def planted(groups_of, size, inside, outside, seed=0):
     """Edges of a graph with planted communities, ids shuffled, and the community of each vertex."""
     made = nx.planted_partition_graph(groups_of, size, inside, outside, seed=seed)
@@ -125,14 +116,60 @@ def planted(groups_of, size, inside, outside, seed=0):
     return edges, dict(zip(names.tolist(), (np.arange(len(made)) // size).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("directed", [True, False])
+# Of sizes that plain Python is soon through with.
+SMALLER = [star(300), path(150), grid(12), apart(6, 30), rmat(7), rmat(7, by_degree=False)]
+
+
+def frames(directed, kind):
+    """Without repeats, which undirected edges would be taken for the other direction of; weights are whole."""
+    rng = np.random.default_rng(3)
+    made = [*map(random_small, range(1, 9)), *SMALLER]
+    drawn = [np.stack([each.source, each.destination]) for each in made if len(each.source)]
+    for ends in [*drawn, planted(6, 20, 0.4, 0.02)[0].to_numpy().T]:
+        ends = np.unique(ends if directed else np.sort(ends, axis=0), axis=1)
+        frame = pd.DataFrame(ends.T, columns=["src", "dst"])
+        if kind is not None:
+            frame["weight"] = rng.integers(0, 4, len(frame)).astype(kind)
+        yield frame
+    yield frame.assign(src="v" + frame["src"].astype(str), dst="v" + frame["dst"].astype(str))
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_planted_communities_are_found(method, directed):
+@pytest.mark.parametrize(
+    ("directed", "kind", "bits", "resolution"),
+    [
+        (True, None, 64, 1),
+        (False, "int64", None, 2.5),
+        (False, "float64", None, 0.3),
+    ],
+)
+def test_every_place(edges_place, method, directed, kind, bits, resolution):
+    """Vertex by vertex in the host's memory; on ranks and GPUs the steps of plain Python."""
+    with dask.config.set({"graphgpu.dense-id-bits": bits}):
+        for frame in frames(directed, kind):
+            call = lambda graph: getattr(graph, method)(resolution=resolution, seed=3)  # noqa: E731
+            if edges_place.name in ("host", "threads"):
+                edges_place.same(call, frames=[frame], directed=directed)
+                continue
+            found = rows_of(call(edges_place.graph(frame, directed=directed)))
+            place = {id: v for v, id in enumerate(found["vertex"])}
+            columns = [frame[end].map(place).tolist() for end in ("src", "dst")]
+            columns += [] if kind is None else [frame["weight"].tolist()]
+            expected, modularity = IN_PYTHON[method](
+                len(place), list(zip(*columns, strict=True)), resolution=resolution, seed=3
+            )
+            assert found["community"].map(place).tolist() == expected
+            assert found["modularity"].tolist() == pytest.approx(
+                [modularity] * len(place), abs=1e-14
+            )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_planted_communities_are_found(edges_place, method):
     edges, truth = planted(12, 60, 0.4, 0.01)
-    graph = partitioned(edges, 3).graph(directed=directed)
-    found = getattr(graph, method)(seed=5).compute().set_index("vertex")
-    pairs = {(truth[v], c) for v, c in found["community"].items()}
-    assert len(pairs) == 12
+    graph = edges_place.graph(edges, directed=False)
+    found = rows_of(getattr(graph, method)(seed=5)).set_index("vertex")
+    assert len({(truth[v], c) for v, c in found["community"].items()}) == 12
     both = nx.Graph(edges.to_numpy().tolist())
     expected = nx.community.modularity(both, groups(found["community"].to_dict()))
     assert found["modularity"].iloc[0] == pytest.approx(expected, abs=1e-12)
@@ -244,21 +281,3 @@ def test_report_and_bad_arguments():
         edges.graph.leiden(max_iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
         edges.graph.leiden(weighted=True)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("partitioner", ["balanced", "random"])
-def test_any_number_of_ranks_gives_the_same(method, partitioner):
-    edges, truth = planted(8, 30, 0.4, 0.02)
-    edges = edges.assign(weight=np.random.default_rng(1).integers(0, 3, len(edges)))
-    names = {column: "v" + edges[column].astype(str) for column in ("src", "dst")}
-    for frame in (edges, edges.assign(**names)):
-        found = []
-        for number in (2, 3, 5):
-            graph = partitioned(frame, 4).graph(ranks=number, partitioner=partitioner)
-            found.append(getattr(graph, method)(seed=2).compute())
-        for other in found[1:]:
-            pd.testing.assert_frame_equal(found[0], other, check_exact=True)
-        assert found[0]["community"].nunique() == len(set(truth.values()))
-        alone = getattr(frame.graph(ranks=1), method)(seed=2)
-        assert found[0]["modularity"].iloc[0] > alone["modularity"].iloc[0] - 0.01

@@ -5,7 +5,7 @@ import importlib
 import networkx as nx
 import numpy as np
 import pytest
-from made_graphs import SHAPES, MadeGraph, apart, edgeless, path, random_small, rmat, simple, star
+from made_graphs import MadeGraph, apart, edgeless, path, random_small, rmat, simple, star
 from synchronous_louvain import leiden as leiden_in_python
 from synchronous_louvain import louvain as in_python
 
@@ -56,17 +56,6 @@ def test_small_graphs(weight, resolution):
         assert found == pytest.approx(wanted, abs=1e-15)
         if wanted:
             assert found == pytest.approx(modularity(graph, labels, resolution), abs=1e-12)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("directed", [False, True])
-def test_shapes(shape, directed):
-    graph = SHAPES[shape](directed=directed)
-    graph = once(MadeGraph(graph.n, graph.source, graph.destination, directed=directed))
-    labels, found = gpu.louvain(graph.view(), 1.0, 3, Report("louvain"))
-    expected, wanted = in_python(graph.n, graph.edges(), seed=3)
-    assert labels.tolist() == expected
-    assert found == pytest.approx(wanted, abs=1e-15)
 
 
 @pytest.mark.parametrize("ids", ["uint32", "uint64"])
@@ -129,17 +118,6 @@ def test_leiden_of_small_graphs(weight, resolution):
         assert parts_are_connected(graph, labels)
         if wanted:
             assert found == pytest.approx(modularity(graph, labels, resolution), abs=1e-12)
-
-
-@pytest.mark.parametrize("shape", ["grid", "apart", "path", "edgeless"])
-@pytest.mark.parametrize("directed", [False, True])
-def test_leiden_of_shapes(shape, directed):
-    graph = SHAPES[shape](directed=directed)
-    graph = once(MadeGraph(graph.n, graph.source, graph.destination, directed=directed))
-    labels, found = gpu.leiden(graph.view(), 1.0, 3, 1, Report("leiden"))
-    expected, wanted = leiden_in_python(graph.n, graph.edges(), seed=3, iterations=1)
-    assert labels.tolist() == expected
-    assert found == pytest.approx(wanted, abs=1e-15)
 
 
 def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():

@@ -6,7 +6,7 @@ import pytest
 from cut_graphs import Cut, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_graphs import SHAPES, grid, path, rmat, star
+from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
 from synchronous_louvain import leiden as leiden_in_python
 from synchronous_louvain import louvain as louvain_in_python
@@ -67,28 +67,6 @@ def test_any_owners(method, graph, resolution, seed, size, data):
     )
     assert labels == expected
     assert modularity == pytest.approx(wanted, abs=1e-15)
-
-
-# Of sizes that plain Python is through with in a second.
-SMALLER = SHAPES | {
-    "star": lambda **given: star(500, **given),
-    "path": lambda **given: path(500, **given),
-    "grid": lambda **given: grid(24, **given),
-    "skewed": lambda **given: rmat(9, **given),
-    "skewed in any order": lambda **given: rmat(9, by_degree=False, **given),
-}
-
-
-@pytest.mark.parametrize("method", IN_PYTHON)
-@pytest.mark.parametrize("shape", SMALLER)
-@pytest.mark.parametrize("directed", [True, False])
-def test_shapes(method, shape, directed):
-    view = SMALLER[shape](directed=directed).view()
-    expected, wanted = IN_PYTHON[method](view.num_vertices, arcs(view), seed=3, rank=view.user_rank)
-    for way in ("blocks", "random", "last"):
-        labels, modularity = found(cut(view, 3, way), method, seed=3)
-        assert labels == expected
-        assert modularity == pytest.approx(wanted, abs=1e-15)
 
 
 @pytest.mark.parametrize("method", IN_PYTHON)
