@@ -18,7 +18,8 @@ from click.testing import CliRunner
 from commands import ROOT, call, refused, result, with_package
 
 import dask_graphgpu.job
-from dask_graphgpu.cli import ALGORITHMS, _algorithm_options, graph
+from dask_graphgpu.cli import ALGORITHMS, graph
+from dask_graphgpu.cli_options import algorithm_options
 
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, -5], "dst": [1, 2, 3, 3, -6], "weight": [4, 1, 1, 7, 2]})
 
@@ -74,7 +75,7 @@ def test_values_of_vertices_are_numbers_paths_or_columns():
     class Method:
         initial: float | str | Any = 0.0
 
-    (option,) = _algorithm_options(Method)
+    (option,) = algorithm_options(Method)
     read = [option.type(text) for text in ("3", "2.5", "./x.parquet", "column")]
     assert read == [3, 2.5, "./x.parquet", "column"]
 

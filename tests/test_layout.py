@@ -107,8 +107,8 @@ ALLOWED["wording"] = {"algorithms"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graph"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
-ALLOWED["cli"] = {"errors", "config", "algorithms", "checkpoint", "job", "partition", "steps"}
-ALLOWED["cli"] |= {"wording"}
+ALLOWED["cli_options"] = {"checkpoint", "steps"}
+ALLOWED["cli"] = {"errors", "algorithms", "cli_options", "job", "partition", "steps", "wording"}
 # The rooms of engine/, and what each may import of the others. All are loaded by name when a run starts.
 ROOMS = {
     "cuda": set(),
