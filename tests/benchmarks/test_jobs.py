@@ -1,0 +1,34 @@
+"""The benchmark of whole jobs runs, at a small size."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    import jobs
+
+    yield jobs
+    sys.modules.pop("jobs")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["pairs", "edges"])
+def test_it_measures(jobs, monkeypatch, capsys, job):
+    given = ["--jobs", job, "--millions", "0.01", "--cores", "1", "--turns", "1"]
+    monkeypatch.setattr(sys, "argv", ["jobs.py", *given, "--contenders", "ours"])
+    jobs.main()
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"| {job} | 0.01 | 1 | ours | ")
+    assert float(line.split(" | ")[4]) > 0
+
+
+def test_scipy_finds_components_and_ranks(jobs):
+    labels = jobs.scipy_answer("pairs", np.array([0, 1, 3]), np.array([1, 2, 4]), 6)
+    assert labels.tolist() == [0, 0, 0, 1, 1, 2]
+    ranks = jobs.scipy_answer("edges", np.array([0, 1, 2]), np.array([1, 2, 0]), 3)
+    assert ranks.tolist() == pytest.approx([1 / 3] * 3)
