@@ -19,6 +19,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
+from dask_graphgpu.kernels.cpu.threads import for_blocks
+
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2  # linux/fs.h
 _SUFFIX = ".partial"
@@ -238,10 +242,16 @@ def _renameat2() -> Callable[..., int] | None:
 
 
 def _sync_tree(folder: Path) -> None:
-    """Force a folder and all below it to disk."""
-    for root, _, files in os.walk(folder):
-        for name in files:
-            _sync(Path(root, name))
+    """Force a folder and all below it to disk, files side by side and before the folders that they are in."""
+    found = [*os.walk(folder)]
+    files = [Path(root, name) for root, _, names in found for name in names]
+
+    def sync(lo: int, hi: int) -> None:
+        for path in files[lo:hi]:
+            _sync(path)
+
+    for_blocks(sync, np.arange(len(files) + 1))
+    for root, _, _ in found:
         _sync(Path(root))
 
 

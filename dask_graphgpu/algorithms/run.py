@@ -13,6 +13,7 @@ from dask_graphgpu.engine.contract import Engine
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Run:
 
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
+        if isinstance(values, np.ndarray) and values.ndim == 1:
+            return at_ends(values, self.rows)
         if not self.stays or isinstance(values, np.ndarray):
             return values.take(self.rows)
         return values[self.ids.in_user_order_beside(values)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,13 +58,13 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     position = None
     if layout.order == "degree" or (
         layout.order == "auto"
-        and is_skewed(numbering.degrees())
+        and is_skewed(numbering.degrees)
         and not _has_locality(edges, tables, num_vertices)
     ):
-        position = falling_degree(numbering.degrees(), tables[0].dtype.type)
+        position = falling_degree(numbering.degrees, tables[0].dtype.type)
         for base in numbering.bases:
             base[:] = position.take(base)
-    balanced = bool(np.array_equal(*numbering.ends))
+    balanced = numbering.balanced
     del numbering
     by = layout.by if layout.directed else "source"
     runs = [_coo(chunk, table, by) for chunk, table in zip(edges, tables, strict=False)]
@@ -108,9 +109,24 @@ class _Numbering:
     tables: list[np.ndarray]
     ends: np.ndarray
 
+    @cached_property
     def degrees(self) -> np.ndarray:
-        degrees: np.ndarray = self.ends.sum(axis=0)
+        degrees = np.empty(self.ends.shape[1], np.int64)
+
+        def add(lo: int, hi: int) -> None:
+            np.add(self.ends[0, lo:hi], self.ends[1, lo:hi], out=degrees[lo:hi])
+
+        for_blocks(add, even_blocks(len(degrees)))
         return degrees
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every vertex is as often a source as a destination."""
+
+        def same(lo: int, hi: int) -> bool:
+            return np.array_equal(*self.ends[:, lo:hi])
+
+        return all(for_blocks(same, even_blocks(self.ends.shape[1])))
 
 
 def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:

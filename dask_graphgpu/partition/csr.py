@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import num_threads
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
 _BLOCK = 1 << 16  # entries of `at_ends`
@@ -243,8 +243,13 @@ def _sorted(
 def at_ends(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Values of the vertices at ends of edges; in blocks, as `take` makes 8 bytes of each narrower place."""
     found = np.empty(len(ends), values.dtype)
-    for lo in range(0, len(ends), _BLOCK):
-        found[lo : lo + _BLOCK] = values.take(ends[lo : lo + _BLOCK])
+
+    def take(lo: int, hi: int) -> None:
+        for first in range(lo, hi, _BLOCK):
+            last = min(first + _BLOCK, hi)
+            found[first:last] = values.take(ends[first:last])
+
+    for_blocks(take, even_blocks(len(ends)))
     return found
 
 

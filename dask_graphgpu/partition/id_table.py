@@ -21,6 +21,7 @@ _SHARD = 1 << 15  # strings that are worth a shard
 _MOST_SHARDS = 64
 _EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
 _SIGN = np.uint64(1 << 63)
+_MANY = 1 << 16  # strings that are taken by threads
 _BUCKET = 1 << 14  # strings that one thread sorts
 _LARGE = 1 << 16  # that it need not
 _MOST_BUCKETS = 256
@@ -100,18 +101,32 @@ class StringEntries:
         """The strings of some rows, large strings."""
         blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
         sums = [total for total, _ in for_blocks(kernels.strings.lengths, blocks, *given)]
-        first = np.concatenate([[0], np.cumsum(sums)]).astype(np.int64)
-        offsets = np.empty(len(rows) + 1, np.int64)
-        data = np.empty(first[-1], np.uint8)
-        offsets[-1] = first[-1]
-        begin = dict(zip(blocks.tolist(), first.tolist(), strict=True))
+        return _written(kernels.strings.copy, blocks, sums, *given)
 
-        def copy(lo: int, hi: int) -> None:
-            kernels.strings.copy(lo, hi, *given, begin[lo], offsets, data.ctypes.data)
 
-        for_blocks(copy, blocks)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+def taken(ids: pa.Array, places: np.ndarray) -> pa.Array:
+    """The ids at some places of an array without nulls; many strings are written by all threads."""
+    if len(places) < _MANY or not pa.types.is_large_string(ids.type):
+        return ids.take(pa.array(places))
+    blocks, (offsets, data) = even_blocks(len(places), work=8), _buffers(ids)
+    sums = for_blocks(kernels.strings.bytes_at, blocks, places, offsets)
+    return _written(kernels.strings.gather, blocks, sums, places, offsets, data)
+
+
+def _written(kernel: Any, blocks: np.ndarray, sums: Sequence[int], *given: Any) -> pa.Array:
+    """Large strings that a kernel writes, in blocks that have so many bytes."""
+    first = np.concatenate([[0], np.cumsum(sums)]).astype(np.int64)
+    offsets = np.empty(blocks[-1] + 1, np.int64)
+    data = np.empty(first[-1], np.uint8)
+    offsets[-1] = first[-1]
+    begin = dict(zip(blocks.tolist(), first.tolist(), strict=True))
+
+    def write(lo: int, hi: int) -> None:
+        kernel(lo, hi, *given, begin[lo], offsets, data.ctypes.data)
+
+    for_blocks(write, blocks)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
 class IdTable:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
-from dask_graphgpu.partition.id_table import numbered, ranked
+from dask_graphgpu.partition.id_table import numbered, ranked, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,9 @@ class VertexIds:
             return [column[rows] for column in self.columns]
         dense, valid = dense[rows], None if valid is None else valid[rows]
         places = dense if self.rank is None else self.rank.take(dense)
-        index = pa.array(places.astype(np.int64), mask=None if valid is None else ~valid)
+        if valid is None:
+            return [taken(column, places) for column in self.columns]
+        index = pa.array(places.astype(np.int64), mask=~valid)
         return [column.take(index) for column in self.columns]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,25 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import for_blocks
 
 # Mean squared degree over squared mean degree: 1 on a grid, above 10 on social graphs.
 _SKEW = 4.0
 # Share of edges whose ends are close in the user's order; 1/16 when that order is random.
 _NEAR = 0.25
-_AT_ONCE = 1 << 20  # degrees in wider numbers
+_AT_ONCE = 1 << 18  # degrees in wider numbers
 _FEW_COUNTS = 4  # degrees a vertex up to the largest, which are counted rather than sorted
 NEAR_WINDOW = 32  # "close" is at most num_vertices / NEAR_WINDOW apart
 
 
 def is_skewed(degrees: np.ndarray) -> bool:
-    """Whether few vertices hold most edge ends."""
+    """Whether few vertices hold most edge ends, of degrees of NumPy's or CuPy's."""
     if not len(degrees):
         return False
-    total = squares = 0.0
-    for lo in range(0, len(degrees), _AT_ONCE):
-        wide = degrees[lo : lo + _AT_ONCE].astype(np.float64)
-        total += float(wide.sum())
-        squares += float((wide * wide).sum())
+
+    def sums(lo: int, hi: int) -> tuple[float, float]:
+        wide = degrees[lo:hi].astype(np.float64)
+        return float(wide.sum()), float((wide * wide).sum())
+
+    # The same blocks, and so the same sums, on any number of threads.
+    step = _AT_ONCE if isinstance(degrees, np.ndarray) else len(degrees)
+    cuts = np.append(np.arange(0, len(degrees), step), len(degrees))
+    total, squares = map(sum, zip(*for_blocks(sums, cuts), strict=True))
     return skewed(len(degrees), total, squares)
 
 

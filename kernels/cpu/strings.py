@@ -16,7 +16,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from dask_graphgpu.kernels.compile import inner, jit
-from dask_graphgpu.kernels.cpu.prefetch import prefetch_at
+from dask_graphgpu.kernels.cpu.prefetch import prefetch, prefetch_at
 
 WORDS = np.uint64(4)  # of an entry
 BYTES = np.uint64(32)
@@ -194,3 +194,37 @@ def copy(lo, hi, rows, starts, bits, first, offsets, data):
                 store64(out + done, load64(address + done))
                 done += _EIGHT
         store64(out + length - _EIGHT, load64(at + _EIGHT * LAST))
+
+
+@jit
+def bytes_at(lo, hi, places, offsets):
+    """Bytes of the strings at some places of an Arrow array together."""
+    total = np.int64(0)
+    for i in range(lo, hi):
+        if i + _AHEAD < hi:
+            prefetch(offsets, np.uint64(places[i + _AHEAD]))
+        total += offsets[places[i] + 1] - offsets[places[i]]
+    return total
+
+
+@jit
+def gather(lo, hi, places, offsets, data, first, to_offsets, to_data):
+    """Write the strings at some places of an Arrow array one after the other, and where each starts, as `copy`."""
+    begin = np.uint64(first)
+    for i in range(lo, hi):
+        if i + _AHEAD < hi:
+            prefetch(offsets, np.uint64(places[i + _AHEAD]))
+        if i + _AHEAD // 2 < hi:
+            prefetch_at(np.uint64(data) + np.uint64(offsets[places[i + _AHEAD // 2]]))
+        address = np.uint64(data) + np.uint64(offsets[places[i]])
+        length = np.uint64(offsets[places[i] + 1] - offsets[places[i]])
+        out = np.uint64(to_data) + begin
+        to_offsets[i] = begin
+        begin += length
+        done = np.uint64(0)
+        while done + _EIGHT <= length:
+            store64(out + done, load64(address + done))
+            done += _EIGHT
+        while done < length:
+            _store8(out + done, _load8(address + done))
+            done += _ONE

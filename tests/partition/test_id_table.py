@@ -1,12 +1,14 @@
-"""Strings are numbered and ordered as Python's sets and sorted lists of bytes have them."""
+"""Ids are numbered and ordered as Python's sets and sorted lists have them, strings by their bytes."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_graphs import on_threads
 
-from dask_graphgpu.partition import id_table as strings
+from dask_graphgpu.kernels.cpu.threads import for_blocks
+from dask_graphgpu.partition import id_table
 
 # Few letters, so that strings repeat, share beginnings, and differ in zero bytes at their ends.
 texts = st.one_of(
@@ -20,16 +22,16 @@ several = st.lists(st.lists(texts, max_size=40), min_size=1, max_size=4)
 
 def check(parts, kind):
     arrays = [pa.array(part, kind) for part in parts]
-    codes, table = strings.numbered(arrays)
+    codes, table = id_table.numbered(arrays)
     assert table.type == kind
     assert [len(code) for code in codes] == [len(part) for part in parts]
     held = table.to_pylist()
     assert len(set(held)) == len(held)
     assert [[held[c] for c in code] for code in codes] == parts
     assert {c for code in codes for c in code.tolist()} == set(range(len(held)))  # none is unused
-    ordered = [held[i] for i in strings.ascending(strings.StringEntries.of(table))]
+    ordered = [held[i] for i in id_table.ascending(id_table.StringEntries.of(table))]
     assert ordered == sorted(held, key=str.encode)
-    ranks, table = strings.ranked(arrays)
+    ranks, table = id_table.ranked(arrays)
     assert table.type == kind
     assert table.to_pylist() == ordered
     assert [[ordered[c] for c in code] for code in ranks] == parts
@@ -53,11 +55,67 @@ def test_many_buckets_on_threads(length):
 
 def test_parts_of_an_array():
     whole = pa.array(["x", "", "yy", "x", "zzz" * 50, "yy"], pa.large_string())
-    codes, table = strings.numbered([whole[3:], whole[1:2]])
+    codes, table = id_table.numbered([whole[3:], whole[1:2]])
     assert [[table[c].as_py() for c in code] for code in codes] == [["x", "zzz" * 50, "yy"], [""]]
-    assert table.take(pa.array(strings.ascending(strings.StringEntries.of(table)))).to_pylist() == [
+    assert table.take(
+        pa.array(id_table.ascending(id_table.StringEntries.of(table)))
+    ).to_pylist() == [
         "",
         "x",
         "yy",
         "zzz" * 50,
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "largest"),
+    [
+        (pa.int64(), -(2**63), 2**63 - 1),
+        (pa.uint64(), 0, 2**64 - 1),
+        (pa.int16(), -(2**15), 2**15 - 1),
+        (pa.uint8(), 0, 255),
+    ],
+)
+def test_integers(kind, least, largest):
+    rng = np.random.default_rng(3)
+    drawn = [int(x) for x in rng.integers(-90, 90, 500)]
+    some = [least, largest, 0, *(x for x in drawn if least <= x <= largest), least]
+    far = [least + x for x in range(0, 100, 7)] + [largest - x for x in range(50)]
+    parts = [pa.array(some, kind), pa.array([], kind), pa.array(far, kind)]
+    codes, table = id_table.ranked(parts)
+    assert table.type == kind
+    assert table.to_pylist() == sorted({*some, *far})
+    assert [table.take(pa.array(code)).to_pylist() for code in codes] == [some, [], far]
+    codes, table = id_table.numbered(parts)
+    assert [table.take(pa.array(code)).to_pylist() for code in codes] == [some, [], far]
+
+
+def test_threads_bring_arrays_to_one_table():
+    """Each brings many strings of its own and some that all have, short ones and long ones."""
+    texts = [f"{i:0{7 + i % 40}d}" for i in range(200_000)]
+    arrays = [pa.array(texts[i * 20_000 : (i + 2) * 20_000] + texts[:5000]) for i in range(8)]
+    table = id_table.IdTable(300_000, pa.large_string())
+    with on_threads(4):
+        codes = for_blocks(lambda i, _: table.codes(arrays[i]), np.arange(9))
+        ids = table.distinct(codes)
+    assert ids.to_pylist() == sorted({text for each in arrays for text in each.to_pylist()})
+    for array, code in zip(arrays, codes, strict=True):
+        assert ids.take(pa.array(code)).to_pylist() == array.to_pylist()
+
+
+def test_strings_of_a_dictionary_that_stand_in_no_row():
+    coded = pa.DictionaryArray.from_arrays(
+        pa.array([3, 1, 3], pa.int8()), pa.array(["d", "c", "b", "a"])
+    )
+    codes, table = id_table.ranked([coded])
+    assert (table.to_pylist(), codes[0].tolist()) == (["a", "c"], [0, 1, 0])
+
+
+@pytest.mark.parametrize("texts", [["a"] * 3, ["", "long " * 20, "é", "eight ch", "123456789"]])
+def test_strings_are_taken_by_threads(texts):
+    held = pa.array(["beside", *texts], pa.large_string())[1:]
+    places = np.random.default_rng(1).integers(0, len(held), 70_000).astype(np.uint32)
+    with on_threads(3):
+        found = id_table.taken(held, places)
+    found.validate(full=True)
+    assert found.equals(held.take(pa.array(places)))
