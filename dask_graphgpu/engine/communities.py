@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 
 class Moves(Protocol):
     """What an engine does on a level, a graph whose vertices are communities of the one before.
@@ -74,7 +76,7 @@ def _leiden_once(moves: Moves, labels: Any) -> Any:
             labels = moves.apart(level, labels, parts)
             break
         of_parts = labels[:number].copy()
-        of_parts[parts] = labels
+        of_parts[parts.astype(np.intp, copy=False)] = labels
         labels = of_parts
         place = parts if place is None else parts.take(place)
         level = moves.aggregated(level, parts, number)
