@@ -50,7 +50,7 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     -----
     The files carry a stamp in the metadata of their schema, by which an earlier result is known.
 
-    The files of each result have names of their own, ``part.00000.`` or ``part.00000-00.`` and so on with a token
+    The files of each result have names of their own, ``part.00000.`` or ``part.00000-00000.`` and so on with a token
     behind it. A reader that
     has listed the old files when the new ones come finds all of them or misses one, and never reads rows of both.
 
@@ -214,7 +214,7 @@ def _write_partition(
     strings = [field.name for field in table.schema if not _is_number(field.type)]
     files = max(min(len(table) // _FEWEST_ROWS, num_threads()), 1)
     cuts = np.arange(files + 1) * len(table) // files
-    number = {int(lo): f"-{i:02d}" if files > 1 else "" for i, lo in enumerate(cuts[:-1])}
+    number = {int(lo): f"-{i:05d}" if files > 1 else "" for i, lo in enumerate(cuts[:-1])}
 
     def write(lo: int, hi: int) -> None:
         path = folder / f"{name}{number[lo]}.{token}.parquet"

@@ -225,7 +225,7 @@ def _window(names: Any, first: int) -> slice:
 def _ends(edges: list[EdgeChunk], size: int, first: int | None = None) -> np.ndarray:
     """How often each number below ``size`` is a source and a destination, shape (2, size).
 
-    Numbers are codes, or what integers are above ``first``.
+    Numbers are codes, or integers minus ``first``.
     """
 
     def within(chunk: EdgeChunk) -> slice:

@@ -23,7 +23,7 @@ _EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes star
 _SIGN = np.uint64(1 << 63)
 _MANY = 1 << 16  # strings that are taken by threads
 _BUCKET = 1 << 14  # strings that one thread sorts
-_LARGE = 1 << 16  # that it need not
+_LARGE = 1 << 16  # strings that are worth several threads
 _MOST_BUCKETS = 256
 _SAMPLE = 16  # keys to choose a splitter from
 
@@ -59,7 +59,7 @@ class StringEntries:
     rows : uint32
         Of all strings.
     held
-        What the addresses are of.
+        What has to stay in memory for them.
     """
 
     starts: np.ndarray
@@ -68,16 +68,8 @@ class StringEntries:
     held: Any
 
     @classmethod
-    def of(cls, strings: pa.Array) -> StringEntries:
-        """Those of an array of large strings."""
-        made = np.empty(_WORDS * len(strings), np.uint64)
-        if len(strings):
-            blocks = even_blocks(len(strings), work=8)
-            for_blocks(kernels.strings.enter, blocks, *_buffers(strings), made)
-        return cls._of_arrays([made], 0, (made, strings))
-
-    @classmethod
-    def _of_arrays(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> StringEntries:
+    def of(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> StringEntries:
+        """All of arrays of entries."""
         starts = np.array([each.ctypes.data for each in arrays], np.uint64)
         sizes = [len(each) // _WORDS for each in arrays]
         rows = np.empty(sum(sizes), np.uint32)
@@ -91,16 +83,10 @@ class StringEntries:
         for_blocks(name, np.arange(len(sizes) + 1))
         return cls(starts, np.uint64(bits), rows, held)
 
-    def longest(self, rows: np.ndarray) -> int:
-        """Bytes of the longest string of some rows."""
-        blocks = even_blocks(len(rows), work=8)
-        found = for_blocks(kernels.strings.lengths, blocks, rows, self.starts, self.bits)
-        return max(int(longest) for _, longest in found)
-
     def take(self, rows: np.ndarray) -> pa.Array:
         """The strings of some rows, large strings."""
         blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
-        sums = [total for total, _ in for_blocks(kernels.strings.lengths, blocks, *given)]
+        sums = for_blocks(kernels.strings.lengths, blocks, *given)
         return _written(kernels.strings.copy, blocks, sums, *given)
 
 
@@ -132,9 +118,9 @@ def _written(kernel: Any, blocks: np.ndarray, sums: Sequence[int], *given: Any) 
 class IdTable:
     """The distinct ids, strings or integers, of arrays that several threads bring, each with a code.
 
-    A hash table in shards, which one thread at a time enters strings into. A string of up to 16 bytes is looked up and
-    kept without its bytes being asked for where they are; a longer one is copied, so that arrays may go. An integer is
-    the string of its eight bytes, the highest first.
+    A hash table in shards, which one thread at a time enters strings into. Of a string of up to 16 bytes the entry
+    has all bytes; those of a longer one are copied, so that arrays may go. An integer is the string of its eight bytes,
+    the highest first.
     Cost: a random access for each string of an array, asked for ahead; 32 bytes, 11 to 22 more for slots, and
     what is longer than 16 for each distinct one.
 
@@ -155,14 +141,14 @@ class IdTable:
         self._spare: list[Any] = []  # arrays to deal strings in, which threads use again
 
     def codes(self, ids: pa.Array) -> np.ndarray:
-        """Codes of an array of ids without nulls, uint32: what `distinct` makes places of.
+        """Codes of an array of ids without nulls, uint32, for the time being: `distinct` puts others in their place.
 
         Of a dictionary, only what stands in rows is entered.
         """
         if pa.types.is_dictionary(ids.type):
-            indices = np.asarray(ids.indices)
+            indices = np.asarray(ids.indices).astype(np.intp, copy=False)
             used = np.zeros(len(ids.dictionary), bool)
-            used[indices.astype(np.intp, copy=False)] = True
+            used[indices] = True
             place = np.cumsum(used) - 1
             known = self.codes(ids.dictionary.filter(pa.array(used)))
             return known.take(place).take(indices) if len(indices) else known
@@ -177,7 +163,7 @@ class IdTable:
         return codes
 
     def _enter_integers(self, lo: int, hi: int, values: np.ndarray, codes: np.ndarray) -> None:
-        text = _in_order(values[lo:hi]).byteswap()
+        text = _sortable(values[lo:hi]).byteswap()
         self._enter(0, hi - lo, _EIGHTS, text.ctypes.data, codes[lo:hi])
 
     def _enter(self, lo: int, hi: int, offsets: np.ndarray, data: int, codes: np.ndarray) -> None:
@@ -201,14 +187,15 @@ class IdTable:
         self._spare.append(room)
 
     def distinct(self, codes: Sequence[np.ndarray], *, in_order: bool = True) -> pa.Array:
-        """The ids in ascending order, of strings that of their bytes; codes become their places.
+        """The ids in ascending order, of strings that of their bytes; codes become the places of their ids.
 
-        Not ``in_order``: in any order. The table takes no more strings afterwards.
+        That is done where they are. Not ``in_order``: in any order. The table is at its end then.
         """
-        arrays = [shard.given_away() for shard in self._shards]
-        entries = StringEntries._of_arrays(arrays, self._bits, self._shards)
+        shards, self._shards = self._shards, []
+        arrays = [shard.given_away() for shard in shards]
+        entries = StringEntries.of(arrays, self._bits, shards)
         rows = ascending(entries) if in_order else entries.rows
-        places = np.empty(max(map(len, arrays)) // _WORDS << self._bits, np.uint32)
+        places = np.empty((max(map(len, arrays)) // _WORDS) << self._bits, np.uint32)
         for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
         for each in codes:
             for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
@@ -221,7 +208,7 @@ class IdTable:
         return pa.array(values).cast(self.kind)
 
 
-def _in_order(values: np.ndarray) -> np.ndarray:
+def _sortable(values: np.ndarray) -> np.ndarray:
     """Integers as uint64 in the same order."""
     if values.dtype.kind == "u":
         return values.astype(np.uint64)
@@ -232,12 +219,13 @@ class _Shard:
     """The strings whose hashes begin alike: slots of a hash table, entries, and the bytes of long strings."""
 
     def __init__(self) -> None:
-        self.known = 0
         self._lock = threading.Lock()
+        # How many strings are known, and bytes used of the last text: the kernel writes them with the rest, so that
+        # whatever interrupts Python leaves a table that is whole.
+        self._state = np.zeros(2, np.int64)
         self._slots = np.zeros(1 << 6, np.uint64)
         self._entries = np.empty(_WORDS * 48, np.uint64)
-        self._texts = [np.empty(0, np.uint8)]  # the last one is written to
-        self._used = 0
+        self._texts = [np.empty(0, np.uint8)]  # bytes of long strings
 
     def number(
         self,
@@ -255,22 +243,20 @@ class _Shard:
         """Enter strings, as the kernel does, making room as it is needed."""
         with self._lock:
             while True:
-                lo, self.known, self._used = kernels.string_table.number(
+                lo = kernels.string_table.number(
                     lo, hi, dealt, order, offsets, data, first, self._slots, self._entries,
-                    self.known, self._texts[-1], self._used, codes, bits, shard,
+                    self._state, self._texts[-1], codes, bits, shard,
                 )  # fmt: skip
                 if lo == hi:
                     return
-                if self.known == len(self._slots) // 4 * 3:
+                if self._state[0] == min(len(self._slots) // 4 * 3, len(self._entries) // _WORDS):
                     self._grow(bits)
-                else:
-                    at = first + int(order[lo])
-                    needed = int(offsets[at + 1]) - int(offsets[at])
-                    last = len(self._texts[-1])
-                    self._texts.append(
-                        np.empty(max(min(2 * last, 1 << 24), needed, 1 << 12), np.uint8)
-                    )
-                    self._used = 0
+                    continue
+                at = first + int(order[lo])
+                needed = int(offsets[at + 1]) - int(offsets[at])
+                larger = max(min(2 * len(self._texts[-1]), 1 << 24), needed, 1 << 12)
+                self._texts.append(np.empty(larger, np.uint8))
+                self._state[1] = 0
 
     def _grow(self, bits: int) -> None:
         if 2 * len(self._slots) << bits > 1 << 32:
@@ -278,18 +264,17 @@ class _Shard:
                 "the edges have more than 3,000,000,000 different strings as ids; number them first, or give the graph "
                 "to several ranks"
             )
-        larger = np.zeros(2 * len(self._slots), np.uint64)
-        kernels.string_table.rebuild(self._slots, larger)
-        self._slots = larger
-        entries = np.empty(_WORDS * (len(larger) // 4 * 3), np.uint64)
+        slots = np.zeros(2 * len(self._slots), np.uint64)
+        entries = np.empty(_WORDS * (len(slots) // 4 * 3), np.uint64)
+        kernels.string_table.rebuild(self._slots, slots)
         entries[: len(self._entries)] = self._entries
         self._entries = entries
+        self._slots = slots  # last: where memory runs out before, nothing has changed
 
     def given_away(self) -> np.ndarray:
         """The entries; the slots go."""
-        entries = self._entries[: _WORDS * self.known]
-        self._slots = self._entries = np.empty(0, np.uint64)
-        return entries
+        self._slots = np.empty(0, np.uint64)
+        return self._entries[: _WORDS * self._state[0]]
 
 
 def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
@@ -301,7 +286,7 @@ def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
 
 
 def ascending(entries: StringEntries) -> np.ndarray:
-    """Rows of distinct strings in ascending order of their bytes: those of ``entries``, put in order.
+    """The rows of the entries, which are put in ascending order of the bytes of their strings.
 
     Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side. Cost:
     about two passes over eight bytes of each, and those of the sort.
@@ -318,7 +303,7 @@ def ascending(entries: StringEntries) -> np.ndarray:
         blocks = even_blocks(hi - lo, work=8)
         found = for_blocks(kernels.string_sort.keys, blocks, chosen, starts, bits, skipped, key)
         least, largest = min(low for low, _ in found), max(high for _, high in found)
-        if hi - lo <= _BUCKET or (least == largest and skipped > entries.longest(chosen)):
+        if hi - lo <= _BUCKET or largest == 0:  # 0: here strings end, or have zero bytes
             small.append((lo, hi, skipped))
         elif least == largest:
             left.append((lo, hi, skipped + 8))
@@ -336,7 +321,7 @@ def ascending(entries: StringEntries) -> np.ndarray:
 
 
 def _splitters(keys: np.ndarray, least: np.uint64) -> np.ndarray:
-    """Keys that cut others into buckets of about the same size, each frequent one alone."""
+    """Keys that cut others into buckets of about the same size; a frequent key k is alone from k to k + 1."""
     buckets = min(-(-len(keys) // _BUCKET), _MOST_BUCKETS)
     sample = np.sort(keys[:: max(len(keys) // (_SAMPLE * buckets), 1)])
     chosen = sample[_SAMPLE // 2 :: _SAMPLE]

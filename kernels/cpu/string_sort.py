@@ -88,6 +88,27 @@ def _insert(start, stop, keys, rows, starts, bits, skipped):
         keys[j + 1], rows[j + 1] = key, row
 
 
+@inner
+def _ended_first(start, stop, rows, starts, bits, done):
+    """Put strings that end within ``done`` bytes before longer ones, in order; where the longer ones start.
+
+    As far as ``done`` all are the same but for zero bytes, so they are few, each of another length.
+    """
+    front = start
+    for i in range(start, stop):
+        row = rows[i]
+        length = length_of(entry(starts, bits, row))
+        if length <= done:
+            rows[i] = rows[front]
+            j = front
+            while j > start and length_of(entry(starts, bits, rows[j - 1])) > length:
+                rows[j] = rows[j - 1]
+                j -= 1
+            rows[j] = row
+            front += 1
+    return front
+
+
 @jit
 def sort(lo, hi, bounds, skipped, keys, rows, starts, bits):
     """Sort the rows of buckets ``lo`` to ``hi`` by their strings.
@@ -117,16 +138,12 @@ def sort(lo, hi, bounds, skipped, keys, rows, starts, bits):
             differ = np.uint64(0)
             for i in range(start + 1, stop):
                 differ |= keys[i] ^ keys[start]
-            if differ == 0:  # as far as strings go, or eight bytes on
+            if differ == 0:  # eight bytes on
                 done += 8
-                ended = True
+                if keys[start] == 0:
+                    start = _ended_first(start, stop, rows, starts, bits, np.uint64(done))
                 for i in range(start, stop):
-                    at = entry(starts, bits, rows[i])
-                    keys[i] = ordered_word(at, np.uint64(done))
-                    ended &= length_of(at) <= np.uint64(done)
-                if ended:
-                    for i in range(start, stop):
-                        keys[i] = length_of(entry(starts, bits, rows[i]))
+                    keys[i] = ordered_word(entry(starts, bits, rows[i]), np.uint64(done))
                 stack[left, 0], stack[left, 1], stack[left, 2] = start, stop, done
                 left += 1
                 continue

@@ -67,17 +67,18 @@ def deal(lo, hi, offsets, data, shift, hashes, bounds, dealt, order):
 
 @jit
 def number(
-    lo, hi, dealt, order, offsets, data, first, slots, entries, known, text, used, codes, bits, shard
+    lo, hi, dealt, order, offsets, data, first, slots, entries, state, text, codes, bits, shard
 ):  # fmt: skip
     """Give the dealt strings ``lo`` to ``hi`` of a shard their codes, the rows of their entries.
 
-    A slot is 0, or a number plus one above the low bits of a hash; ``entries`` has room for as many
-    strings as ``slots`` may hold, which are three quarters of its length. What is longer than an entry
-    holds is copied to ``text``, from ``used`` on. Stops where there is no room, and returns which string is
-    next, how many are known and how much of the text is used. ``first`` : where those dealt begin in the array.
+    A slot is 0, or a number plus one above the low bits of a hash; at most three quarters of the slots are taken.
+    What is longer than an entry holds is copied to ``text``. ``state`` has how many strings are known, and how much of
+    the text is used. Stops where there is no room, and returns which string is next. ``first`` : where those dealt
+    begin in the array.
     """
     mask = np.uint64(slots.size - 1)
-    room = slots.size // 4 * 3
+    room = min(slots.size // 4 * 3, entries.size // np.int64(WORDS))
+    known, used, next_ = state[0], state[1], hi
     base, to = np.uint64(data), np.uint64(text.ctypes.data)
     for k in range(lo, hi):
         if k + _SLOT_AHEAD < hi:
@@ -102,11 +103,10 @@ def number(
                     break
             s = (s + _ONE) & mask
         if slots[s] == 0:
-            if known == room:
-                return k, known, used
+            if known >= room or (length > SHORT and used + np.int64(length) > text.size):
+                next_ = k
+                break
             if length > SHORT:
-                if used + np.int64(length) > text.size:
-                    return k, known, used
                 at = np.uint64(0)
                 while at + _EIGHT < length:
                     store64(to + np.uint64(used) + at, load64(address + at))
@@ -122,7 +122,8 @@ def number(
             known += 1
             slots[s] = (np.uint64(known) << _HALF) | (h & _LOW)
         codes[i] = (((slots[s] >> _HALF) - _ONE) << np.uint64(bits)) + np.uint64(shard)
-    return hi, known, used
+    state[0], state[1] = known, used
+    return next_
 
 
 @jit

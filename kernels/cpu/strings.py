@@ -146,29 +146,14 @@ def ordered_word(at, skipped):
 
 
 @jit
-def enter(lo, hi, offsets, data, entries):
-    """Entries of strings ``lo`` to ``hi`` of an Arrow array whose bytes are at an address ``data``."""
-    for i in range(lo, hi):
-        start, length = np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i])
-        address = np.uint64(data) + start
-        at = WORDS * np.uint64(i)
-        entries[at + FIRST] = first_word(address, length)
-        entries[at + LAST] = last_word(address, length)
-        entries[at + ADDRESS] = address
-        entries[at + LENGTH] = length
-
-
-@jit
 def lengths(lo, hi, rows, starts, bits):
-    """Bytes of the strings of some rows together, and of the longest."""
-    total, longest = np.int64(0), np.int64(0)
+    """Bytes of the strings of some rows together."""
+    total = np.uint64(0)
     for i in range(lo, hi):
         if i + _AHEAD < hi:
             prefetch_at(entry(starts, bits, rows[i + _AHEAD]))
-        length = np.int64(length_of(entry(starts, bits, rows[i])))
-        total += length
-        longest = max(longest, length)
-    return total, longest
+        total += length_of(entry(starts, bits, rows[i]))
+    return total
 
 
 @jit

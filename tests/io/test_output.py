@@ -62,7 +62,12 @@ def test_a_large_partition_is_files_that_are_written_side_by_side(tmp_path, monk
     with dask.config.set({"graphgpu.threads": 3}):
         write_parquet(dd.concat([dd.from_pandas(frame, 1), lazy_few(frame)]), tmp_path / "out")
     files = sorted((tmp_path / "out").iterdir())
-    assert [f.name.split(".")[1] for f in files] == ["00000-00", "00000-01", "00000-02", "00001"]
+    assert [f.name.split(".")[1] for f in files] == [
+        "00000-00000",
+        "00000-00001",
+        "00000-00002",
+        "00001",
+    ]
     assert [pq.read_metadata(f).num_rows for f in files] == [333, 333, 334, 20]
     pd.testing.assert_frame_equal(
         dd.read_parquet(tmp_path / "out").compute().reset_index(drop=True),

@@ -29,11 +29,10 @@ def check(parts, kind):
     assert len(set(held)) == len(held)
     assert [[held[c] for c in code] for code in codes] == parts
     assert {c for code in codes for c in code.tolist()} == set(range(len(held)))  # none is unused
-    ordered = [held[i] for i in id_table.ascending(id_table.StringEntries.of(table))]
-    assert ordered == sorted(held, key=str.encode)
     ranks, table = id_table.ranked(arrays)
+    ordered = table.to_pylist()
     assert table.type == kind
-    assert table.to_pylist() == ordered
+    assert ordered == sorted(held, key=str.encode)
     assert [[ordered[c] for c in code] for code in ranks] == parts
 
 
@@ -55,16 +54,9 @@ def test_many_buckets_on_threads(length):
 
 def test_parts_of_an_array():
     whole = pa.array(["x", "", "yy", "x", "zzz" * 50, "yy"], pa.large_string())
-    codes, table = id_table.numbered([whole[3:], whole[1:2]])
-    assert [[table[c].as_py() for c in code] for code in codes] == [["x", "zzz" * 50, "yy"], [""]]
-    assert table.take(
-        pa.array(id_table.ascending(id_table.StringEntries.of(table)))
-    ).to_pylist() == [
-        "",
-        "x",
-        "yy",
-        "zzz" * 50,
-    ]
+    codes, table = id_table.ranked([whole[3:], whole[1:2]])
+    assert table.to_pylist() == ["", "x", "yy", "zzz" * 50]
+    assert [code.tolist() for code in codes] == [[1, 3, 2], [0]]
 
 
 @pytest.mark.parametrize(
@@ -119,3 +111,49 @@ def test_strings_are_taken_by_threads(texts):
         found = id_table.taken(held, places)
     found.validate(full=True)
     assert found.equals(held.take(pa.array(places)))
+
+
+def test_zero_bytes_up_to_a_long_end():
+    """Those that end are not looked at again for each eight bytes of the longest."""
+    texts = [*("\0" * i for i in range(3000)), "\0" * 3_000_000, "\0" * 50 + "x"]
+    _, table = id_table.ranked([pa.array(texts[::-1], pa.large_string())])
+    assert table.to_pylist() == sorted(texts)
+
+
+def test_memory_that_runs_out_while_a_shard_grows(monkeypatch):
+    """The table is as before, and other threads go on with it."""
+    table = id_table.IdTable(10, pa.int64())
+    real, refused = np.zeros, []
+
+    def zeros(shape, dtype=float):
+        if shape == 128 and not refused:
+            refused.append(shape)
+            raise MemoryError
+        return real(shape, dtype)
+
+    values = np.arange(400) << 42
+    monkeypatch.setattr(id_table.np, "zeros", zeros)
+    with pytest.raises(MemoryError):
+        table.codes(pa.array(values))
+    assert refused
+    codes = [table.codes(pa.array(values[::-1])), table.codes(pa.array(values + 7))]
+    assert table.distinct(codes).to_pylist() == sorted([*values.tolist(), *(values + 7).tolist()])
+
+
+def test_an_interrupt_behind_the_kernel(monkeypatch):
+    """What has been entered is counted."""
+    real = id_table.kernels.string_table.number
+
+    def interrupted(*given):
+        real(*given)
+        monkeypatch.setattr(id_table.kernels.string_table, "number", real)
+        raise KeyboardInterrupt
+
+    table = id_table.IdTable(10, pa.int64())
+    monkeypatch.setattr(id_table.kernels.string_table, "number", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        table.codes(pa.array(np.arange(400) << 40))
+    values = (np.arange(400) << 42) + 7
+    codes = [table.codes(pa.array(values))]
+    ids = table.distinct(codes)
+    assert ids.take(pa.array(codes[0])).to_pylist() == values.tolist()
