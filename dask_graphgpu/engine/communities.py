@@ -18,6 +18,8 @@ class Moves(Protocol):
 
     A level has its vertices for a length. Labels are arrays of NumPy's or CuPy's, one a vertex; numbered ones
     are 0, 1, 2 ... .
+
+    Engines that move many at once also keep the `total` of all degrees, and the `modularity` of the last `moved`.
     """
 
     @property

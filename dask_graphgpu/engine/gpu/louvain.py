@@ -116,15 +116,7 @@ def leiden(
 
 
 class _Moves:
-    """As of `engine.communities.Moves`: the vertices of a class move at once.
-
-    Attributes
-    ----------
-    total : int
-        Of all degrees.
-    modularity : float
-        Of the labels that `moved` gave last.
-    """
+    """As of `engine.communities.Moves`: the vertices of a class move at once."""
 
     def __init__(self, view: View, resolution: float, seed: int, report: Report) -> None:
         self._here = DeviceView.of(view)

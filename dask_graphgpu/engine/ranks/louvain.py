@@ -241,15 +241,7 @@ def leiden(
 
 
 class _Moves:
-    """As of `engine.communities.Moves`: the vertices of a class move at once. All functions are collective.
-
-    Attributes
-    ----------
-    total : int
-        Of all degrees.
-    modularity : float
-        Of the labels that `moved` gave last.
-    """
+    """As of `engine.communities.Moves`: the vertices of a class move at once. All functions are collective."""
 
     def __init__(self, view: RankView, resolution: float, seed: int, report: Report) -> None:
         self.first, self._salts = Level.first(view), np.random.default_rng(seed)
