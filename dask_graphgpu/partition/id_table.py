@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,19 +11,15 @@ import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.string_entries import WORDS, StringEntries, buffers
+from dask_graphgpu.partition.string_order import ascending
 
-_WORDS = 4  # of an entry
 _AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
 _SHARD = 1 << 15  # strings that are worth a shard
 _MOST_SHARDS = 64
 _EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
 _SIGN = np.uint64(1 << 63)
-_MANY = 1 << 16  # strings that are taken by threads
-_BUCKET = 1 << 14  # strings that one thread sorts
-_LARGE = 1 << 16  # strings that are worth several threads
-_MOST_BUCKETS = 256
-_SAMPLE = 16  # keys to choose a splitter from
 
 
 def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
@@ -46,73 +40,6 @@ def _numbered(parts: Sequence[pa.Array], in_order: bool) -> tuple[list[np.ndarra
     table = IdTable(sum(map(len, parts)), kind)
     codes = [table.codes(part) for part in parts]
     return codes, table.distinct(codes, in_order=in_order)
-
-
-@dataclass(frozen=True, eq=False)
-class StringEntries:
-    """Distinct strings, as `kernels.cpu.strings` has them.
-
-    Attributes
-    ----------
-    starts : uint64, shape (1 << bits,)
-        Addresses of the arrays of entries.
-    rows : uint32
-        Of all strings.
-    held
-        What has to stay in memory for them.
-    """
-
-    starts: np.ndarray
-    bits: np.uint64
-    rows: np.ndarray
-    held: Any
-
-    @classmethod
-    def of(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> StringEntries:
-        """All of arrays of entries."""
-        starts = np.array([each.ctypes.data for each in arrays], np.uint64)
-        sizes = [len(each) // _WORDS for each in arrays]
-        rows = np.empty(sum(sizes), np.uint32)
-        first = np.concatenate([[0], np.cumsum(sizes)])
-
-        def name(lo: int, hi: int) -> None:
-            for number in range(lo, hi):
-                every = np.arange(sizes[number], dtype=np.uint32)
-                rows[first[number] : first[number + 1]] = (every << np.uint32(bits)) + number
-
-        for_blocks(name, np.arange(len(sizes) + 1))
-        return cls(starts, np.uint64(bits), rows, held)
-
-    def take(self, rows: np.ndarray) -> pa.Array:
-        """The strings of some rows, large strings."""
-        blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
-        sums = for_blocks(kernels.strings.lengths, blocks, *given)
-        return _written(kernels.strings.copy, blocks, sums, *given)
-
-
-def taken(ids: pa.Array, places: np.ndarray) -> pa.Array:
-    """The ids at some places of an array without nulls; many strings are written by all threads."""
-    if len(places) < _MANY or not pa.types.is_large_string(ids.type):
-        return ids.take(pa.array(places))
-    blocks, (offsets, data) = even_blocks(len(places), work=8), _buffers(ids)
-    sums = for_blocks(kernels.strings.bytes_at, blocks, places, offsets)
-    return _written(kernels.strings.gather, blocks, sums, places, offsets, data)
-
-
-def _written(kernel: Any, blocks: np.ndarray, sums: Sequence[int], *given: Any) -> pa.Array:
-    """Large strings that a kernel writes, in blocks that have so many bytes."""
-    first = np.concatenate([[0], np.cumsum(sums)]).astype(np.int64)
-    offsets = np.empty(blocks[-1] + 1, np.int64)
-    data = np.empty(first[-1], np.uint8)
-    offsets[-1] = first[-1]
-    begin = dict(zip(blocks.tolist(), first.tolist(), strict=True))
-
-    def write(lo: int, hi: int) -> None:
-        kernel(lo, hi, *given, begin[lo], offsets, data.ctypes.data)
-
-    for_blocks(write, blocks)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
 class IdTable:
@@ -159,7 +86,7 @@ class IdTable:
         if pa.types.is_integer(ids.type):
             for_blocks(self._enter_integers, cuts, np.asarray(ids), codes)
         else:
-            for_blocks(self._enter, cuts, *_buffers(ids), codes)
+            for_blocks(self._enter, cuts, *buffers(ids), codes)
         return codes
 
     def _enter_integers(self, lo: int, hi: int, values: np.ndarray, codes: np.ndarray) -> None:
@@ -195,7 +122,7 @@ class IdTable:
         arrays = [shard.given_away() for shard in shards]
         entries = StringEntries.of(arrays, self._bits, shards)
         rows = ascending(entries) if in_order else entries.rows
-        places = np.empty((max(map(len, arrays)) // _WORDS) << self._bits, np.uint32)
+        places = np.empty((max(map(len, arrays)) // WORDS) << self._bits, np.uint32)
         for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
         for each in codes:
             for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
@@ -224,7 +151,7 @@ class _Shard:
         # whatever interrupts Python leaves a table that is whole.
         self._state = np.zeros(2, np.int64)
         self._slots = np.zeros(1 << 6, np.uint64)
-        self._entries = np.empty(_WORDS * 48, np.uint64)
+        self._entries = np.empty(WORDS * 48, np.uint64)
         self._texts = [np.empty(0, np.uint8)]  # bytes of long strings
 
     def number(
@@ -249,7 +176,7 @@ class _Shard:
                 )  # fmt: skip
                 if lo == hi:
                     return
-                if self._state[0] == min(len(self._slots) // 4 * 3, len(self._entries) // _WORDS):
+                if self._state[0] == min(len(self._slots) // 4 * 3, len(self._entries) // WORDS):
                     self._grow(bits)
                     continue
                 at = first + int(order[lo])
@@ -265,7 +192,7 @@ class _Shard:
                 "to several ranks"
             )
         slots = np.zeros(2 * len(self._slots), np.uint64)
-        entries = np.empty(_WORDS * (len(slots) // 4 * 3), np.uint64)
+        entries = np.empty(WORDS * (len(slots) // 4 * 3), np.uint64)
         kernels.string_table.rebuild(self._slots, slots)
         entries[: len(self._entries)] = self._entries
         self._entries = entries
@@ -274,93 +201,4 @@ class _Shard:
     def given_away(self) -> np.ndarray:
         """The entries; the slots go."""
         self._slots = np.empty(0, np.uint64)
-        return self._entries[: _WORDS * self._state[0]]
-
-
-def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
-    """Offsets of an array of strings, and the address of the bytes they count from."""
-    _, where, data = strings.buffers()
-    wide = np.int64 if pa.types.is_large_string(strings.type) else np.int32
-    offsets = np.frombuffer(where, wide, len(strings) + 1, np.dtype(wide).itemsize * strings.offset)
-    return offsets, 0 if data is None else data.address
-
-
-def ascending(entries: StringEntries) -> np.ndarray:
-    """The rows of the entries, which are put in ascending order of the bytes of their strings.
-
-    Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side. Cost:
-    about two passes over eight bytes of each, and those of the sort.
-    """
-    n, starts, bits = len(entries.rows), entries.starts, entries.bits
-    rows, keys, spare = entries.rows, np.empty(n, np.uint64), None
-    left, small = [(0, n, 0)], []
-    most = max(_LARGE, n // (4 * num_threads()))
-    while left:
-        lo, hi, skipped = left.pop()
-        chosen, key = rows[lo:hi], keys[lo:hi]
-        if hi - lo <= 1:
-            continue
-        blocks = even_blocks(hi - lo, work=8)
-        found = for_blocks(kernels.string_sort.keys, blocks, chosen, starts, bits, skipped, key)
-        least, largest = min(low for low, _ in found), max(high for _, high in found)
-        if hi - lo <= _BUCKET or largest == 0:  # 0: here strings end, or have zero bytes
-            small.append((lo, hi, skipped))
-        elif least == largest:
-            left.append((lo, hi, skipped + 8))
-        else:
-            spare = (np.empty_like(rows), np.empty_like(keys)) if spare is None else spare
-            dealt = spare[0][lo:hi], spare[1][lo:hi]
-            ends = _dealt(chosen, key, _splitters(key, np.uint64(least)), *dealt)
-            for begin, end in pairwise((lo + ends).tolist()):
-                (small if end - begin <= most else left).append((begin, end, skipped))
-    bounds = np.array([each[:2] for each in small], np.int64).reshape(-1, 2)
-    skips = np.array([each[2] for each in small], np.int64)
-    tasks = np.arange(len(small) + 1)
-    for_blocks(kernels.string_sort.sort, tasks, bounds, skips, keys, rows, starts, bits)
-    return rows
-
-
-def _splitters(keys: np.ndarray, least: np.uint64) -> np.ndarray:
-    """Keys that cut others into buckets of about the same size; a frequent key k is alone from k to k + 1."""
-    buckets = min(-(-len(keys) // _BUCKET), _MOST_BUCKETS)
-    sample = np.sort(keys[:: max(len(keys) // (_SAMPLE * buckets), 1)])
-    chosen = sample[_SAMPLE // 2 :: _SAMPLE]
-    often = np.unique(chosen[1:][chosen[1:] == chosen[:-1]])
-    behind = often[often < np.iinfo(np.uint64).max] + np.uint64(1)
-    made = np.unique(np.concatenate([chosen, behind]))
-    return made[made > least] if (made > least).any() else np.array([least + np.uint64(1)])
-
-
-def _dealt(
-    rows: np.ndarray,
-    keys: np.ndarray,
-    splitters: np.ndarray,
-    to_rows: np.ndarray,
-    to_keys: np.ndarray,
-) -> np.ndarray:
-    """Put rows and keys into the order of their buckets, by way of other arrays; where each starts, and the end."""
-    padded = np.full(1 << (len(splitters) - 1).bit_length(), np.iinfo(np.uint64).max, np.uint64)
-    padded[: len(splitters)] = splitters
-    n, buckets = len(rows), len(padded) + 1
-    cuts = even_blocks(n, work=8)
-    number = {int(lo): i for i, lo in enumerate(cuts[:-1])}
-    places = np.empty(n, np.uint16)
-    counts = np.zeros((len(cuts) - 1, buckets), np.int64)
-
-    def count(lo: int, hi: int) -> None:
-        kernels.string_sort.count(lo, hi, keys, padded, places, counts[number[lo]])
-
-    for_blocks(count, cuts)
-    starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-    cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-
-    def deal(lo: int, hi: int) -> None:
-        cursor = cursors[number[lo]]
-        kernels.string_sort.deal(lo, hi, keys, rows, places, cursor, to_keys, to_rows)
-
-    def back(lo: int, hi: int) -> None:
-        rows[lo:hi], keys[lo:hi] = to_rows[lo:hi], to_keys[lo:hi]
-
-    for_blocks(deal, cuts)
-    for_blocks(back, cuts)
-    return starts
+        return self._entries[: WORDS * self._state[0]]

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
-from dask_graphgpu.partition.id_table import numbered, ranked, taken
+from dask_graphgpu.partition.id_table import numbered, ranked
+from dask_graphgpu.partition.string_entries import taken
 
 
 @dataclass(frozen=True, eq=False)

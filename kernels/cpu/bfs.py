@@ -93,10 +93,12 @@ def push_block(lo, hi, offsets, neighbours, level, queue, depth, tail):
                 filled += 1
                 if filled == _BUFFER:
                     start = atomic_add(tail, 0, filled)
-                    queue[start : start + filled] = buffer
+                    for k in range(filled):
+                        queue[start + k] = buffer[k]
                     filled = 0
     start = atomic_add(tail, 0, filled)
-    queue[start : start + filled] = buffer[:filled]
+    for k in range(filled):
+        queue[start + k] = buffer[k]
 
 
 @jit

@@ -159,8 +159,8 @@ def sort(lo, hi, bounds, skipped, keys, rows, starts, bits):
                 byte = (keys[i] >> shift) & np.uint64(255)
                 spare_keys[counts[byte]], spare_rows[counts[byte]] = keys[i], rows[i]
                 counts[byte] += 1
-            keys[start:stop] = spare_keys[: stop - start]
-            rows[start:stop] = spare_rows[: stop - start]
+            for i in range(stop - start):
+                keys[start + i], rows[start + i] = spare_keys[i], spare_rows[i]
             begin = start
             for byte in range(256):
                 end = start + counts[byte]

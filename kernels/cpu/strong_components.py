@@ -269,7 +269,8 @@ def settle_colours(lo, hi, left, offsets, neighbours, colours, done, rank, label
                     done[v] = 1
                     if tail == queue.size:
                         longer = np.empty(2 * tail, queue.dtype)
-                        longer[:tail] = queue
+                        for k in range(tail):
+                            longer[k] = queue[k]
                         queue = longer
                     queue[tail] = v
                     tail += 1

@@ -36,8 +36,8 @@ def _choose(weight, middle, own, tolerance, keep):
     size = keep.size
     if not weight.size:
         ahead = middle > size - middle or (2 * middle == size and own)
-        keep[:middle] = ahead
-        keep[middle:] = not ahead
+        for i in range(size):
+            keep[i] = (i < middle) == ahead
         return
     order = np.argsort(weight)
     lo = 0

@@ -1,5 +1,6 @@
 """Compiled kernels are kept where that can be, and go by every source."""
 
+import ast
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from numba.core.caching import FunctionCache
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.compile import jit, sources_stamp
 
 ROOT = Path(__file__).parents[2]
@@ -187,3 +189,15 @@ def test_the_stamp_covers_every_source_with_its_name(tmp_path):
     assert len(set(stamps)) == len(stamps)
     assert stamps[-1] == ""
     assert stamp(b="y", a="x") == stamps[0]
+
+
+def test_no_kernel_copies_an_array_by_slices():
+    """For an error that tells two shapes Numba compiles how integers become text, for two seconds."""
+    found = []
+    for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
+                slices = (each for target in node.targets for each in ast.walk(target))
+                if any(isinstance(each, ast.Slice) for each in slices):
+                    found.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert not found

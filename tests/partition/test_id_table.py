@@ -3,12 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads
 
 from dask_graphgpu.kernels.cpu.threads import for_blocks
-from dask_graphgpu.partition import id_table
+from dask_graphgpu.partition import id_table, string_order
+from dask_graphgpu.partition.string_entries import taken
 
 # Few letters, so that strings repeat, share beginnings, and differ in zero bytes at their ends.
 texts = st.one_of(
@@ -18,6 +19,12 @@ texts = st.one_of(
     st.text(max_size=20),
 )
 several = st.lists(st.lists(texts, max_size=40), min_size=1, max_size=4)
+
+
+@pytest.fixture(params=[0, string_order._FEW])
+def few(request, monkeypatch):
+    """Strings that Arrow orders: none, and as many as always."""
+    monkeypatch.setattr(string_order, "_FEW", request.param)
 
 
 def check(parts, kind):
@@ -36,11 +43,15 @@ def check(parts, kind):
     assert [[ordered[c] for c in code] for code in ranks] == parts
 
 
-@settings(deadline=None, max_examples=50)
-@given(
-    several, st.sampled_from([pa.large_string(), pa.string()]), st.sampled_from(["", "https://"])
+@settings(
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_any_strings(parts, kind, beginning):
+@given(
+    parts=several,
+    kind=st.sampled_from([pa.large_string(), pa.string()]),
+    beginning=st.sampled_from(["", "https://"]),
+)
+def test_any_strings(few, parts, kind, beginning):
     check([[beginning + text for text in part] for part in parts], kind)
 
 
@@ -68,7 +79,7 @@ def test_parts_of_an_array():
         (pa.uint8(), 0, 255),
     ],
 )
-def test_integers(kind, least, largest):
+def test_integers(few, kind, least, largest):
     rng = np.random.default_rng(3)
     drawn = [int(x) for x in rng.integers(-90, 90, 500)]
     some = [least, largest, 0, *(x for x in drawn if least <= x <= largest), least]
@@ -108,12 +119,12 @@ def test_strings_are_taken_by_threads(texts):
     held = pa.array(["beside", *texts], pa.large_string())[1:]
     places = np.random.default_rng(1).integers(0, len(held), 70_000).astype(np.uint32)
     with on_threads(3):
-        found = id_table.taken(held, places)
+        found = taken(held, places)
     found.validate(full=True)
     assert found.equals(held.take(pa.array(places)))
 
 
-def test_zero_bytes_up_to_a_long_end():
+def test_zero_bytes_up_to_a_long_end(few):
     """Those that end are not looked at again for each eight bytes of the longest."""
     texts = [*("\0" * i for i in range(3000)), "\0" * 3_000_000, "\0" * 50 + "x"]
     _, table = id_table.ranked([pa.array(texts[::-1], pa.large_string())])
