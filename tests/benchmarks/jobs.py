@@ -151,6 +151,15 @@ def _memory(name: str) -> int:
 # -- all of them --------------------------------------------------------------------------------------
 
 
+def write(job: str, folder: Path, millions: float) -> None:
+    """Write the data of a job: ``few`` rows, and ``many``."""
+    from entities import write_pairs
+
+    to = write_pairs if job == "pairs" else write_edges
+    to(folder / "few", _SMALL)
+    to(folder / "many", int(millions * 1e6))
+
+
 def write_edges(folder: Path, rows: int) -> None:
     """R-MAT with a, b, c = .57, .19, .19, repeats and loops included."""
     import numpy as np
@@ -187,8 +196,6 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(sys.argv[2], sys.argv[3], Path(sys.argv[4]), int(sys.argv[5]))
         return
-    from entities import write_pairs
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", nargs="*", default=["pairs", "edges"], choices=["pairs", "edges"])
     parser.add_argument("--millions", type=float, nargs="*", default=[5, 20], help="of rows")
@@ -202,12 +209,10 @@ def main() -> None:
     print("| job | million rows | cores | contender | s | processor s | GB |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for job in options.jobs:
-        write = write_pairs if job == "pairs" else write_edges
         for millions in options.millions:
             with tempfile.TemporaryDirectory() as temporary:
                 folder = Path(temporary)
-                write(folder / "few", _SMALL)
-                write(folder / "many", int(millions * 1e6))
+                write(job, folder, millions)
                 for cores in options.cores:
                     found: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
                     for _ in range(options.turns):

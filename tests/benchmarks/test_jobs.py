@@ -27,6 +27,20 @@ def test_it_measures(jobs, monkeypatch, capsys, job):
     assert float(line.split(" | ")[4]) > 0
 
 
+@pytest.mark.slow
+def test_phases_are_all_of_a_job(jobs, monkeypatch, capsys):
+    import phases
+
+    given = ["--jobs", "pairs", "--millions", "0.01", "--cores", "1", "--turns", "1"]
+    monkeypatch.setattr(sys, "argv", ["phases.py", *given])
+    phases.main()
+    *_, line = capsys.readouterr().out.splitlines()
+    *parts, whole = map(float, line.strip("| ").split(" | ")[2:])
+    assert len(parts) == len(phases.PHASES) + 1
+    assert min(parts) >= 0
+    assert sum(parts) == pytest.approx(whole, abs=0.01)
+
+
 def test_scipy_finds_components_and_ranks(jobs):
     labels = jobs.scipy_answer("pairs", np.array([0, 1, 3]), np.array([1, 2, 4]), 6)
     assert labels.tolist() == [0, 0, 0, 1, 1, 2]
