@@ -28,6 +28,8 @@ from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.weight_fault import WeightFault
 
+_TASKS = 8  # to read files by, of a thread: some row groups take longer than others
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -286,7 +288,7 @@ def read_parquet_edges(
     Of files without rows one chunk without edges, which says what they would carry.
     """
     strings = _strings(schema)
-    pieces = parquet.split(found, 2 * num_threads())
+    pieces = parquet.split(found, _TASKS * num_threads())
     expected = 2 * parquet.most_rows(pieces)
     table = IdTable(expected, id_type(schema.ids[0])) if len(schema.ids) == 1 else None
 

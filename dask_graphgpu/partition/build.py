@@ -231,27 +231,32 @@ def _ends(edges: list[EdgeChunk], size: int, first: int | None = None) -> np.nda
     def within(chunk: EdgeChunk) -> slice:
         return slice(None) if first is None else _window(chunk.names, first)
 
-    blocks = num_blocks(sum(map(len, edges)))
-    if blocks > 1 and sum(map(len, edges)) < 2 * size * blocks:
-        # Counters for each thread would outweigh the edges.
-        shared: np.ndarray = np.zeros((2, size), np.int64)
-        for chunk in edges:
-            for codes, held in zip(
-                (chunk.source, chunk.destination), shared[:, within(chunk)], strict=True
-            ):
-                for_blocks(kernels.csr.count_together, even_blocks(len(codes)), codes, held)
-        return shared
-    ends = np.zeros((blocks, 2, size), np.int64)
+    rows = sum(map(len, edges))
+    blocks = num_blocks(rows)
+    # Threads share counters where a set for each would outweigh the edges.
+    sets = max(min(blocks, rows // size), 1)
+    add = kernels.csr.count if sets == blocks else kernels.csr.count_together
+    ends = np.zeros((sets, 2, size), np.uint32 if sets > 1 and rows < 2**32 else np.int64)
+    starts = np.cumsum([0, *map(len, edges)])
+    cuts = np.arange(blocks + 1) * rows // blocks
 
     def count(block: int) -> None:
-        for chunk in edges[block::blocks]:
-            for codes, held in zip(
-                (chunk.source, chunk.destination), ends[block, :, within(chunk)], strict=True
-            ):
-                kernels.csr.count(0, len(codes), codes, held)
+        for chunk, start in zip(edges, starts[:-1], strict=True):
+            lo, hi = max(cuts[block] - start, 0), min(cuts[block + 1] - start, len(chunk))
+            if lo < hi:
+                counters = ends[block % sets, :, within(chunk)]
+                add(lo, hi, chunk.source, counters[0])
+                add(lo, hi, chunk.destination, counters[1])
 
     each(count, blocks)
-    total: np.ndarray = ends[0] if blocks == 1 else ends.sum(axis=0)
+    if sets == 1:
+        alone: np.ndarray = ends[0]
+        return alone
+    total: np.ndarray = np.empty((2, size), np.int64)
+    for_blocks(
+        lambda lo, hi: ends[:, :, lo:hi].sum(axis=0, dtype=np.int64, out=total[:, lo:hi]),
+        even_blocks(size, work=2 * sets),
+    )
     return total
 
 

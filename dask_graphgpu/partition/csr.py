@@ -256,8 +256,28 @@ def at_ends(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def offsets_of(lengths: np.ndarray) -> np.ndarray:
     """Where rows of these lengths start, and where the last one ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    blocks = even_blocks(len(lengths))
+    sums = for_blocks(lambda lo, hi: lengths[lo:hi].sum(dtype=np.int64), blocks)
+    before = dict(zip(blocks[:-1].tolist(), np.cumsum([0, *sums])[:-1], strict=True))
+
+    def fill(lo: int, hi: int) -> None:
+        ends = np.cumsum(lengths[lo:hi], dtype=np.int64, out=offsets[lo + 1 : hi + 1])
+        if before[lo]:
+            ends += before[lo]
+
+    for_blocks(fill, blocks)
     return offsets
+
+
+def all_below(n: int, dtype: Any) -> np.ndarray:
+    """The numbers below ``n``, in ascending order."""
+    made = np.empty(n, dtype)
+
+    def fill(lo: int, hi: int) -> None:
+        made[lo:hi] = np.arange(lo, hi, dtype=dtype)
+
+    for_blocks(fill, even_blocks(n))
+    return made
 
 
 def _even_runs(runs: Sequence[Coo], blocks: int) -> list[list[Coo]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,14 +104,20 @@ class IdTable:
         bounds = np.empty(shards + 1, np.int64)
         shift = np.uint64(64 - self._bits)
         kernels.string_table.deal(lo, hi, offsets, data, shift, hashes, bounds, dealt, order)
-        # Threads begin at different shards, so that they seldom wait for each other.
+        # Threads begin at different shards, and come back to those that another is at.
         self._next = (self._next + 7) % shards
-        first = self._next
-        for i in range(shards):
-            s = (first + i) % shards
-            if bounds[s] < bounds[s + 1]:
-                dealt_to = int(bounds[s]), int(bounds[s + 1]), dealt, order, offsets, data, lo
-                self._shards[s].number(*dealt_to, codes, self._bits, s)
+        left = deque((self._next + i) % shards for i in range(shards))
+        busy = 0
+        while left:
+            s = left.popleft()
+            part = int(bounds[s]), int(bounds[s + 1]), dealt, order, offsets, data, lo
+            if part[0] == part[1] or self._shards[s].number(
+                *part, codes, self._bits, s, wait=busy > len(left)
+            ):
+                busy = 0
+            else:
+                left.append(s)
+                busy += 1
         self._spare.append(room)
 
     def distinct(self, codes: Sequence[np.ndarray], *, in_order: bool = True) -> pa.Array:
@@ -166,16 +173,23 @@ class _Shard:
         codes: np.ndarray,
         bits: int,
         shard: int,
-    ) -> None:
-        """Enter strings, as the kernel does, making room as it is needed."""
-        with self._lock:
+        *,
+        wait: bool,
+    ) -> bool:
+        """Enter strings, as the kernel does, making room as it is needed.
+
+        Returns whether it was done: not while another thread is at it, unless to ``wait``.
+        """
+        if not self._lock.acquire(blocking=wait):
+            return False
+        try:
             while True:
                 lo = kernels.string_table.number(
                     lo, hi, dealt, order, offsets, data, first, self._slots, self._entries,
                     self._state, self._texts[-1], codes, bits, shard,
                 )  # fmt: skip
                 if lo == hi:
-                    return
+                    return True
                 if self._state[0] == min(len(self._slots) // 4 * 3, len(self._entries) // WORDS):
                     self._grow(bits)
                     continue
@@ -184,6 +198,8 @@ class _Shard:
                 larger = max(min(2 * len(self._texts[-1]), 1 << 24), needed, 1 << 12)
                 self._texts.append(np.empty(larger, np.uint8))
                 self._state[1] = 0
+        finally:
+            self._lock.release()
 
     def _grow(self, bits: int) -> None:
         if 2 * len(self._slots) << bits > 1 << 32:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.id_table import numbered, ranked
 from dask_graphgpu.partition.string_entries import taken
 
@@ -99,7 +100,7 @@ class VertexIds:
         """Dense ids of all vertices, in ascending order of the user's ids."""
         if self.position is not None:
             return self.position
-        made = np.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
+        made = all_below(len(self), np.uint32 if len(self) <= 2**32 else np.uint64)
         self._order = weakref.ref(made)
         return made
 
@@ -236,7 +237,7 @@ def unite(names: Sequence[Names]) -> tuple[list[pa.Array], list[np.ndarray]]:
     assert len(tables) == len(names)
     once = {id(table): table for table in tables}
     if len(once) == 1 and all(n.ascending for n in names):
-        every = np.arange(names[0].size, dtype=np.uint32)
+        every = all_below(names[0].size, np.uint32)
         return list(tables[0]), [every] * len(tables)
     columns, rows = composite([list(column) for column in zip(*once.values(), strict=True)])
     found = dict(zip(once, rows, strict=True))

@@ -22,9 +22,10 @@ def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> A
     old, neighbours, weight = adjacency.offsets, adjacency.neighbours, adjacency.weight
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
-    offsets = _distinct_offsets(adjacency)
-    if offsets[-1] == old[-1] and not always:
+    lengths, total = _distinct(adjacency)
+    if total == old[-1] and not always:
         return adjacency
+    offsets = offsets_of(lengths)
     rows = edge_blocks(old)
     merged = np.empty(offsets[-1], neighbours.dtype)
     given, made = _weights(weight, rule, len(merged))
@@ -38,7 +39,7 @@ def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> A
 
 def repeats(adjacency: Adjacency) -> bool:
     """Whether some edge stands more than once."""
-    return bool(_distinct_offsets(adjacency)[-1] != adjacency.num_edges)
+    return _distinct(adjacency)[1] != adjacency.num_edges
 
 
 def row_ids(adjacency: Adjacency) -> np.ndarray:
@@ -172,9 +173,9 @@ def _refuse_overflow(bad: list[int], which: str) -> None:
         )
 
 
-def _distinct_offsets(adjacency: Adjacency) -> np.ndarray:
-    """Offsets of the rows with every neighbour once."""
+def _distinct(adjacency: Adjacency) -> tuple[np.ndarray, int]:
+    """Lengths of the rows with every neighbour once, and their sum."""
     lengths = np.empty(adjacency.num_vertices, np.int64)
     old = adjacency.offsets
-    for_blocks(kernels.csr.distinct, edge_blocks(old), old, adjacency.neighbours, lengths)
-    return offsets_of(lengths)
+    given = old, adjacency.neighbours, lengths
+    return lengths, sum(for_blocks(kernels.csr.distinct, edge_blocks(old), *given))

@@ -54,13 +54,16 @@ def hash_edges(lo, hi, table, rows, neighbours, bits):
 
 @jit
 def distinct(lo, hi, offsets, neighbours, lengths):
-    """Number of different neighbours of each row."""
+    """Number of different neighbours of each row; returns that of all."""
+    total = 0
     for v in range(lo, hi):
         k = 0
         for e in range(offsets[v], offsets[v + 1]):
             if e == offsets[v] or neighbours[e] != neighbours[e - 1]:
                 k += 1
         lengths[v] = k
+        total += k
+    return total
 
 
 @jit

@@ -13,6 +13,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -34,7 +35,7 @@ def components(view: View, report: Report) -> np.ndarray:
     """
     rows = view.out
     n = rows.num_vertices
-    parent = np.arange(n, dtype=rows.neighbours.dtype)
+    parent = all_below(n, rows.neighbours.dtype)
     blocks = even_blocks(n)
     id_bytes = parent.itemsize
 
