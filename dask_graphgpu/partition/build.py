@@ -16,7 +16,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
-from dask_graphgpu.partition.csr import Coo, from_coo, mirrored
+from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
@@ -208,14 +208,22 @@ def _number_range(
 ) -> _Numbering:
     """`_number` for integers of a range that is small enough for a table over it."""
     ends = _ends(edges, size, first)
-    present: np.ndarray = ends.sum(axis=0) > 0
+    blocks, present = even_blocks(size), np.empty(size, bool)
+    for_blocks(lambda lo, hi: np.any(ends[:, lo:hi], axis=0, out=present[lo:hi]), blocks)
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
     ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
-    base: np.ndarray = (np.cumsum(present) - 1).astype(dense_dtype(len(ids)))
+    place, kept = offsets_of(present), np.empty((2, len(ids)), np.int64)
+    base: np.ndarray = np.empty(size, dense_dtype(len(ids)))
+
+    def keep(lo: int, hi: int) -> None:
+        base[lo:hi] = place[lo:hi]
+        kept[:, place[lo] : place[hi]] = ends[:, lo:hi].compress(present[lo:hi], axis=1)
+
+    for_blocks(keep, blocks)
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     tables = [base[_window(n, first)] for n in names]
-    return _Numbering([ids], [base], tables, ends[:, present])
+    return _Numbering([ids], [base], tables, kept)
 
 
 def _window(names: Any, first: int) -> slice:

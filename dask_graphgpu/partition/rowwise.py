@@ -8,8 +8,10 @@ import numpy as np
 
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+
+_PARTS = 16  # of the edges, with sums for all vertices each
 
 
 def merge_repeats(adjacency: Adjacency, rule: str, *, always: bool = False) -> Adjacency:
@@ -106,9 +108,7 @@ def count_loops(adjacency: Adjacency) -> np.ndarray:
 
 def count_neighbours(adjacency: Adjacency) -> np.ndarray:
     """How often each vertex is a neighbour, int64."""
-    counts = np.zeros(adjacency.num_vertices, np.int64)
-    kernels.csr.count(0, adjacency.num_edges, adjacency.neighbours, counts)
-    return counts
+    return _added(kernels.csr.count, adjacency, np.int64)[0]
 
 
 def sum_rows(adjacency: Adjacency) -> np.ndarray:
@@ -123,10 +123,39 @@ def sum_rows(adjacency: Adjacency) -> np.ndarray:
 
 def sum_neighbours(adjacency: Adjacency) -> np.ndarray:
     """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
-    assert adjacency.weight is not None
-    sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
-    add_neighbours(adjacency, sums)
+    weight = adjacency.weight
+    assert weight is not None
+    sums, bad = _added(kernels.csr.sum_neighbours, adjacency, _wide(weight.dtype), weight)
+    _refuse_overflow(bad, "a vertex's")
     return sums
+
+
+def _added(
+    kernel: Any, adjacency: Adjacency, dtype: Any, *columns: np.ndarray
+) -> tuple[np.ndarray, list[int]]:
+    """What a kernel adds up for each neighbour, and what it returns.
+
+    Edges are cut into parts, each with sums of its own, by the graph alone: sums of floats are the same on any number
+    of threads.
+    """
+    n, edges = adjacency.num_vertices, adjacency.num_edges
+    number = max(min(edges // (2 * max(n, 1)), edges // LITTLE_WORK, _PARTS), 1)
+    cuts = np.arange(number + 1) * edges // number
+    parts = np.zeros((number, n), dtype)
+
+    def add(lo: int, hi: int) -> Any:
+        return kernel(cuts[lo], cuts[hi], adjacency.neighbours, *columns, parts[lo])
+
+    def unite(lo: int, hi: int) -> int:
+        negative = 0
+        for part in parts[1:, lo:hi]:
+            parts[0, lo:hi] += part
+            negative += int(np.count_nonzero(parts[0, lo:hi] < 0))
+        return negative
+
+    bad = for_blocks(add, np.arange(number + 1))
+    bad += for_blocks(unite, even_blocks(n, work=number))
+    return parts[0].copy(), bad
 
 
 def add_neighbours(adjacency: Adjacency, sums: np.ndarray) -> None:
