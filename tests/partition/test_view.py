@@ -6,10 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from small_graphs import on_threads
 
+from dask_graphgpu.errors import IntegerOverflow
+from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK
+from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk
-from dask_graphgpu.partition.csr import from_edges, transpose
+from dask_graphgpu.partition.csr import Adjacency, from_edges, transpose
 from dask_graphgpu.partition.ids import Names
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.rows import Rows
@@ -113,3 +117,46 @@ def test_one_edge_column_under_another_name(by):
     assert {name: c.tolist() for name, c in other.out.columns.items()} == {"price": [0.5, 0.25]}
     assert other.into.columns["price"].tolist() == [0.25, 0.5]
     assert other.directed
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("vertices", [300, 6_000, 40_000])
+def test_degrees_are_counted_in_parts(threads, vertices):
+    """Each thread has counters of its own, some share them, all do; sums of floats are the same on any number."""
+    rng = np.random.default_rng(vertices)
+    source, destination = (vertices * rng.random((2, 90_000)) ** 3).astype(np.uint32)
+    names = Names((pa.int64(),), vertices, first=7)
+    weight = rng.random(len(source))
+
+    def degrees(number, weight):
+        chunks = [
+            EdgeChunk(source[part], destination[part], names, {"weight": weight[part]})
+            for part in (slice(None, 50_000), slice(50_000, None))
+        ]
+        with on_threads(number, little_work=LITTLE_WORK):
+            made = build(chunks, [], Layout(order="input"))
+            view = made.view("keep")
+            counted = view.degrees("out"), view.degrees("in")
+            sums = view.weighted_degrees("out"), view.weighted_degrees("in")
+        ids = np.asarray(made.ids.columns[0]) - 7
+        return ids, *counted, *sums
+
+    ids, out, into, out_sum, into_sum = degrees(threads, weight)
+    assert ids.tolist() == np.unique([source, destination]).tolist()
+    assert out.tolist() == np.bincount(source, minlength=vertices)[ids].tolist()
+    assert into.tolist() == np.bincount(destination, minlength=vertices)[ids].tolist()
+    assert out_sum == pytest.approx(np.bincount(source, weight, vertices)[ids])
+    assert into_sum == pytest.approx(np.bincount(destination, weight, vertices)[ids])
+    *_, of_one = degrees(1, weight)
+    assert into_sum.tolist() == of_one.tolist()
+    *_, of_integers = degrees(threads, np.arange(len(source)))
+    assert of_integers.tolist() == [
+        int(x) for x in np.bincount(destination, np.arange(len(source)), vertices)[ids]
+    ]
+
+
+def test_a_sum_overflows_that_none_of_its_parts_does():
+    rows = from_edges(3, np.zeros(90_000, np.uint32), np.ones(90_000, np.uint32))
+    weight = np.full(90_000, 2**63 // 60_000)
+    with pytest.raises(IntegerOverflow, match="a vertex's"):
+        rowwise.sum_neighbours(Adjacency(rows.offsets, rows.neighbours, {"weight": weight}))
