@@ -21,6 +21,7 @@ from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 from dask_graphgpu.partition.build import build
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.empty import built
+from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
@@ -260,7 +261,7 @@ def _to_pages(
         for piece in found:
             for frame, where in parquet.read_pieces(piece, whole, _strings(schema)):
                 yield read_edges(frame, schema, carried, where)
-                pa.default_memory_pool().release_unused()
+                give_back()
 
     # What Arrow frees goes back to the system: its other pools keep more than a small limit allows.
     pool = pa.default_memory_pool()
@@ -307,5 +308,6 @@ def read_parquet_edges(
         chunks = [chunk for block in for_blocks(united_blocks, cuts) for chunk in block]
     else:
         given = [each for block in for_blocks(read, cuts) for each in block if len(each[0])]
+        give_back()  # what reading has left behind
         chunks = named(given, table, schema) if given else []
     return chunks or [no_edges(schema, carried)]

@@ -18,6 +18,7 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
+from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
@@ -44,7 +45,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
-    pa.default_memory_pool().release_unused()  # what reading the frames left behind
+    give_back()  # what reading the frames left behind
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
     edges = [chunk for chunk in chunks if len(chunk)]
     chunks.clear()

@@ -28,6 +28,15 @@ def test_it_measures(jobs, monkeypatch, capsys, job):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("job", "row", "times"), [("pairs", 40, 2.75), ("edges", 16, 2.5)])
+def test_memory_of_a_job(jobs, tmp_path, job, row, times):
+    """At most so many times the bytes that the two columns, ``row`` bytes a row, take in Arrow."""
+    jobs.write(job, tmp_path, 5)
+    took = jobs.measured("ours", job, tmp_path, 2, None)
+    assert took["GB"] < times * 5e6 * row / 1e9
+
+
+@pytest.mark.slow
 def test_phases_are_all_of_a_job(jobs, monkeypatch, capsys):
     import phases
 

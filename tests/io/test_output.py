@@ -252,3 +252,33 @@ def test_killed_job_leaves_the_old_result_and_the_next_one_cleans_up(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
     write_parquet(FRAME, tmp_path / "out")
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_columns_are_encoded_by_what_they_hold(tmp_path):
+    n = 3000
+    frame = pd.DataFrame(
+        {
+            "vertex": np.arange(n) * 5,
+            "small": (np.arange(n) % 7).astype(np.uint8),
+            "rank": np.random.default_rng(1).random(n),
+            "distance": (np.arange(n) % 20) / 2,
+            "name": pd.array([f"id {i}" for i in range(n)], "string[pyarrow]"),
+        }
+    )
+    frame.loc[5, ["rank", "distance"]] = np.nan
+    write_parquet(frame, tmp_path / "out")
+    (path,) = (tmp_path / "out").glob("*.parquet")
+    group = pq.read_metadata(path).row_group(0)
+    found = [group.column(i).encodings for i in range(group.num_columns)]
+    delta, coded = "DELTA_BINARY_PACKED", "RLE_DICTIONARY"
+    assert [delta in each for each in found] == [True, True, False, False, False]
+    assert [coded in each for each in found] == [False, False, False, True, True]
+    assert group.column(0).total_compressed_size < n
+    pd.testing.assert_frame_equal(pd.read_parquet(path), frame, check_dtype=False)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_no_rows_and_one(tmp_path, rows):
+    frame = pd.DataFrame({"vertex": np.arange(rows), "rank": np.ones(rows)})
+    write_parquet(frame, tmp_path / "out")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), frame)

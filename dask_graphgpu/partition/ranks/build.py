@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.device.on_ranks import OnDevice
+from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import VertexColumns
@@ -74,11 +74,11 @@ def build(
         raise InvalidArgument(
             f"duplication={duplication!r}; allowed are {', '.join(map(repr, _DUPLICATIONS))}"
         )
-    pa.default_memory_pool().release_unused()  # what reading the frames left behind
+    give_back()  # what reading the frames left behind
     agreed = agree(ranks, chunks, vertices)
     passes = _passes(ranks, chunks, agreed, link)
     numbered = number(ranks, chunks, vertices, agreed, passes)
-    pa.default_memory_pool().release_unused()  # and what sorting ids did
+    give_back()  # and what sorting ids did
     at = at_home(numbered, agreed.chunks, passes)
     by_degree = layout.order == "degree" or (
         layout.order == "auto" and not at.near and at.is_skewed()
@@ -100,7 +100,7 @@ def build(
     entries = passes.shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
     kept = tables if agreed.num_vertex_rows else None
     del tables
-    pa.default_memory_pool().release_unused()  # the frames' columns, which have been sent
+    give_back()  # the frames' columns, which have been sent
     local = localize(ranks, places, entries, duplication == "all", passes)
     columns = VertexColumns()
     if kept is not None:
