@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 from dask_graphgpu.post_import import after_import
 from dask_graphgpu.signatures import check_call, of_method, options_of
 
@@ -67,8 +67,11 @@ def register() -> None:
     put_on(dd)
     put_on(pd)
     after_import("cudf", put_on)
+    after_import("polars", put_on)
 
 
 def put_on(library: ModuleType) -> None:
     """Put ``.graph`` on the ``DataFrame`` of a library."""
     library.DataFrame.graph = _Attribute()
+    if hasattr(library, "LazyFrame"):  # polars'
+        library.LazyFrame.graph = _Attribute()

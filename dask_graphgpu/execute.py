@@ -260,7 +260,8 @@ def _take_frames(
             continue
         if not is_frame(value):
             raise InvalidArgument(
-                f"{field.name} is a {type(value).__name__}; give a Dask, pandas or cuDF DataFrame"
+                f"{field.name} is a {type(value).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a "
+                "table of pyarrow or a relation of DuckDB"
             )
         if on_device(value) != schema.on_device:
             raise InvalidArgument(unlike(field.name, value))

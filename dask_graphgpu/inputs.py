@@ -23,7 +23,7 @@ from dask_graphgpu.errors import (
     InvalidVertices,
 )
 from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest, pieces_of
-from dask_graphgpu.io.frames import meta_of
+from dask_graphgpu.io.frames import knows_rows, meta_of
 from dask_graphgpu.io.parquet import check_without
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema, check_weight
@@ -120,7 +120,7 @@ class Frames:
 
     @property
     def size(self) -> str:
-        return "" if is_dask_collection(self.edges) else f"{len(self.edges):,} rows"
+        return f"{len(self.edges):,} rows" if knows_rows(self.edges) else ""
 
     @property
     def lazy(self) -> bool:

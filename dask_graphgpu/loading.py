@@ -9,7 +9,7 @@ from dask.base import persist, tokenize
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
 from dask_graphgpu.io.output import local_path

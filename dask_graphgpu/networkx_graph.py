@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 
 LIMIT = 2**53  # of weights: from here on a float next to an integer may round it
 

@@ -11,17 +11,26 @@ import pandas as pd
 from dask.base import is_dask_collection
 from dask.dataframe.utils import UNKNOWN_CATEGORIES
 
+from dask_graphgpu.io.arrow_frames import ArrowFrame
+
 
 def is_frame(frame: Any) -> bool:
     """Whether it is a frame of any kind."""
-    return isinstance(frame, (pd.DataFrame, dd.DataFrame)) or _is_cudf(frame)
+    return isinstance(frame, (pd.DataFrame, dd.DataFrame, ArrowFrame)) or _is_cudf(frame)
+
+
+def knows_rows(frame: Any) -> bool:
+    """Whether how many rows a frame has is known without computing it."""
+    return not (is_dask_collection(frame) or (isinstance(frame, ArrowFrame) and frame.is_query))
 
 
 def meta_of(frame: Any) -> Any:
-    """An empty frame with a Dask frame's columns, or the frame itself.
+    """An empty frame with a Dask frame's or an Arrow frame's columns, or the frame itself.
 
     Of categories that Dask has not read it has the type, where that can be known.
     """
+    if isinstance(frame, ArrowFrame):
+        return frame.meta
     if not is_dask_collection(frame):
         return frame
     if any(map(_is_category, frame._meta.dtypes)):
@@ -32,8 +41,10 @@ def meta_of(frame: Any) -> Any:
 
 
 def with_columns(frame: Any, names: Iterable[Any]) -> Any:
-    """The frame with some of its columns only."""
+    """The frame with some of its columns only; an Arrow frame's are read."""
     names = list(names)
+    if isinstance(frame, ArrowFrame):
+        return frame.read(names)
     chosen = frame[names]
     if not is_dask_collection(frame):
         return chosen

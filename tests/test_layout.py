@@ -83,29 +83,37 @@ ALLOWED["where"] = {"errors", "algorithms", "engine"}
 ALLOWED["execute"] |= {"where"}
 ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
-ALLOWED["graph"] = set(ALLOWED)
+ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["progress"] = {"cluster", "report"}
 ALLOWED["loading"] = {
     "errors",
     "arguments",
     "config",
     "engine",
-    "graph",
+    "graphs",
     "ingest",
     "inputs",
     "io",
     "store",
 }
 ALLOWED["post_import"] = set()
-ALLOWED["accessor"] = {"errors", "config", "graph", "io", "algorithms", "post_import", "signatures"}
+ALLOWED["accessor"] = {
+    "errors",
+    "config",
+    "graphs",
+    "io",
+    "algorithms",
+    "post_import",
+    "signatures",
+}
 ALLOWED["steps"] = {"checkpoint"}
 ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
-ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graph", "loading"}
+ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graphs", "loading"}
 ALLOWED["job"] |= {"preflight", "steps"}
 ALLOWED["job"] |= {"algorithms"}
 ALLOWED["wording"] = {"algorithms"}
 ALLOWED["networkx_info"] = set()
-ALLOWED["networkx_graph"] = {"graph"}
+ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
 ALLOWED["cli_options"] = {"checkpoint", "steps"}
 ALLOWED["cli"] = {"errors", "algorithms", "cli_options", "job", "partition", "steps", "wording"}

@@ -9,7 +9,7 @@ from strategies import edge_lists, partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 
 
 def into(graph, *, both=False):

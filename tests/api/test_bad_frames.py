@@ -246,7 +246,7 @@ def test_a_partition_without_a_column():
         (pd.DataFrame({"name": [1]}), r"no id column .*it has \['name'\]"),
         (pd.DataFrame({"vertex": ["a"]}), "mix the id types"),
         (pd.DataFrame({"vertex": [0.5]}), "use integers or strings"),
-        ([0, 1], "is a list; give a Dask, pandas or cuDF DataFrame"),
+        ([0, 1], "is a list; give a DataFrame of Dask, pandas, cuDF or polars"),
         (pd.Series([0, 1], name="vertex"), "is a Series"),
     ],
 )

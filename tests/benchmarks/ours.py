@@ -15,7 +15,7 @@ from graphs import BenchmarkGraph
 from dask_graphgpu import algorithms
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.engine import load
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.report import Report
 

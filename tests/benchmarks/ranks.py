@@ -30,7 +30,7 @@ from distributed import Client, LocalCluster, wait
 from graphs import BenchmarkGraph, grid, rmat
 
 import dask_graphgpu as dg
-from dask_graphgpu.graph import Graph
+from dask_graphgpu.graphs import Graph
 
 METHODS: dict[str, Callable[[Graph, int], Any]] = {
     "bfs": lambda graph, source: graph.bfs(source),

@@ -52,6 +52,7 @@ from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import at_once, call
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
+from dask_graphgpu.io.arrow_frames import ArrowFrame, all_taken, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.parquet import takes_all_columns
 from dask_graphgpu.io.schema import (
@@ -83,13 +84,14 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
 
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         check_call(name, signature, args, kwargs)
-        asked = algorithm(*args, **kwargs)
+        given = {argument: taken(value) for argument, value in kwargs.items()}
+        asked = algorithm(*all_taken(args), **given)
         for flag, optional in flags.items():
             check_flag(flag, getattr(asked, flag), optional=optional)
         keeping = None
         if isinstance(asked, Resumable):
             keeping = Checkpointing.asked(asked.checkpoint, asked.resume)
-        return call(asked, self._input, self._engine, keeping)
+        return self._back(call(asked, self._input, self._engine, keeping))
 
     name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
     signature = signature_of(algorithm)
@@ -185,6 +187,7 @@ class Graph:
         layout: str = "rows",
         root: Any = None,
     ) -> None:
+        frame, vertices = taken(frame), taken(vertices)
         _check_frame(frame, "the edge frame", InvalidEdges)
         check_choice("duplicates", duplicates, _DUPLICATES)
         check_choice("layout", layout, _LAYOUTS)
@@ -222,12 +225,13 @@ class Graph:
         engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
         self._input: Input = Frames(frame, vertices, ids, schema, made, number, asked, partitioner)
         self._engine = engine
+        self._back: Callable[[Any], Any] = frame.back if isinstance(frame, ArrowFrame) else _as_is
 
     @classmethod
-    def _of(cls, made: Input, engine: str) -> Graph:
-        """A graph of anything but frames."""
+    def _of(cls, made: Input, engine: str, back: Callable[[Any], Any] | None = None) -> Graph:
+        """A graph of anything but frames; ``back`` makes of a result what users get, None: as it is."""
         graph = cls.__new__(cls)
-        graph._input, graph._engine = made, engine
+        graph._input, graph._engine, graph._back = made, engine, back or _as_is
         return graph
 
     bfs = _method(BFS)
@@ -279,7 +283,8 @@ class Graph:
         number = check_ranks(ranks)
         if isinstance(ranks, str):  # the graph's own number, which the setting has been asked for
             number = ranks
-        return Graph._of(self._built(as_names("columns", columns), number), self._engine)
+        made = self._built(as_names("columns", columns), number)
+        return Graph._of(made, self._engine, self._back)
 
     def _built(self, columns: tuple[str, ...], ranks: int | str) -> Built | BuiltOnRanks:
         engine = self._on_engine()
@@ -397,6 +402,42 @@ class Graph:
         ]
 
 
+def graph(frame: Any, **options: Any) -> Graph:
+    """A graph of a frame whose rows are edges, of any library: ``graph(table, source="from", destination="to")``.
+
+    As ``frame.graph(**options)``, also for frames that have no such attribute.
+
+    Parameters
+    ----------
+    frame : frame
+        Of pandas, Dask, cuDF, Dask-cuDF, polars (DataFrame or LazyFrame), pyarrow (Table, RecordBatch or
+        RecordBatchReader), a relation of DuckDB's, or anything else that has columns and gives an Arrow stream
+        (``__arrow_c_stream__``).
+    **options
+        As of `Graph`.
+
+    Returns
+    -------
+    Graph
+        Its methods give frames of the library of ``frame``, on all but Dask's at once; where that is not known,
+        tables of pyarrow. Of LazyFrames they are DataFrames, of DuckDB relations of its default connection.
+
+    Raises
+    ------
+    InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
+
+    Notes
+    -----
+    Columns of Arrow are read where they are. Of LazyFrames and relations each method runs the query, for the columns
+    that it needs; `Graph.persist` does so once.
+    """
+    return Graph(frame, **options)
+
+
+def _as_is(answer: Any) -> Any:
+    return answer
+
+
 def _as_root(root: Any, layout: str) -> Any:
     """The id of a root as plain Python values, which a saved graph can hold."""
     if root is not None and layout != "layered":
@@ -411,6 +452,6 @@ def _as_root(root: Any, layout: str) -> Any:
 def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
     if not is_frame(frame):
         raise error(
-            f"{what} is a {type(frame).__name__}; give a Dask, pandas or cuDF DataFrame with a row "
-            "each"
+            f"{what} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
+            "pyarrow or a relation of DuckDB with a row each"
         )

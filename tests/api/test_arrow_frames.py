@@ -1,0 +1,156 @@
+"""Frames of polars, pyarrow and DuckDB give what pandas' give, in their own kind."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from method_calls import IN_PLACES, METHODS
+
+import dask_graphgpu
+from dask_graphgpu.errors import InvalidEdges, UnknownVertex
+
+KINDS = {
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "pyarrow": lambda table: table,
+    "pyarrow batches": lambda table: table.to_batches()[0],
+    "pyarrow stream": lambda table: table.to_reader(100),
+    "duckdb": duckdb.from_arrow,
+    "another": lambda table: Another(table),
+}
+RESULTS = {
+    "polars": pl.DataFrame,
+    "pyarrow": pa.Table,
+    "duckdb": duckdb.DuckDBPyRelation,
+    "another": pa.Table,
+}
+
+
+class Another:
+    """A frame of a library that nobody knows."""
+
+    def __init__(self, table):
+        self._table = table
+        self.columns = table.column_names
+
+    def __arrow_c_stream__(self, requested=None):
+        return self._table.__arrow_c_stream__(requested)
+
+
+def edges(rows=4000, vertices=1000):
+    made = np.random.default_rng(3)
+    ends = made.integers(0, vertices, (2, rows))
+    ends[:, :vertices] = np.arange(vertices), np.roll(np.arange(vertices), 1)
+    weight = made.integers(1, 9, rows)
+    return pa.table({"src": ends[0], "dst": ends[1], "weight": weight, "x": made.random(rows)})
+
+
+def same(found, wanted):
+    """A result of any library beside a frame of pandas."""
+    frame = pa.table(found).to_pandas()
+    wanted = pa.Table.from_pandas(wanted, preserve_index=False).to_pandas()
+    pd.testing.assert_frame_equal(frame, wanted, check_dtype=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", [*METHODS, *IN_PLACES])
+def test_every_method(kind, method):
+    call = {**METHODS, **IN_PLACES}[method]
+    table = edges()
+    found = call(dask_graphgpu.graph(KINDS[kind](table), directed=False))
+    assert isinstance(found, RESULTS[kind.partition(" ")[0]])
+    same(found, call(table.to_pandas().graph(directed=False)))
+
+
+TYPES = {
+    "strings": lambda ids: pa.array([f"id {i}" for i in ids]),
+    "large strings": lambda ids: pa.array([f"id {i}" for i in ids], pa.large_string()),
+    "views": lambda ids: pa.array([f"id {i}, which is long" for i in ids], pa.string_view()),
+    "dictionaries": lambda ids: pa.array([f"id {i}" for i in ids]).dictionary_encode(),
+    "wide integers": lambda ids: pa.array(np.asarray(ids) << 40),
+    "unsigned": lambda ids: pa.array(np.asarray(ids), pa.uint32()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ids", TYPES)
+def test_ids_of_every_type(kind, ids):
+    if kind == "duckdb" and ids == "views":
+        pytest.skip("DuckDB reads no string views")
+    given = edges(300, 90).select(["src", "dst"])
+    made = pa.table({name: TYPES[ids](given[name].to_pylist()) for name in given.column_names})
+    wanted = given.to_pandas().graph().weakly_connected_components()
+    graph = dask_graphgpu.graph(KINDS[kind](made))
+    found = pa.table(graph.weakly_connected_components()).to_pydict()
+    place = dict(zip(TYPES[ids](range(90)).to_pylist(), range(90), strict=True))
+    labels = {place[v]: place[c] for v, c in zip(found["vertex"], found["component"], strict=True)}
+    groups = pd.Series(labels).groupby(pd.Series(labels)).groups.values()
+    expected = wanted.groupby("component")["vertex"].groups.values()
+    assert sorted(map(len, groups)) == sorted(map(len, expected))
+    assert labels.keys() == set(wanted["vertex"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graph_that_is_kept_gives_the_same_kind(kind):
+    kept = dask_graphgpu.graph(KINDS[kind](edges())).persist()
+    for _ in range(2):
+        assert isinstance(kept.degree(), RESULTS[kind.partition(" ")[0]])
+    same(kept.bfs(3), edges().to_pandas().graph().bfs(3))
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "pyarrow stream"])
+def test_frames_of_vertices_and_arguments(kind):
+    some = pa.table({"vertex": [3, 5, 9, 5000], "x": [0.5, 0.2, 0.1, 0.2]})
+    graph = dask_graphgpu.graph(KINDS[kind](edges()), vertices=KINDS[kind](some))
+    wanted = edges().to_pandas().graph(vertices=some.to_pandas())
+    personal = some.rename_columns(["vertex", "p"])
+    found = graph.pagerank(personalization=KINDS[kind](personal))
+    same(found, wanted.pagerank(personalization=personal.to_pandas()))
+    assert len(pa.table(found)) == 1001
+
+
+def test_attributes_of_polars():
+    made = pl.from_arrow(edges())
+    same(made.graph.pagerank(), edges().to_pandas().graph.pagerank())
+    same(made.lazy().graph(weight=None).bfs(3), edges().to_pandas().graph(weight=None).bfs(3))
+
+
+def test_a_query_is_run_for_the_columns_that_are_needed():
+    def refuse(frame):
+        raise AssertionError("this column is not needed")
+
+    made = pl.from_arrow(edges()).lazy()
+    made = made.with_columns(x=pl.col("x").map_batches(refuse, return_dtype=pl.Float64))
+    graph = dask_graphgpu.graph(made)
+    assert "rows" not in repr(graph)
+    same(graph.sssp(3), edges().to_pandas().graph().sssp(3))
+
+
+def test_a_stream_is_read_once():
+    graph = dask_graphgpu.graph(edges().to_reader(100))
+    wanted = edges().to_pandas().graph()
+    same(graph.sssp(3), wanted.sssp(3))
+    same(graph.degree(), wanted.degree())
+
+
+def test_saved(tmp_path):
+    dask_graphgpu.graph(pl.from_arrow(edges())).save(tmp_path / "saved")
+    found = dask_graphgpu.load(tmp_path / "saved").bfs(3).compute()
+    same(found, edges().to_pandas().graph().bfs(3))
+
+
+def test_what_is_no_frame():
+    for given in ([1, 2], pl.Series([1]), pa.array([1]), edges()["src"], {"src": [1]}, None):
+        with pytest.raises(InvalidEdges, match="give a DataFrame of Dask, pandas, cuDF or polars"):
+            dask_graphgpu.graph(given)
+    with pytest.raises(InvalidEdges, match="heft"):
+        dask_graphgpu.graph(edges(), weight="heft")
+
+
+def test_a_series_of_sources_is_no_frame():
+    graph = dask_graphgpu.graph(edges())
+    same(graph.bfs(pl.Series([3, 5])), edges().to_pandas().graph().bfs([3, 5]))
+    with pytest.raises(UnknownVertex, match="'a' is not a vertex"):
+        graph.bfs(pl.Series(["a"]))
