@@ -1,4 +1,4 @@
-"""Measure our algorithms beside SciPy, NetworKit, igraph and python-graphblas, in one run.
+"""Measure our algorithms beside SciPy, NetworKit, igraph, python-graphblas and polars, in one run.
 
     python tests/benchmarks/compare.py --scale 20 --grid 1000 --graphs FOLDER \
         --names git-v2.0.0 ego-twitter cnr-2000 osm-andorra
@@ -29,7 +29,7 @@ from peers import PEERS, Peer
 
 UNDIRECTED = {"ego-twitter", "email-enron", "california-road", "luxembourg-osm"}
 LIBRARIES = (
-    "numba", "numpy", "dask", "pyarrow", "scipy", "networkit", "igraph", "python-graphblas",
+    "numba", "numpy", "dask", "pyarrow", "scipy", "networkit", "igraph", "python-graphblas", "polars",
 )  # fmt: skip
 REPEATS = 9
 SHORTEST = 1.0  # seconds of repeats at least

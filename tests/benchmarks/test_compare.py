@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-for library in ("graphblas", "igraph", "networkit"):
+for library in ("graphblas", "igraph", "networkit", "polars"):
     pytest.importorskip(library)
 
 from compare import calls, compare, every_peer, meets, table, turns_table  # noqa: E402

@@ -4,8 +4,11 @@ from peers.graphblas import GraphBLAS
 from peers.igraph import IGraph
 from peers.networkit import NetworKit
 from peers.peer import Peer
+from peers.polars import Polars
 from peers.scipy import SciPy
 
-PEERS: dict[str, type[Peer]] = {peer.name: peer for peer in (SciPy, NetworKit, IGraph, GraphBLAS)}
+PEERS: dict[str, type[Peer]] = {
+    peer.name: peer for peer in (SciPy, NetworKit, IGraph, GraphBLAS, Polars)
+}
 
-__all__ = ["PEERS", "GraphBLAS", "IGraph", "NetworKit", "Peer", "SciPy"]
+__all__ = ["PEERS", "GraphBLAS", "IGraph", "NetworKit", "Peer", "Polars", "SciPy"]
