@@ -5,10 +5,10 @@
 import distributed  # noqa: F401  isort: skip
 
 from dask_graphgpu import errors, forking  # noqa: F401  (which is told of forks)
-from dask_graphgpu.accessor import register
+from dask_graphgpu.accessor import graph, register
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.fields import Field, Max, Min, Sum
-from dask_graphgpu.graphs import Graph, graph
+from dask_graphgpu.graphs import Graph
 from dask_graphgpu.loading import load
 from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.progress import ProgressBar

@@ -1,4 +1,4 @@
-"""``frame.graph`` on Dask, pandas and cuDF frames."""
+"""``frame.graph`` on frames of Dask, pandas, cuDF and polars; `graph` for those of all libraries."""
 
 from __future__ import annotations
 
@@ -43,6 +43,38 @@ class GraphAccessor:
         return [*super().__dir__(), *_PASSED_ON]
 
 
+def graph(frame: Any, **options: Any) -> Graph:
+    """A graph of a frame whose rows are edges, of any library: ``graph(table, source="from", destination="to")``.
+
+    As ``frame.graph(**options)``, also for frames that have no such attribute.
+
+    Parameters
+    ----------
+    frame : frame
+        Of pandas, Dask, cuDF, Dask-cuDF, polars (DataFrame or LazyFrame), pyarrow (Table, RecordBatch or
+        RecordBatchReader), a relation of DuckDB's, or anything else that has columns and gives an Arrow stream
+        (``__arrow_c_stream__``).
+    **options
+        As of `Graph`.
+
+    Returns
+    -------
+    Graph
+        Its methods give frames of the library of ``frame``, on all but Dask's at once; where that is not known,
+        tables of pyarrow. Of LazyFrames they are DataFrames.
+
+    Raises
+    ------
+    InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
+
+    Notes
+    -----
+    Columns of Arrow are read where they are. Of LazyFrames and relations each method runs the query once, for the
+    columns that it needs; `Graph.persist` runs it once for many methods.
+    """
+    return GraphAccessor(frame)(**options)
+
+
 GraphAccessor.__call__.__doc__ = Graph.__doc__
 GraphAccessor.__call__.__signature__ = of_method(_OPTIONS)  # type: ignore[attr-defined]
 
@@ -60,9 +92,9 @@ class _Attribute:
 
 
 def register() -> None:
-    """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them), pandas frames and cuDF frames.
+    """Put ``.graph`` on Dask frames (Dask-cuDF's derive from them), pandas, cuDF and polars frames.
 
-    cuDF's as soon as it has been imported, which this does not do.
+    cuDF's and polars' as soon as these have been imported, which this does not do.
     """
     put_on(dd)
     put_on(pd)

@@ -30,6 +30,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stopping
+from dask_graphgpu.io.arrow_frames import settled
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, bounds_of, frame_of
 from dask_graphgpu.io.naming import named
@@ -86,6 +87,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
         absent=_hidden_weight(algorithm, graph),
     )
     graph.check(needs)
+    graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
     held = graph.on_ranks(needs, engine)
     if held is not None:
@@ -265,6 +267,7 @@ def _take_frames(
             )
         if on_device(value) != schema.on_device:
             raise InvalidArgument(unlike(field.name, value))
+        value = settled(value)
         if field.name in algorithm.pair_frames:
             frames |= _ends(field.name, value, schema)
             changes[field.name] = FrameColumns(())

@@ -52,7 +52,7 @@ from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import at_once, call
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
-from dask_graphgpu.io.arrow_frames import ArrowFrame, all_taken, taken
+from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.parquet import takes_all_columns
 from dask_graphgpu.io.schema import (
@@ -85,7 +85,7 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         check_call(name, signature, args, kwargs)
         given = {argument: taken(value) for argument, value in kwargs.items()}
-        asked = algorithm(*all_taken(args), **given)
+        asked = algorithm(*map(taken, args), **given)
         for flag, optional in flags.items():
             check_flag(flag, getattr(asked, flag), optional=optional)
         keeping = None
@@ -374,11 +374,11 @@ class Graph:
     def _sized(self, asked: str) -> BuildPlan:
         """The plan, exact; without vertices of an edge frame without rows."""
         engine = self._on_engine()
-        plan = self._input.plan(engine, None, asked)
         try:
-            return plan if plan.exact else self.persist()._input.plan(engine, None, asked)
+            kept = self._input if self._input.token else self.persist()._input
+            return kept.plan(engine, None, asked)
         except NoVertices:
-            return dataclasses.replace(plan, rows=0, vertices=0)
+            return dataclasses.replace(self._input.plan(engine), rows=0, vertices=0)
 
     def _on_engine(self) -> str:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
@@ -400,38 +400,6 @@ class Graph:
             *size,
             ("state", made.state),
         ]
-
-
-def graph(frame: Any, **options: Any) -> Graph:
-    """A graph of a frame whose rows are edges, of any library: ``graph(table, source="from", destination="to")``.
-
-    As ``frame.graph(**options)``, also for frames that have no such attribute.
-
-    Parameters
-    ----------
-    frame : frame
-        Of pandas, Dask, cuDF, Dask-cuDF, polars (DataFrame or LazyFrame), pyarrow (Table, RecordBatch or
-        RecordBatchReader), a relation of DuckDB's, or anything else that has columns and gives an Arrow stream
-        (``__arrow_c_stream__``).
-    **options
-        As of `Graph`.
-
-    Returns
-    -------
-    Graph
-        Its methods give frames of the library of ``frame``, on all but Dask's at once; where that is not known,
-        tables of pyarrow. Of LazyFrames they are DataFrames, of DuckDB relations of its default connection.
-
-    Raises
-    ------
-    InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
-
-    Notes
-    -----
-    Columns of Arrow are read where they are. Of LazyFrames and relations each method runs the query, for the columns
-    that it needs; `Graph.persist` does so once.
-    """
-    return Graph(frame, **options)
 
 
 def _as_is(answer: Any) -> Any:

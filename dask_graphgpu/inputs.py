@@ -23,10 +23,12 @@ from dask_graphgpu.errors import (
     InvalidVertices,
 )
 from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest, pieces_of
-from dask_graphgpu.io.frames import knows_rows, meta_of
+from dask_graphgpu.io.arrow_frames import ArrowFrame
+from dask_graphgpu.io.frames import knows_rows, meta_of, with_columns
 from dask_graphgpu.io.parquet import check_without
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema, check_weight
+from dask_graphgpu.io.vertices import is_readable
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
@@ -75,6 +77,9 @@ class Input(Protocol):
 
     def check(self, needs: Needs) -> None:
         """Raise when a column that is needed is not there, or of a wrong type; reads nothing."""
+
+    def settled(self, needs: Needs) -> Input:
+        """The same with what is needed of other libraries' frames read once; anything else as it is."""
 
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         """How it is spread over ranks, and its shares, Delayed when lazy; None: it is on one."""
@@ -154,6 +159,18 @@ class Frames:
             check_without(self.edges, hidden)
         return True
 
+    def settled(self, needs: Needs) -> Frames:
+        edges, vertices = self.edges, self.vertices
+        if isinstance(edges, ArrowFrame):
+            edges = edge_frame(edges, self.schema, needs)
+        if isinstance(vertices, ArrowFrame):
+            vertices = with_columns(
+                vertices, dict.fromkeys([*self.vertex_ids, *needs.vertex_columns])
+            )
+        if edges is self.edges and vertices is self.vertices:
+            return self
+        return replace(self, edges=edges, vertices=vertices)
+
     def on_ranks(self, needs: Needs, engine: str) -> tuple[Spread, Any] | None:
         spread = self._spread(needs, engine)
         return None if spread is None else (spread, self._shares(needs, spread))
@@ -193,10 +210,14 @@ class Frames:
             return replace(self, ranks=ranks, asked=True).built(columns, engine, "auto")
         values: list[Any] = []
         if self.vertices is not None:
-            values = list(meta_of(self.vertices).select_dtypes(["number", "bool"]).columns)
+            meta = meta_of(self.vertices)
+            values = [name for name in meta.columns if is_readable(meta[name].dtype)]
         named = tuple(str(c) for c in values if c not in self.vertex_ids)
         needs = Needs(self.schema.carries_weight, columns, named, absent=self.schema.hidden_weight)
         self.check(needs)
+        return self.settled(needs)._built(needs, engine)
+
+    def _built(self, needs: Needs, engine: str) -> Built | BuiltOnRanks:
         source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
         spread = self._spread(needs, engine)
         made = self.partition(needs) if spread is None else self._shares(needs, spread)
@@ -209,6 +230,9 @@ class Frames:
 
     def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         needs = Needs(weight=self.schema.carries_weight)
+        settled = self.settled(needs)
+        if settled is not self:
+            return settled.plan(engine, word, asked)
         frames = [edge_frame(self.edges, self.schema, needs), *self._vertex_frames()]
         plan = planned(frames, self.schema, self.layout, engine)
         spread = self._spread(needs, engine)
@@ -280,6 +304,9 @@ class Built(_Kept):
         held = self.held
         return "" if self.lazy else f"{held.num_rows:,} rows, {held.num_vertices:,} vertices"
 
+    def settled(self, needs: Needs) -> Built:
+        return self
+
     def limits(self, needs: Needs) -> Limits | None:
         return self.beyond
 
@@ -324,6 +351,9 @@ class BuiltOnRanks(_Kept):
                 "the engine 'interpreted' runs on one rank, and the graph is built on several"
             )
         return self.spread, self.held
+
+    def settled(self, needs: Needs) -> BuiltOnRanks:
+        return self
 
     def limits(self, needs: Needs) -> Limits | None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,16 @@ import pandas as pd
 import pyarrow as pa
 from dask.base import is_dask_collection
 
+_OURS = ("pandas", "cudf", "dask", "dask_cudf", "dask_expr")  # which are read as they are
+_KNOWN = ("polars", "pyarrow", "duckdb")
+
 
 class ArrowFrame:
     """A frame of another library, as an edge frame or one of vertices.
 
     Of tables and polars frames nothing is copied. A stream that can be read once is read when this is made, with all
-    columns. A query (polars' LazyFrame, DuckDB's relation) is run for each `read`, for the columns that this is of.
+    columns. A query (polars' LazyFrame, DuckDB's relation) is run by each `read`, for the columns that this is of: its
+    rows may come in another order each time, so who needs several columns reads them together.
 
     Parameters
     ----------
@@ -25,10 +29,16 @@ class ArrowFrame:
     """
 
     def __init__(self, native: Any) -> None:
+        self._kind = type(native).__name__
         self._library = _library(native)
         if isinstance(native, pa.RecordBatchReader):
             native = native.read_all()
+        elif self._library not in _KNOWN:
+            native = pa.table(native)
         self._native = native
+
+    def __repr__(self) -> str:
+        return f"<{self._library} {self._kind}>"
 
     @property
     def columns(self) -> list[str]:
@@ -36,12 +46,22 @@ class ArrowFrame:
 
     @cached_property
     def meta(self) -> pd.DataFrame:
-        """A frame of pandas without rows, whose columns are Arrow's."""
+        """A frame of pandas without rows, whose columns are Arrow's; objects, where Arrow has no such type."""
         if self._library == "duckdb":
-            return _of_pandas(pa.table(self._native.limit(0)))
-        if self.is_query:
-            return _of_pandas(pa.table(self._native.head(0).collect()))
-        return _of_pandas(self._table.slice(0, 0))
+            made = _of_pandas(pa.table(self._native.limit(0)))
+            made.columns = self._native.columns  # Arrow's are told apart where two have one name
+            return made
+        if self._library != "polars":
+            return _of_pandas(self._native_table.slice(0, 0))
+        none = self._native.head(0)
+        none = none.collect() if self.is_query else none
+        columns = {}
+        for name in none.columns:
+            try:
+                columns[name] = _of_pandas(pa.table(none.select(name)))[name]
+            except pa.ArrowInvalid:  # 128-bit integers
+                columns[name] = pd.Series([], dtype=object)
+        return pd.DataFrame(columns)
 
     @property
     def is_query(self) -> bool:
@@ -49,31 +69,38 @@ class ArrowFrame:
         return self._library == "duckdb" or _is_lazy(self._native)
 
     def __len__(self) -> int:
-        return len(self.read(self.columns[:1]) if self.is_query else self._table)
+        if self.is_query:
+            return len(self.read(self.columns[:1]))
+        return len(self._native if self._library == "polars" else self._native_table)
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
         """Some columns as a frame of pandas whose columns are Arrow's."""
         if self._library == "duckdb":
             quoted = ('"' + name.replace('"', '""') + '"' for name in names)
             return _of_pandas(pa.table(self._native.project(", ".join(quoted))))
-        if self.is_query:
-            return _of_pandas(pa.table(self._native.select(names).collect()))
-        return _of_pandas(self._table.select(names))
+        if self._library != "polars":
+            return _of_pandas(self._native_table.select(names))
+        chosen = self._native.select(names)
+        return _of_pandas(pa.table(chosen.collect() if self.is_query else chosen))
 
     def back(self, answer: Any) -> Any:
-        """A result as a frame of the same library, a query's as one that has been run; Dask's as it is."""
+        """A result as a frame of the same library, of a query as one that has been run; Dask's as it is."""
         if is_dask_collection(answer) or not isinstance(answer, pd.DataFrame):
             return answer
         table = pa.Table.from_pandas(answer, preserve_index=False).replace_schema_metadata()
         if self._library == "polars":
             return sys.modules["polars"].from_arrow(table)
         if self._library == "duckdb":
-            return sys.modules["duckdb"].from_arrow(table)
+            dask_graphgpu_answer = table  # which the query finds by its name
+            found = self._native.query("dask_graphgpu_edges", "select * from dask_graphgpu_answer")
+            del dask_graphgpu_answer
+            return found.set_alias("answer")
         return table
 
     @cached_property
-    def _table(self) -> pa.Table:
-        return pa.table(self._native)
+    def _native_table(self) -> pa.Table:
+        native = self._native
+        return native if isinstance(native, pa.Table) else pa.table(native)
 
 
 def taken(value: Any) -> Any:
@@ -81,14 +108,14 @@ def taken(value: Any) -> Any:
     return ArrowFrame(value) if _is_foreign(value) else value
 
 
-def all_taken(values: Iterable[Any]) -> list[Any]:
-    """`taken`, of each."""
-    return [taken(value) for value in values]
+def settled(value: Any) -> Any:
+    """All columns of an `ArrowFrame`, by one reading; anything else as it is."""
+    return value.read(value.columns) if isinstance(value, ArrowFrame) else value
 
 
 def _is_foreign(value: Any) -> bool:
     """Whether something is a frame, and not pandas', cuDF's or Dask's, which are read as they are."""
-    if isinstance(value, type) or _library(value) in ("pandas", "cudf", "dask", "dask_cudf"):
+    if isinstance(value, type) or _library(value) in _OURS:
         return False
     if _is_lazy(value) or isinstance(value, pa.RecordBatchReader):
         return True
@@ -96,12 +123,14 @@ def _is_foreign(value: Any) -> bool:
 
 
 def _is_lazy(value: Any) -> bool:
-    return _library(value) == "polars" and type(value).__name__ == "LazyFrame"
+    kind = getattr(sys.modules.get("polars"), "LazyFrame", None)
+    return kind is not None and isinstance(value, kind)
 
 
 def _library(value: Any) -> str:
-    """The package that a value's class is of."""
-    return type(value).__module__.partition(".")[0].lstrip("_")
+    """The package that a value's class is of, or the known one of a class that this derives from."""
+    packages = [kind.__module__.partition(".")[0].lstrip("_") for kind in type(value).__mro__]
+    return next((each for each in packages if each in _OURS + _KNOWN), packages[0])
 
 
 def _of_pandas(table: pa.Table) -> pd.DataFrame:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.columns import check_text, id_array
@@ -13,6 +15,15 @@ from dask_graphgpu.io.edges import encode
 from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.ids import Names
+
+
+def is_readable(dtype: Any) -> bool:
+    """Whether a column of vertices is of numbers, truth values included."""
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    if kind is None:
+        return bool(pd.api.types.is_numeric_dtype(dtype)) and getattr(dtype, "kind", "") != "c"
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(number or pa.types.is_boolean(kind))
 
 
 def read_vertices(
@@ -45,7 +56,7 @@ def read_vertices(
     values, nulls = {}, {}
     for name in columns:
         series = frame[name]
-        if not pd.api.types.is_numeric_dtype(series.dtype):
+        if not is_readable(series.dtype):
             raise InvalidVertices(
                 f"column {name!r} of {what} is of type {series.dtype}; a program reads numbers only"
             )

@@ -226,7 +226,7 @@ def test_notebooks_show_tables():
 
 def test_completion_offers_what_is_public():
     assert dir(dg) == sorted(dg.__all__)
-    assert dg.graph.Graph is dg.Graph  # what is not offered is there
+    assert dg.graphs.Graph is dg.Graph  # what is not offered is there
 
 
 @of_one_rank  # in a worker

@@ -9,7 +9,7 @@ import pytest
 from method_calls import IN_PLACES, METHODS
 
 import dask_graphgpu
-from dask_graphgpu.errors import InvalidEdges, UnknownVertex
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
 
 KINDS = {
     "polars": pl.from_arrow,
@@ -126,6 +126,94 @@ def test_a_query_is_run_for_the_columns_that_are_needed():
     graph = dask_graphgpu.graph(made)
     assert "rows" not in repr(graph)
     same(graph.sssp(3), edges().to_pandas().graph().sssp(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "runs"),
+    [
+        (repr, 0),
+        (lambda graph: graph.bfs(3), 1),
+        (lambda graph: graph.explain(), 1),
+        (lambda graph: graph.persist(), 1),
+        (lambda graph: graph.num_edges(), 1),
+    ],
+)
+def test_a_query_is_run_once_by_a_call(call, runs):
+    counted = []
+    made = pl.from_arrow(edges()).lazy().map_batches(lambda f: counted.append(len(f)) or f)
+    call(dask_graphgpu.graph(made))
+    assert [n for n in counted if n] == [4000] * runs
+
+
+def test_both_ends_of_pairs_are_of_one_run():
+    """A query gives its rows in any order."""
+    graph = dask_graphgpu.graph(pl.from_arrow(edges()), directed=False)
+    pairs = pl.from_arrow(edges()).lazy().select("src", "dst").unique()
+    found = graph.jaccard(pairs=pairs).select("src", "dst")
+    assert set(found.rows()) == set(pairs.collect().rows())
+
+
+def test_relations_of_a_connection_of_their_own():
+    connection = duckdb.connect()
+    table = edges()
+    relation = connection.from_arrow(table)
+    found = dask_graphgpu.graph(relation).pagerank()
+    joined = relation.join(found, "src = vertex").aggregate("count(*)").fetchall()
+    assert joined == [(4000,)]
+    assert connection.sql("select count(*) from found").fetchall() == [(1000,)]
+    assert connection.sql("show tables").fetchall() == []
+
+
+def test_two_columns_of_one_name_in_a_relation():
+    joined = duckdb.sql("select * from (values (1, 2)) a(src, dst), (values (7, 8)) b(src, dst)")
+    with pytest.raises(InvalidEdges, match="2 columns named 'src'"):
+        dask_graphgpu.graph(joined).bfs(1)
+
+
+class Pandas(pd.DataFrame):
+    @property
+    def _constructor(self):
+        return Pandas
+
+
+class Polars(pl.DataFrame):
+    """Of a user's own."""
+
+
+def test_subclasses():
+    frame = Pandas(edges().to_pandas()).assign(thing=[object()] * 4000)
+    assert isinstance(dask_graphgpu.graph(frame).bfs(3), pd.DataFrame)
+    assert isinstance(frame.graph().bfs(3), pd.DataFrame)
+    assert isinstance(dask_graphgpu.graph(Polars(edges())).bfs(3), pl.DataFrame)
+
+
+def test_values_of_vertices_that_are_kept():
+    query = """
+        select range as vertex, 0.5 as part, range = 3 as chosen, interval 1 day as lasts
+        from range(1000)
+    """
+    graph = dask_graphgpu.graph(edges(), vertices=duckdb.sql(query)).persist()
+    plain = edges().to_pandas().graph()
+    same(graph.pagerank(personalization="part"), plain.pagerank())
+    only = pd.DataFrame({"vertex": [3], "chosen": [1]})
+    same(graph.pagerank(personalization="chosen"), plain.pagerank(personalization=only))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_column_that_arrow_has_no_type_for(lazy):
+    made = pl.from_arrow(edges()).with_columns(wide=pl.lit(1, pl.Int128))
+    made = made.lazy() if lazy else made
+    same(dask_graphgpu.graph(made).bfs(3), edges().to_pandas().graph().bfs(3))
+    with pytest.raises(InvalidEdges, match="'wide'"):
+        dask_graphgpu.graph(made, source="wide", destination="dst").bfs(3)
+
+
+def test_errors_name_what_was_given():
+    graph = dask_graphgpu.graph(edges())
+    with pytest.raises(InvalidArgument, match="source=<polars DataFrame>"):
+        graph.bfs(pl.DataFrame({"vertex": [1]}))
+    with pytest.raises(TypeError, match="did you mean source="):
+        dask_graphgpu.graph(edges(), sourc="src")
 
 
 def test_a_stream_is_read_once():
