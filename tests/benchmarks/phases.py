@@ -3,8 +3,8 @@
     python tests/benchmarks/phases.py --jobs pairs edges --millions 20 --cores 1 2 4 8 16 --turns 3
 
 Jobs and their data are those of `jobs.py`, each in a process of its own that has done the job on a small file before.
-A phase is a function of the package that a job calls; what a phase calls of another counts to the other. What is
-between phases is the rest. Prints Markdown: the median seconds of the turns.
+A phase is a function of the package that a job calls; while it calls another, the time is the other's. What is between
+phases is the rest. Prints Markdown: the median seconds of the turns.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,22 +37,18 @@ PHASES = {
 }
 
 
-def watch(seconds: Counter[str]) -> None:
-    """Have the functions of the phases add to ``seconds`` what they take without the phases inside them."""
-    inside: list[float] = []
+def watch() -> list[tuple[float, float, str]]:
+    """Have the functions of the phases say when they began and ended, and of which phase they are."""
+    spans: list[tuple[float, float, str]] = []
 
     def timed(phase: str, call: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(call)
         def watched(*given: Any, **more: Any) -> Any:
             begun = time.perf_counter()
-            inside.append(0.0)
             try:
                 return call(*given, **more)
             finally:
-                took = time.perf_counter() - begun
-                seconds[phase] += took - inside.pop()
-                if inside:
-                    inside[-1] += took
+                spans.append((begun, time.perf_counter(), phase))
 
         return watched
 
@@ -59,20 +56,32 @@ def watch(seconds: Counter[str]) -> None:
         *owners, last = name.split(".")
         owner = functools.reduce(getattr, owners, importlib.import_module(module))
         setattr(owner, last, timed(phase, getattr(owner, last)))
+    return spans
+
+
+def seconds_of(spans: list[tuple[float, float, str]]) -> Counter[str]:
+    """How long each phase was the one that began last of those that were under way."""
+    seconds: Counter[str] = Counter()
+    times = sorted({each for begun, ended, _ in spans for each in (begun, ended)})
+    for lo, hi in pairwise(times):
+        under_way = [span for span in spans if span[0] <= lo and hi <= span[1]]
+        if under_way:
+            seconds[max(under_way)[2]] += hi - lo
+    return seconds
 
 
 def child(job: str, folder: Path, cores: int) -> None:
     """Do a job on a small file, then on a large one; print the seconds of the second's phases."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    seconds: Counter[str] = Counter()
-    watch(seconds)
+    spans = watch()
     run = jobs.ours(job, cores)
     with tempfile.TemporaryDirectory() as temporary:
         run(folder / "few", Path(temporary) / "few")
-        seconds.clear()
+        spans.clear()
         begun = time.perf_counter()
         run(folder / "many", Path(temporary) / "many")
         whole = time.perf_counter() - begun
+    seconds = seconds_of(spans)
     print(json.dumps({**seconds, "rest": whole - sum(seconds.values()), "all": whole}))
 
 
