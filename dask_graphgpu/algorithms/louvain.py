@@ -49,10 +49,13 @@ class Louvain(Communities):
 
     Notes
     -----
-    The CPU engine moves vertices one by one, on one thread; the GPU engine, and several ranks, those of
-    one of 16 random classes at the same time, and end a level when a round over all of them gains less
-    than 1e-6 of modularity. Cost: some passes over the edges; 40 bytes a vertex and a copy of the edges
-    that join communities; of a directed graph a copy of all edges in both directions. On several ranks
+    The CPU engine moves vertices in random batches of about the same size, 1024 at first, then 64: all
+    threads find where the vertices of a batch gain most, and moves that still gain are done in order;
+    small levels, and what is left of large ones, one by one on one thread. The GPU engine, and several
+    ranks, move those of one of 16 random classes at the same time, and end a level when a round over all
+    of them gains less than 1e-6 of modularity. Cost: some passes over the edges; 40 bytes a vertex and
+    two copies of the edges that join communities; of a directed graph a copy of all edges in both
+    directions, and of an undirected one whose vertices lie by degree another. On several ranks
     each has these bytes for all vertices of the graph, and its own edges twice more. In each of these ways the
     answer depends on the edges, the resolution and the seed, not on threads, ranks, partitions or the
     order in memory. A community need not be connected: those of ``leiden`` are.
