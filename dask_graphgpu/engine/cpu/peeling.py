@@ -3,7 +3,6 @@
 References
 ----------
 .. [1] Matula, Beck. Smallest-last ordering and clustering and graph coloring algorithms. J. ACM 30 (1983).
-.. [2] Kabir, Madduri. Parallel k-core decomposition on multicore platforms. IPDPSW 2017.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import time
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.peeling_in_step import pays, peel_levels
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
@@ -24,20 +24,21 @@ def core_numbers(view: View, report: Report) -> np.ndarray:
     Notes
     -----
     Vertices of the smallest degree are taken away until none is left [1]_. Each edge is read twice, and each vertex
-    once for every value of k up to its core number at most: O(V + E).
-
-    It runs on one thread. Peeling wide layers on all of them [2]_ takes an atomic subtraction for every edge, which on
-    two threads costs more than it gives, and on skewed graphs half the edges fall in cascades within the densest cores.
+    once for every value of k up to its core number at most: O(V + E). It runs on one thread where there are few, or
+    few edges, else on all, see `peel_levels`.
     """
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()
-    degree = _degrees(rows)
-    alive = np.arange(n, dtype=rows.neighbours.dtype)
-    rounds, read = kernels.peeling.peel(rows.offsets, rows.neighbours, degree, alive)
+    if pays(rows):
+        degree, rounds, read = peel_levels(rows, 0, n)
+    else:
+        degree, alive = _degrees(rows), np.arange(n, dtype=rows.neighbours.dtype)
+        rounds, read = kernels.peeling.peel(rows.offsets, rows.neighbours, degree, alive)
+    each = degree.itemsize
     report.advance(
         "peel", supersteps=rounds, frontier=n, edges=read,
-        bytes=read * (alive.itemsize + degree.itemsize) + n * (16 + 2 * alive.itemsize),
+        bytes=read * (rows.neighbours.itemsize + each) + n * (16 + 2 * rows.neighbours.itemsize),
         seconds=time.perf_counter() - start,
     )  # fmt: skip
     return degree.astype(np.int64)
@@ -48,9 +49,12 @@ def k_core(view: View, k: int, report: Report) -> np.ndarray:
     rows = view.symmetric
     n = rows.num_vertices
     start = time.perf_counter()
-    degree = _degrees(rows)
     k = min(k, n)  # no vertex has so many neighbours
-    read = kernels.peeling.peel_below(k, rows.offsets, rows.neighbours, degree)
+    if pays(rows):
+        degree, _, read = peel_levels(rows, k - 1, k - 1)
+    else:
+        degree = _degrees(rows)
+        read = kernels.peeling.peel_below(k, rows.offsets, rows.neighbours, degree)
     inside: np.ndarray = degree >= k
     each = degree.itemsize
     report.advance(
