@@ -5,7 +5,7 @@ Encoding
 up : rows of the neighbours that are higher. A vertex is higher than another if it has more neighbours, or as many and
     the smaller id. A row then has at most sqrt(2 E) neighbours.
 far : rows in which the third vertex is looked for: those of `up`, or on one of many ranks some that lie there just now.
-mark : of a block of vertices, 0 but for the neighbours of the vertex at hand: 1 + what was found there so far.
+mark : of all vertices, 0 but for the neighbours of the vertex at hand: 1 + what was found there so far.
 
 Vertices are in triangles of several blocks: what was found at them is added atomically, once an edge.
 """
@@ -15,6 +15,8 @@ import numpy as np
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add
 
+_ONE = np.uint64(1)
+
 
 @jit
 def list_up(lo, hi, offsets, neighbours, degree, number, listed, lengths):
@@ -23,7 +25,7 @@ def list_up(lo, hi, offsets, neighbours, degree, number, listed, lengths):
     `number` breaks ties of `degree`; empty: the vertex does.
     """
     for u in range(np.uint64(lo), np.uint64(hi)):
-        begin, stop = offsets[u], offsets[u + np.uint64(1)]
+        begin, stop = offsets[u], offsets[u + _ONE]
         k = begin
         own = degree[u]
         for e in range(begin, stop):
@@ -43,7 +45,7 @@ def up_rows(lo, hi, offsets, listed, up_offsets, up):
     for u in range(np.uint64(lo), np.uint64(hi)):
         begin = offsets[u]
         start = up_offsets[u]
-        for i in range(up_offsets[u + np.uint64(1)] - start):
+        for i in range(up_offsets[u + _ONE] - start):
             up[start + i] = listed[begin + i]
 
 
@@ -71,16 +73,18 @@ def work(lo, hi, offsets, up, far_offsets, steps):
         reads = 1
         for e in range(offsets[u], offsets[u + 1]):
             v = np.uint64(up[e])
-            reads += 1 + far_offsets[v + np.uint64(1)] - far_offsets[v]
+            reads += 1 + far_offsets[v + _ONE] - far_offsets[v]
         steps[u] = reads
 
 
 @jit
-def count(lo, hi, offsets, up, far_offsets, far, triangles):
-    """Add to ``triangles[v]`` the triangles at v that have their lowest vertex in the block."""
-    mark = np.zeros(offsets.size - 1, np.uint32)
-    for u in range(lo, hi):
-        start, stop = offsets[u], offsets[u + 1]
+def count(lo, hi, offsets, up, far_offsets, far, mark, triangles):
+    """Add to ``triangles[v]`` the triangles at v that have their lowest vertex in the block.
+
+    `mark` : uint32 array, zeros, of a number a vertex; zeros again afterwards.
+    """
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        start, stop = offsets[u], offsets[u + _ONE]
         if stop - start < 2:
             continue
         for e in range(start, stop):
@@ -89,7 +93,7 @@ def count(lo, hi, offsets, up, far_offsets, far, triangles):
         for e in range(start, stop):
             v = np.uint64(up[e])
             found = np.uint32(0)
-            for f in range(far_offsets[v], far_offsets[v + np.uint64(1)]):
+            for f in range(far_offsets[v], far_offsets[v + _ONE]):
                 w = np.uint64(far[f])
                 here = mark[w]
                 hit = np.uint32(here != 0)
@@ -107,30 +111,32 @@ def count(lo, hi, offsets, up, far_offsets, far, triangles):
 
 
 @jit
-def count_arcs(lo, hi, offsets, up, ways, far_offsets, far, far_ways, arcs):
-    """Add to ``arcs[v]`` the edges, by direction, between neighbours of v in the triangles that `count` finds."""
-    place = np.zeros(offsets.size - 1, np.uint32)  # 1 + where a neighbour stands in the row
-    most = 0
-    for u in range(lo, hi):
-        most = max(most, offsets[u + 1] - offsets[u])
+def count_arcs(lo, hi, offsets, up, ways, far_offsets, far, far_ways, place, arcs):
+    """Add to ``arcs[v]`` the edges, by direction, between neighbours of v in the triangles that `count` finds.
+
+    `place` : as `mark`; 1 + where a neighbour stands in the row.
+    """
+    most = np.uint64(0)
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        most = max(most, offsets[u + _ONE] - offsets[u])
     tally = np.zeros(most, np.int64)
-    for u in range(lo, hi):
-        start, stop = offsets[u], offsets[u + 1]
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        start, stop = offsets[u], offsets[u + _ONE]
         if stop - start < 2:
             continue
         for e in range(start, stop):
-            place[np.uint64(up[e])] = e - start + 1
+            place[np.uint64(up[e])] = e - start + _ONE
             tally[e - start] = 0
         total = np.int64(0)
         for e in range(start, stop):
             v = np.uint64(up[e])
             to_v = np.int64(ways[e])
             at_v = np.int64(0)
-            for f in range(far_offsets[v], far_offsets[v + np.uint64(1)]):
-                k = place[np.uint64(far[f])]
+            for f in range(far_offsets[v], far_offsets[v + _ONE]):
+                k = np.uint64(place[np.uint64(far[f])])
                 if k:
-                    tally[k - 1] += to_v
-                    at_v += np.int64(ways[start + k - 1])
+                    tally[k - _ONE] += to_v
+                    at_v += np.int64(ways[start + k - _ONE])
                     total += np.int64(far_ways[f])
             tally[e - start] += at_v
         for e in range(start, stop):

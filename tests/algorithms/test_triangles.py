@@ -15,9 +15,19 @@ from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu.engine.cpu import neighbour_arcs, triangles
+from dask_graphgpu.partition.csr import from_edges
+from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 cpu_triangles = import_module("dask_graphgpu.engine.cpu.triangles")
+hub_triangles = import_module("dask_graphgpu.engine.cpu.hub_triangles")
+
+
+def with_hubs(hubs, *, sampled=1 << 16):
+    """Count about so many hubs by themselves, or none."""
+    changed = {"MUCH": 0, "OFTEN": 0, "HUBS": hubs, "SAMPLED": sampled}
+    return mock.patch.multiple(hub_triangles, **(changed if hubs else {"MUCH": 2**62}))
+
 
 METHODS = [lambda graph: graph.triangle_count(), lambda graph: graph.clustering_coefficient()]
 
@@ -37,10 +47,15 @@ def test_over_all_kinds_of_ids(graph, ranks):
 
 
 @settings(max_examples=50)
-@given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 1000]))
-def test_on_threads(graph, number, walks):
+@given(
+    small_graphs(max_edges=80), st.sampled_from([1, 2, 3, 8]), st.sampled_from([0, 1000]),
+    st.sampled_from([0, 1, 4, 99]),
+)  # fmt: skip
+def test_on_threads(graph, number, walks, hubs):
     view, degree = graph.view(), graph.view().symmetric.degrees
-    with on_threads(number), mock.patch.object(cpu_triangles, "SHORT_WALKS", walks):
+    with (
+        on_threads(number), mock.patch.object(cpu_triangles, "SHORT_WALKS", walks), with_hubs(hubs)
+    ):  # fmt: skip
         count = triangles(view, Report("triangles"))
         arcs = neighbour_arcs(view, Report("clustering"))
     assert count.tolist() == oracles.triangles(graph.n, graph.edges)
@@ -59,6 +74,22 @@ def test_every_place(edges_place, directed):
 @pytest.mark.parametrize("bits", [None, 64])
 def test_small_graphs(edges_place, bits):
     edges_place.same_small(*METHODS, bits=bits)
+
+
+@pytest.mark.parametrize("hubs", [0, 1, 64, 1_000, 5_000])
+@pytest.mark.parametrize("number", [1, 2, 3, 8])
+def test_hubs_make_no_difference(number, hubs):
+    """Of hubs that are here and there, with one bitmap word or many, few of which have bits or most."""
+    rng, n = np.random.default_rng(5), 3_000
+    ends = rng.permutation(n)[(n * rng.random((2, 60_000)) ** 3).astype(int)]
+    view = View.of(from_edges(n, *np.c_[ends, ends[::-1]]), directed=False)
+    with with_hubs(0):
+        expected = triangles(view, Report("triangles"))
+    report = Report("triangles")
+    with on_threads(number, little_work=256), with_hubs(hubs, sampled=700):
+        assert triangles(view, report).tolist() == expected.tolist()
+    assert len(report.advances) == (2 if hubs else 1)
+    assert expected.max() > 10_000
 
 
 def test_networkx_agrees():

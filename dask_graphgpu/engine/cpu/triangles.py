@@ -13,8 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.hub_triangles import count_hubs, pays
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import (
+    LITTLE_WORK,
+    edge_blocks,
+    for_blocks,
+    num_threads,
+    step_blocks,
+)
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -22,6 +29,8 @@ from dask_graphgpu.report import Report
 # Steps of such a walk, for each edge, below which it is faster than to keep every edge at one end, which is passes over
 # all edges with little to find after.
 SHORT_WALKS = 8
+
+BLOCKS_PER_THREAD = 16
 
 
 def triangles(view: View, report: Report) -> np.ndarray:
@@ -37,9 +46,13 @@ def triangles(view: View, report: Report) -> np.ndarray:
     none = np.empty(0, np.int64)
     if _short(view.symmetric):
         return _of_short_rows(view.symmetric, none, none, report)
-    up = _all_oriented(view.symmetric)
+    far = up = _all_oriented(view.symmetric)
     counts = np.zeros(up.num_vertices, np.int64)
-    count_into(counts, up, up, kernels.triangles.count, (), (), report)
+    work = work_of(up, up)
+    if pays(int(work[-1]), up):
+        far = count_hubs(view.symmetric, up, counts, report)
+        work = work_of(up, far)
+    count_into(counts, up, far, work, kernels.triangles.count, (), (), report)
     return counts
 
 
@@ -57,7 +70,9 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
     up = _all_oriented(view.symmetric)
     ways = ways_of(up, view.out, view.into)
     counts = np.zeros(up.num_vertices, np.int64)
-    count_into(counts, up, up, kernels.triangles.count_arcs, (ways,), (ways,), report)
+    count_into(
+        counts, up, up, work_of(up, up), kernels.triangles.count_arcs, (ways,), (ways,), report
+    )
     return counts
 
 
@@ -99,19 +114,35 @@ def count_into(
     counts: np.ndarray,
     up: Adjacency,
     far: Adjacency,
+    work: np.ndarray,
     kernel: Any,
     of_up: tuple[np.ndarray, ...],
     of_far: tuple[np.ndarray, ...],
     report: Report,
 ) -> None:
-    """Add what a kernel finds over all vertices, of rows and what it needs to know of their edges."""
+    """Add what a kernel finds over all vertices, of rows and what it needs to know of their edges.
+
+    ``work`` : as of `work_of`.
+    """
     start = time.perf_counter()
-    # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
-    work = work_of(up, far)
-    for_blocks(
-        kernel, edge_blocks(work), up.offsets, up.neighbours, *of_up, far.offsets, far.neighbours,
-        *of_far, counts,
+    spare: list[np.ndarray] = []
+    rows = (
+        up.offsets.view(np.uint64), up.neighbours, *of_up, far.offsets.view(np.uint64), far.neighbours, *of_far
     )  # fmt: skip
+
+    def count(lo: int, hi: int) -> None:
+        try:
+            mark = spare.pop()
+        except IndexError:
+            mark = np.zeros(up.num_vertices, np.uint32)
+        kernel(lo, hi, *rows, mark, counts)
+        spare.append(mark)
+
+    # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
+    for_blocks(
+        count,
+        step_blocks(work, max(int(work[-1]) // (num_threads() * BLOCKS_PER_THREAD), LITTLE_WORK)),
+    )
     read = int(work[-1]) - up.num_vertices
     report.advance(
         "intersect", supersteps=1, frontier=up.num_vertices, edges=read,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of
+from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of, work_of
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
@@ -79,7 +79,8 @@ class _Counting:
         return self.counts
 
     def _count(self, far: Adjacency, ways: tuple[np.ndarray, ...]) -> None:
-        count_into(self.counts, self.up, far, self.kernel, self.ways, ways, self.report)
+        work = work_of(self.up, far)
+        count_into(self.counts, self.up, far, work, self.kernel, self.ways, ways, self.report)
 
     def _parts(self) -> list[np.ndarray]:
         """Ghosts whose rows are needed, ascending, as many at once as there is room for."""

@@ -1,0 +1,88 @@
+"""Triangles of which two vertices are hubs, by bitmaps.
+
+Encoding
+--------
+up : as of `triangles`; who is higher than a hub is a hub.
+slot : place of each vertex among the hubs; -1 of others.
+bits : a row a hub, with the bits of the hubs that it is joined to.
+"""
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.atomics import atomic_add
+from dask_graphgpu.kernels.cpu.bits import count_bits
+
+# Words of a whole row that are counted in the time of one here and there.
+_IN_A_ROW = 8
+
+_ONE = np.uint64(1)
+
+
+@jit
+def join(lo, hi, hubs, offsets, neighbours, slot, bits):
+    """Set the bits of a block of hubs, from symmetric rows."""
+    for i in range(lo, hi):
+        v = np.uint64(hubs[i])
+        for e in range(offsets[v], offsets[v + _ONE]):
+            other = slot[np.uint64(neighbours[e])]
+            if other >= 0:
+                bits[i, other >> 6] |= _ONE << np.uint64(other & 63)
+
+
+@jit
+def count(lo, hi, offsets, up, slot, bits, found, triangles):
+    """Count the triangles whose lowest vertex is in the block, and whose others are hubs.
+
+    Parameters
+    ----------
+    found : int64 array, shape (hubs,)
+        Of this thread alone: gets what is found at hubs above the lowest vertex.
+    triangles : gets what is found at the lowest vertex
+
+    Returns
+    -------
+    int
+        Words of `bits` read.
+    """
+    words = bits.shape[1]
+    own = np.zeros(words, np.uint64)
+    some = np.empty(words, np.int64)  # words of `own` that are not 0
+    here = np.empty(bits.shape[0], np.int64)  # hubs above the vertex at hand
+    read = np.int64(0)
+    for u in range(np.uint64(lo), np.uint64(hi)):
+        number = few = 0
+        last = np.int64(0)
+        for e in range(offsets[u], offsets[u + _ONE]):
+            hub = np.int64(slot[np.uint64(up[e])])
+            if hub >= 0:
+                here[number] = hub
+                number += 1
+        if number < 2:
+            continue
+        for i in range(number):
+            word = here[i] >> 6
+            if not own[word]:
+                some[few] = word
+                few += 1
+                last = max(last, word)
+            own[word] |= _ONE << np.uint64(here[i] & 63)
+        total = np.int64(0)
+        for i in range(number):
+            row = bits[here[i]]
+            both = np.uint64(0)
+            if few * _IN_A_ROW < last:
+                for j in range(few):
+                    at = np.uint64(some[j])
+                    both += count_bits(own[at] & row[at])
+            else:
+                for k in range(np.uint64(last + 1)):
+                    both += count_bits(own[k] & row[k])
+            found[here[i]] += np.int64(both)
+            total += np.int64(both)
+        read += number * (few if few * _IN_A_ROW < last else last + 1)
+        for j in range(few):
+            own[some[j]] = 0
+        if total:
+            atomic_add(triangles, u, total // 2)  # each from both hubs
+    return read
