@@ -92,6 +92,30 @@ def test_ends_when_nothing_changes():
     assert len(dg.last_report()) < 5
 
 
+@of_the_cpu_engine
+@pytest.mark.parametrize("number", [1, 2, 3, 8])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("labels", [2, 40])
+def test_long_rows(number, directed, labels):
+    """Rows in which most have one label, half have, or few have; some with loops."""
+    rng, n = np.random.default_rng(labels), 400
+    group = rng.integers(labels, size=n)
+    ends = rng.integers(n, size=(2, 30_000))
+    ends = ends[:, (group[ends[0]] == group[ends[1]]) | (rng.random(30_000) < 0.1)]
+    loops = np.tile(np.arange(0, n, 7), (2, 1))
+    ends = np.unique(
+        np.c_[ends, loops] if directed else np.sort(np.c_[ends, loops], axis=0), axis=1
+    )
+    arcs = ends if directed else np.c_[ends, ends[::-1, ends[0] != ends[1]]]
+    view = View.of(from_edges(n, *arcs), directed=directed)
+    with on_threads(number, little_work=256):
+        found = [label_propagation(view, k, Report("labels")).tolist() for k in (1, 2, 3, 6)]
+    assert found == [
+        oracles.label_propagation(n, ends.T.tolist(), k, directed=directed) for k in (1, 2, 3, 6)
+    ]
+    assert len(set(found[0])) > len(set(found[3]))
+
+
 def test_reciprocal_edges_count_twice():
     rows = [(5, 0), (5, 1), (0, 5), (2, 1)]  # 0 has two votes at 5, 1 one
     edges = pd.DataFrame(rows, columns=["src", "dst"])

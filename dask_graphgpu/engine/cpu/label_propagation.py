@@ -74,14 +74,14 @@ def _first_labels(view: AnyView) -> np.ndarray:
 
 def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     """As `label_propagation`, with labels in place of vertices."""
-    out = view.out
-    n, offsets = view.num_vertices, out.offsets
-    merged = None
+    out, n = view.out, view.num_vertices
     if view.directed:
-        merged = Merged(out.offsets, out.neighbours, view.into.offsets, view.into.neighbours)
-        offsets, rows = merged.offsets, merged.rows
+        sides: Merged | Symmetric = Merged(
+            out.offsets, out.neighbours, view.into.offsets, view.into.neighbours
+        )
     else:
-        rows = side_by_side(out.offsets, out.neighbours)
+        sides = Symmetric(out.offsets, out.neighbours)
+    offsets = sides.offsets
     # Blocks that are stale here and there take unequal time.
     steps = (int(offsets[-1]) + n) // (num_threads() * BLOCKS_PER_THREAD)
     blocks = step_blocks(offsets, max(steps, LITTLE_WORK))
@@ -91,10 +91,10 @@ def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     stale = Stale(n)
     for k in range(iterations):
         start = time.perf_counter()
-        if k == 0 and merged is not None:
-            made = for_blocks(merged.first, blocks, labels, new)
+        if k == 0:
+            made = for_blocks(sides.first, blocks, labels, new)
         else:
-            made = for_blocks(labelling.of_stale, blocks, rows, labels, new, *stale.arrays)
+            made = for_blocks(labelling.of_stale, blocks, sides.rows, labels, new, *stale.arrays)
         changed, differ, edges = np.sum(made, axis=0).tolist()
         stale.next(differ)
         labels, new = new, labels
@@ -169,6 +169,21 @@ def side_by_side(
     second = first[:0] if more_offsets is None else more_offsets.view(np.uint64)
     beside = neighbours[:0] if more is None else more
     return first[:-1], first[1:], neighbours, np.uint64(1), second[:-1], second[1:], beside
+
+
+class Symmetric:
+    """The rows of an adjacency that has every edge both ways; attributes as of `Merged`."""
+
+    def __init__(self, offsets: np.ndarray, neighbours: np.ndarray) -> None:
+        self.offsets, self._neighbours = offsets, neighbours
+        self.rows = side_by_side(offsets, neighbours)
+
+    def first(self, lo: int, hi: int, labels: np.ndarray, new: np.ndarray) -> tuple[int, int, int]:
+        """The first superstep of a block, of distinct labels; gives what `Labelling` does."""
+        changed = kernels.label_propagation.least_of_neighbours(
+            lo, hi, self.offsets.view(np.uint64), self._neighbours, labels, new
+        )
+        return changed, hi - lo, int(self.offsets[hi] - self.offsets[lo])
 
 
 class Merged:
