@@ -16,8 +16,6 @@ from dask_graphgpu.kernels.compile import jit
 _ONE = np.uint64(1)
 _NOBODY = np.uint64(2**64 - 1)
 
-_LONG = np.uint64(16)  # votes beyond which one label is tried before all are counted
-
 
 @jit
 def merge_rows(
@@ -126,7 +124,7 @@ def _count(v, start, stop, neighbours, times, labels, counts, base, best, most):
 @jit
 def most_frequent(
     lo, hi, starts, ends, neighbours, times, more_starts, more_ends, more, labels, new, counts, base,
-    stale, mark,
+    stale, mark, many,
 ):  # fmt: skip
     """``new[v]`` = the label of most neighbours of v; its own where there is none. Self-loops do not count.
 
@@ -139,6 +137,9 @@ def most_frequent(
         has. Set back for the block. Empty: all are stale.
     mark : uint8 array, shape (num_vertices,) or (0,)
         Gets a 1 for the neighbours of vertices whose new label is not that of two steps ago, unless it is empty.
+    many : uint64, or None
+        From how many votes on it is tried whether most are for one label, which takes a third of what it takes to count
+        all. None: never, which compiles faster.
 
     Returns
     -------
@@ -166,17 +167,17 @@ def most_frequent(
             # Of one label, or two, there is nothing to count: on roads that is most vertices.
             best = np.uint64(min(labels[neighbours[start]], labels[neighbours[stop - _ONE]]))
             found = True
-        elif votes > _LONG:
-            # To see that most neighbours have one label takes a third of what it takes to count all labels.
-            if stop - start >= end - begin:
-                found, label = _of_two(start, stop, neighbours, labels)
-            else:
-                found, label = _of_two(begin, end, more, labels)
-            if found:
-                have = _have(v, start, stop, neighbours, labels, label) * times
-                have += _have(v, begin, end, more, labels, label)
-                found = have + have > votes
-                best = np.uint64(label) if found else best
+        elif many is not None:
+            if votes >= many:
+                if stop - start >= end - begin:
+                    found, label = _of_two(start, stop, neighbours, labels)
+                else:
+                    found, label = _of_two(begin, end, more, labels)
+                if found:
+                    have = _have(v, start, stop, neighbours, labels, label) * times
+                    have += _have(v, begin, end, more, labels, label)
+                    found = have + have > votes
+                    best = np.uint64(label) if found else best
         if not found:
             best, most = _count(v, start, stop, neighbours, times, labels, counts, base, best, most)
             best, most = _count(v, begin, end, more, _ONE, labels, counts, base, best, most)

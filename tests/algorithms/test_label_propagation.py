@@ -1,6 +1,7 @@
 """Label propagation against counters over sets of edges, and what its definition says of small graphs."""
 
 from importlib import import_module
+from unittest import mock
 
 import dask
 import numpy as np
@@ -37,13 +38,16 @@ def test_over_all_kinds_of_ids(graph, iterations):
 
 @of_the_cpu_engine
 @settings(max_examples=50)
-@given(small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6))
-def test_on_threads(graph, number, iterations):
+@given(
+    small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6), st.sampled_from([0, 1 << 20])
+)  # fmt: skip
+def test_on_threads(graph, number, iterations, many):
     simple = {(u, v) for u, v, *_ in graph.edges}
     if not graph.directed:
         simple = {(min(u, v), max(u, v)) for u, v in simple}
     graph = type(graph)(graph.n, sorted(simple), graph.directed, None, graph.rank, graph.ids)
-    with on_threads(number):
+    few = mock.patch.multiple(module, MANY_EDGES=many, MANY_VOTES=np.uint64(3))
+    with on_threads(number), few:
         label = label_propagation(graph.view(), iterations, Report("labels"))
     assert label.tolist() == oracles.label_propagation(
         graph.n, graph.edges, iterations, directed=graph.directed, rank=graph.rank
@@ -96,7 +100,8 @@ def test_ends_when_nothing_changes():
 @pytest.mark.parametrize("number", [1, 2, 3, 8])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("labels", [2, 40])
-def test_long_rows(number, directed, labels):
+@pytest.mark.parametrize("many", [0, 1 << 20])
+def test_long_rows(number, directed, labels, many):
     """Rows in which most have one label, half have, or few have; some with loops."""
     rng, n = np.random.default_rng(labels), 400
     group = rng.integers(labels, size=n)
@@ -108,7 +113,7 @@ def test_long_rows(number, directed, labels):
     )
     arcs = ends if directed else np.c_[ends, ends[::-1, ends[0] != ends[1]]]
     view = View.of(from_edges(n, *arcs), directed=directed)
-    with on_threads(number, little_work=256):
+    with on_threads(number, little_work=256), mock.patch.object(module, "MANY_EDGES", many):
         found = [label_propagation(view, k, Report("labels")).tolist() for k in (1, 2, 3, 6)]
     assert found == [
         oracles.label_propagation(n, ends.T.tolist(), k, directed=directed) for k in (1, 2, 3, 6)

@@ -10,7 +10,9 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +26,7 @@ from dask_graphgpu.kernels.cpu.threads import (
     num_threads,
     step_blocks,
 )
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.ranks.view import AnyView
@@ -34,6 +37,11 @@ from dask_graphgpu.report import Report
 MARKED = 0.5
 
 BLOCKS_PER_THREAD = 8
+
+# Edges from which it pays to compile more: a first step without counts, and a test whether one label has most votes of
+# a vertex, of so many votes or more.
+MANY_EDGES = 1 << 20
+MANY_VOTES = np.uint64(16)
 
 _NONE = np.empty(0, np.uint8)
 
@@ -75,13 +83,13 @@ def _first_labels(view: AnyView) -> np.ndarray:
 def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     """As `label_propagation`, with labels in place of vertices."""
     out, n = view.out, view.num_vertices
+    offsets, rows = out.offsets, side_by_side(out.offsets, out.neighbours)
+    first: Callable[..., tuple[int, int, int]] | None = None
     if view.directed:
-        sides: Merged | Symmetric = Merged(
-            out.offsets, out.neighbours, view.into.offsets, view.into.neighbours
-        )
-    else:
-        sides = Symmetric(out.offsets, out.neighbours)
-    offsets = sides.offsets
+        merged = Merged(out.offsets, out.neighbours, view.into.offsets, view.into.neighbours)
+        offsets, rows, first = merged.offsets, merged.rows, merged.first
+    elif out.num_edges >= MANY_EDGES:
+        first = partial(_first_step, rows=out)
     # Blocks that are stale here and there take unequal time.
     steps = (int(offsets[-1]) + n) // (num_threads() * BLOCKS_PER_THREAD)
     blocks = step_blocks(offsets, max(steps, LITTLE_WORK))
@@ -91,10 +99,10 @@ def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     stale = Stale(n)
     for k in range(iterations):
         start = time.perf_counter()
-        if k == 0:
-            made = for_blocks(sides.first, blocks, labels, new)
+        if k == 0 and first is not None:
+            made = for_blocks(first, blocks, labels, new)
         else:
-            made = for_blocks(labelling.of_stale, blocks, sides.rows, labels, new, *stale.arrays)
+            made = for_blocks(labelling.of_stale, blocks, rows, labels, new, *stale.arrays)
         changed, differ, edges = np.sum(made, axis=0).tolist()
         stale.next(differ)
         labels, new = new, labels
@@ -106,6 +114,17 @@ def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
         if not changed:
             break
     return labels
+
+
+def _first_step(
+    lo: int, hi: int, labels: np.ndarray, new: np.ndarray, *, rows: Adjacency
+) -> tuple[int, int, int]:
+    """The first superstep of a block of rows, of distinct labels; gives what `Labelling.of_stale` does."""
+    offsets = rows.offsets
+    changed = kernels.label_propagation.least_of_neighbours(
+        lo, hi, offsets.view(np.uint64), rows.neighbours, labels, new
+    )
+    return changed, hi - lo, int(offsets[hi] - offsets[lo])
 
 
 def _pass_by_pass(view: AnyView, iterations: int, report: Report) -> np.ndarray:
@@ -171,21 +190,6 @@ def side_by_side(
     return first[:-1], first[1:], neighbours, np.uint64(1), second[:-1], second[1:], beside
 
 
-class Symmetric:
-    """The rows of an adjacency that has every edge both ways; attributes as of `Merged`."""
-
-    def __init__(self, offsets: np.ndarray, neighbours: np.ndarray) -> None:
-        self.offsets, self._neighbours = offsets, neighbours
-        self.rows = side_by_side(offsets, neighbours)
-
-    def first(self, lo: int, hi: int, labels: np.ndarray, new: np.ndarray) -> tuple[int, int, int]:
-        """The first superstep of a block, of distinct labels; gives what `Labelling` does."""
-        changed = kernels.label_propagation.least_of_neighbours(
-            lo, hi, self.offsets.view(np.uint64), self._neighbours, labels, new
-        )
-        return changed, hi - lo, int(self.offsets[hi] - self.offsets[lo])
-
-
 class Merged:
     """The rows of two adjacencies brought together: a neighbour in both is there once, and counts twice.
 
@@ -234,6 +238,7 @@ class Labelling:
     def __init__(self, num_labels: int, num_edges: int) -> None:
         self._num_labels = num_labels
         self._dtype = np.uint32 if num_edges < self.narrow else np.uint64
+        self._many = MANY_VOTES if num_edges >= MANY_EDGES else None
         self._free: list[tuple[np.ndarray, int]] = []
 
     def __call__(self, lo: int, hi: int, rows: Rows, labels: np.ndarray, new: np.ndarray) -> int:
@@ -258,7 +263,7 @@ class Labelling:
         if base >= self.narrow and self._dtype == np.uint32:
             counts[:], base = 0, 0
         changed, differ, after = kernels.label_propagation.most_frequent(
-            lo, hi, *rows, labels, new, counts, np.uint64(base), stale, mark
+            lo, hi, *rows, labels, new, counts, np.uint64(base), stale, mark, self._many
         )
         self._free.append((counts, after))
         return int(changed), int(differ), int(after) - base

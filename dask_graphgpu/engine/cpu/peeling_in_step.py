@@ -17,7 +17,7 @@ from dask_graphgpu.partition.csr import Adjacency
 # Threads and entries from which it is faster than one thread that needs no atomic subtraction: such a thread takes two
 # fifths as long for an edge where most edges are between vertices of few.
 MANY_THREADS = 4
-MANY_EDGES = 1 << 20
+MANY_EDGES = 1 << 21
 
 # Hubs are so many vertices at most, whose counters of a thread fit its cache, and at most this part of all: each level
 # ends with a look at them.
