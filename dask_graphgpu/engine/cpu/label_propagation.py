@@ -56,7 +56,9 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
 
     Notes
     -----
-    Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. In the memory of one rank the edges of
+    Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. Of a vertex with many edges, in a graph
+    of many, labels are not counted where one that two of three neighbours have turns out to have more than half of the
+    votes. In the memory of one rank the first superstep finds the least label, as all differ; later ones the edges of
     `Stale` alone once half of the labels come and go, and of a directed view the first superstep brings out- and
     in-edges together, each neighbour once: 2 E ids and 24 V bytes more. Elsewhere both rows are gone along side by
     side; on disk both directions lie there, and a vertex's two rows are at hand together. On ranks an exchange a

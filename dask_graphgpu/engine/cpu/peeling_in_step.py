@@ -61,7 +61,7 @@ def peel_levels(rows: Adjacency, first: int, last: int) -> tuple[np.ndarray, int
     kernel.plan_scan(plans.ravel(), 0, first, 0, shared)
     arrays = (
         rows.offsets.view(np.uint64), rows.neighbours, degree, alive, listed, hubs.astype(ids), left,
-        np.zeros((threads, len(hubs)), np.int32), plans.ravel(), shared,
+        np.zeros((threads, len(hubs)), degree.dtype), plans.ravel(), shared,
     )  # fmt: skip
     read = 0
     while plans[shared[kernel.STEP], kernel.KIND] != kernel.OVER:
