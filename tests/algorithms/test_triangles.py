@@ -82,12 +82,17 @@ def test_hubs_make_no_difference(number, hubs):
     """Of hubs that are here and there, with one bitmap word or many, few of which have bits or most."""
     rng, n = np.random.default_rng(5), 3_000
     ends = rng.permutation(n)[(n * rng.random((2, 60_000)) ** 3).astype(int)]
+    ends = np.c_[ends, ends[::-1, ::3]]  # a third both ways
     view = View.of(from_edges(n, *np.c_[ends, ends[::-1]]), directed=False)
+    directed = View.of(from_edges(n, *ends))
     with with_hubs(0):
         expected = triangles(view, Report("triangles"))
+        arcs = neighbour_arcs(directed, Report("clustering"))
     report = Report("triangles")
     with on_threads(number, little_work=256), with_hubs(hubs, sampled=700):
         assert triangles(view, report).tolist() == expected.tolist()
+        assert neighbour_arcs(directed, Report("clustering")).tolist() == arcs.tolist()
+    assert (arcs > expected).sum() > 1_000 < (arcs < 2 * expected).sum()
     assert len(report.advances) == (2 if hubs else 1)
     assert expected.max() > 10_000
 

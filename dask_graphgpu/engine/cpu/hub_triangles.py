@@ -42,13 +42,18 @@ def pays(reads: int, up: Adjacency) -> bool:
     return reads >= max(MUCH, OFTEN * up.num_edges)
 
 
-def count_hubs(rows: Adjacency, up: Adjacency, counts: np.ndarray, report: Report) -> Adjacency:
+def count_hubs(
+    rows: Adjacency, up: Adjacency, ways: np.ndarray | None, counts: np.ndarray, report: Report
+) -> np.ndarray:
     """Add the triangles of which the middle vertex is a hub, of symmetric rows that are oriented in `up`.
+
+    With ``ways``, directions in which the ends of each edge of `up` are joined, what is added at a vertex is the edges
+    between its neighbours, by direction.
 
     Returns
     -------
-    Adjacency
-        The rows of `up` but for those of hubs: where to look for the other triangles.
+    array of intp
+        The hubs, whose rows of `up` need not be looked at any more.
 
     Notes
     -----
@@ -66,6 +71,14 @@ def count_hubs(rows: Adjacency, up: Adjacency, counts: np.ndarray, report: Repor
     blocks = edge_blocks(offsets_of(rows.degrees[hubs]))
     for_blocks(kernel.join, blocks, hubs, rows.offsets.view(np.uint64), rows.neighbours, slot, bits)
     offsets = up.offsets.view(np.uint64)
+    given: tuple[np.ndarray, ...]
+    if ways is None:
+        kind, given = kernel.count, (offsets, up.neighbours, slot, bits)
+    else:
+        both_ways = np.zeros_like(bits)
+        arrays = hubs, offsets, up.neighbours, ways, slot, bits.shape[1], both_ways.ravel()
+        for_blocks(kernel.join_both_ways, blocks, *arrays)
+        kind, given = kernel.count_arcs, (offsets, up.neighbours, ways, slot, bits, both_ways)
     spare: list[np.ndarray] = []
 
     def count(lo: int, hi: int) -> int:
@@ -73,7 +86,7 @@ def count_hubs(rows: Adjacency, up: Adjacency, counts: np.ndarray, report: Repor
             found = spare.pop()
         except IndexError:
             found = np.zeros(len(hubs), np.int64)
-        words: int = kernel.count(lo, hi, offsets, up.neighbours, slot, bits, found, counts)
+        words: int = kind(lo, hi, *given, found, counts)
         spare.append(found)
         return words
 
@@ -84,7 +97,7 @@ def count_hubs(rows: Adjacency, up: Adjacency, counts: np.ndarray, report: Repor
         "intersect", supersteps=1, frontier=n, edges=up.num_edges,
         bytes=up.num_edges * (up.neighbours.itemsize + 4) + 8 * words, seconds=time.perf_counter() - start,
     )  # fmt: skip
-    return _without(up, hubs)
+    return hubs
 
 
 def _hubs(degree: np.ndarray, number: int) -> np.ndarray:
@@ -101,12 +114,18 @@ def _hubs(degree: np.ndarray, number: int) -> np.ndarray:
     return hubs[np.argsort(-degree[hubs], kind="stable")]
 
 
-def _without(up: Adjacency, hubs: np.ndarray) -> Adjacency:
-    """Rows but for those of hubs, which are empty."""
+def without(
+    hubs: np.ndarray, up: Adjacency, ways: np.ndarray | None
+) -> tuple[Adjacency, np.ndarray | None]:
+    """Rows but for those of hubs, which are empty; and what goes along with their edges."""
     lengths = up.degrees.copy()
     lengths[hubs] = 0
     offsets = offsets_of(lengths)
-    far = np.empty(offsets[-1], up.neighbours.dtype)
-    places = up.offsets.view(np.uint64), up.neighbours, offsets.view(np.uint64)
-    for_blocks(kernels.triangles.up_rows, edge_blocks(up.offsets), *places, far)
-    return Adjacency(offsets, far)
+
+    def keep(of_edges: np.ndarray) -> np.ndarray:
+        kept = np.empty(offsets[-1], of_edges.dtype)
+        places = up.offsets.view(np.uint64), of_edges, offsets.view(np.uint64)
+        for_blocks(kernels.triangles.up_rows, edge_blocks(up.offsets), *places, kept)
+        return kept
+
+    return Adjacency(offsets, keep(up.neighbours)), None if ways is None else keep(ways)

@@ -56,11 +56,11 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
 
     Notes
     -----
-    Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. Of a vertex with many edges, in a graph
-    of many, labels are not counted where one that two of three neighbours have turns out to have more than half of the
-    votes. In the memory of one rank the first superstep finds the least label, as all differ; later ones the edges of
-    `Stale` alone once half of the labels come and go, and of a directed view the first superstep brings out- and
-    in-edges together, each neighbour once: 2 E ids and 24 V bytes more. Elsewhere both rows are gone along side by
+    Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. In graphs of many edges, labels of a
+    vertex with many are not counted if one that two of three neighbours have turns out to have most votes. In the
+    memory of one rank the first superstep finds the least label, as all differ, and once half of the labels come and go
+    the edges of `Stale` alone are read. Of a directed view the first superstep brings out- and in-edges together, each
+    neighbour once: 2 E ids and 24 V bytes more. Elsewhere both rows are gone along side by
     side; on disk both directions lie there, and a vertex's two rows are at hand together. On ranks an exchange a
     superstep, of the labels that have changed.
     """

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.hub_triangles import count_hubs, pays
+from dask_graphgpu.engine.cpu.hub_triangles import count_hubs, pays, without
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import (
     LITTLE_WORK,
@@ -39,21 +39,14 @@ def triangles(view: View, report: Report) -> np.ndarray:
     Notes
     -----
     Every edge is kept at its end of fewer neighbours [1]_. The kept neighbours of a vertex are marked, and the kept
-    neighbours of each of them looked at: a marked one closes a triangle [2]_. Where rows are short, as of roads, rows
-    are walked along two by two instead. Cost: O(E^1.5) time in the worst case,
-    O(V + E) memory and 4 V bytes a thread.
+    neighbours of each of them looked at: a marked one closes a triangle [2]_. Where that takes many reads, `count_hubs`
+    finds the triangles of hubs. Where rows are short, as of roads, rows are walked along two by two instead. Cost:
+    O(E^1.5) time in the worst case, O(V + E) memory and 4 V bytes a thread.
     """
     none = np.empty(0, np.int64)
     if _short(view.symmetric):
         return _of_short_rows(view.symmetric, none, none, report)
-    far = up = _all_oriented(view.symmetric)
-    counts = np.zeros(up.num_vertices, np.int64)
-    work = work_of(up, up)
-    if pays(int(work[-1]), up):
-        far = count_hubs(view.symmetric, up, counts, report)
-        work = work_of(up, far)
-    count_into(counts, up, far, work, kernels.triangles.count, (), (), report)
-    return counts
+    return _along_up(view.symmetric, _all_oriented(view.symmetric), None, report)
 
 
 def neighbour_arcs(view: View, report: Report) -> np.ndarray:
@@ -69,10 +62,24 @@ def neighbour_arcs(view: View, report: Report) -> np.ndarray:
         return _of_short_rows(view.symmetric, view.out.offsets, view.out.neighbours, report)
     up = _all_oriented(view.symmetric)
     ways = ways_of(up, view.out, view.into)
+    return _along_up(view.symmetric, up, ways, report)
+
+
+def _along_up(
+    rows: Adjacency, up: Adjacency, ways: np.ndarray | None, report: Report
+) -> np.ndarray:
+    """What is found over all vertices, of symmetric rows that are oriented; with ``ways`` edges by direction."""
     counts = np.zeros(up.num_vertices, np.int64)
-    count_into(
-        counts, up, up, work_of(up, up), kernels.triangles.count_arcs, (ways,), (ways,), report
-    )
+    work, far, far_ways = work_of(up, up), up, ways
+    if pays(int(work[-1]), up):
+        hubs = count_hubs(rows, up, ways, counts, report)
+        far, far_ways = without(hubs, up, ways)
+        work = work_of(up, far)
+    if ways is None or far_ways is None:
+        count_into(counts, up, far, work, kernels.triangles.count, (), (), report)
+    else:
+        arcs = kernels.triangles.count_arcs
+        count_into(counts, up, far, work, arcs, (ways,), (far_ways,), report)
     return counts
 
 
