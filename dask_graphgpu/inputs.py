@@ -176,7 +176,9 @@ class Frames:
         return None if spread is None else (spread, self._shares(needs, spread))
 
     def _spread(self, needs: Needs, engine: str) -> Spread | None:
-        edges = edge_frame(self.edges, self.schema, needs)
+        def edges() -> Any:
+            return edge_frame(self.edges, self.schema, needs)
+
         return choose(self.ranks, edges, engine, asked=self.asked)
 
     def _shares(self, needs: Needs, spread: Spread) -> Any:

@@ -45,6 +45,8 @@ def with_columns(frame: Any, names: Iterable[Any]) -> Any:
     names = list(names)
     if isinstance(frame, ArrowFrame):
         return frame.read(names)
+    if list(frame.columns) == names:
+        return frame
     chosen = frame[names]
     if not is_dask_collection(frame):
         return chosen

@@ -34,20 +34,19 @@ class EmptyResult:
     rows: int | None = None
 
     def frame(self) -> Any:
-        """The frame; the same one for the same schema, as nobody writes to it."""
-        key = id(self.schema), tuple(self.columns.items())
+        """The frame; the same one for equal schemas, as nobody writes to it."""
+        key = self.schema.__dask_tokenize__(), tuple(self.columns.items())
         found = _made.get(key)
         if found is None:
             name = "device_results" if self.schema.on_device else "results"
             results = importlib.import_module(f"dask_graphgpu.io.{name}")
-            made = results.empty_frame(self.columns, self.schema)
+            found = results.empty_frame(self.columns, self.schema)
             if self.schema.on_device:
-                _name_frame(made, tokenize(self.columns, self.schema))
-            found = self.schema, made
+                _name_frame(found, tokenize(self.columns, self.schema))
             _made[key] = found
             while len(_made) > _MOST:
                 _made.pop(next(iter(_made)), None)
-        return found[1]
+        return found
 
 
 def _name_frame(frame: Any, token: str) -> None:
@@ -55,7 +54,7 @@ def _name_frame(frame: Any, token: str) -> None:
     object.__setattr__(frame, "__dask_tokenize__", lambda: token)
 
 
-_made: dict[Any, tuple[EdgeSchema, Any]] = {}  # with the schema, whose id is in the key
+_made: dict[Any, Any] = {}
 _MOST = 64
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 import stat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from dask.base import compute
-from dask.delayed import delayed
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
+from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.replace import NotOnDisk, replacing
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
@@ -185,24 +185,24 @@ def _is_ours(folder: OpenFolder, name: str) -> bool:
 
 
 def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
-    schema = _schema(frame if isinstance(frame, pd.DataFrame) else frame._meta)
-    token = secrets.token_hex(4)
-    if isinstance(frame, pd.DataFrame):
-        _write_partition(frame, folder, f"part.{0:05d}", token, schema, destination)
-        return
-    write = delayed(_write_partition, pure=False)
-    compute(
-        *(
-            write(partition, folder, f"part.{i:05d}", token, schema, destination)
-            for i, partition in enumerate(frame.to_delayed())
-        )
+    write = partial(
+        _write_partition,
+        folder=folder,
+        token=secrets.token_hex(4),
+        schema=_schema(frame if isinstance(frame, pd.DataFrame) else frame._meta),
+        destination=destination,
     )
+    if isinstance(frame, pd.DataFrame):
+        write(frame, 0)
+    else:
+        for_partitions(write, frame)
 
 
 def _write_partition(
     partition: pd.DataFrame,
+    i: int,
+    *,
     folder: Path,
-    name: str,
     token: str,
     schema: pa.Schema,
     destination: Path,
@@ -216,10 +216,10 @@ def _write_partition(
     encoding = _encoding(table)
     files = max(min(len(table) // _FEWEST_ROWS, num_threads()), 1)
     cuts = np.arange(files + 1) * len(table) // files
-    number = {int(lo): f"-{i:05d}" if files > 1 else "" for i, lo in enumerate(cuts[:-1])}
+    number = {int(lo): f"-{n:05d}" if files > 1 else "" for n, lo in enumerate(cuts[:-1])}
 
     def write(lo: int, hi: int) -> None:
-        path = folder / f"{name}{number[lo]}.{token}.parquet"
+        path = folder / f"part.{i:05d}{number[lo]}.{token}.parquet"
         pq.write_table(table.slice(lo, hi - lo), path, **encoding)
 
     try:

@@ -137,10 +137,11 @@ def _staging_folders(destination: Path) -> list[Path]:
     """
     name = re.compile(rf"\.{re.escape(destination.name)}\.[0-9a-f]{{16}}{re.escape(_SUFFIX)}")
     try:
-        entries = list(destination.parent.iterdir())
+        names = os.listdir(destination.parent)
     except OSError:  # no folder, or none that may be listed
         return []
-    return [path for path in entries if name.fullmatch(path.name) and _is_folder(path)]
+    found = (destination.parent / each for each in names if name.fullmatch(each))
+    return [path for path in found if _is_folder(path)]
 
 
 def _is_folder(path: Path) -> bool:

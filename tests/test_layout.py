@@ -32,7 +32,7 @@ ALLOWED = {
     "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
     "partition": {"errors", "arguments", "config", "kernels", "exchange"},
-    "io": {"errors", "arguments", "config", "kernels", "exchange", "partition"},
+    "io": {"errors", "arguments", "config", "interrupting", "kernels", "exchange", "partition"},
     "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
     "engine": {
         "errors",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import distributed
@@ -54,7 +55,9 @@ def check_partitioner(partitioner: Any) -> Any:
     return partitioner
 
 
-def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread | None:
+def choose(
+    ranks: int | str, edges: Callable[[], Any], engine: str, *, asked: bool
+) -> Spread | None:
     """How a graph is spread over ranks; None: it is on one, without any of this.
 
     "auto" is one rank where the graph fits a worker, or where nobody can tell: the estimate for a
@@ -63,8 +66,8 @@ def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread 
 
     Parameters
     ----------
-    frame : frame
-        Of edges, with the columns that will be read.
+    edges : function
+        Gives the frame of edges, with the columns that will be read.
     asked : bool
         Whether the number is an argument, and not a setting.
 
@@ -91,16 +94,17 @@ def choose(ranks: int | str, frame: Any, engine: str, *, asked: bool) -> Spread 
                 f"to {_THREADS}; give fewer, or make a distributed.Client"
             )
         return Spread(ranks, "as asked for", *timeouts)
-    reason = too_large(frame)
+    reason = too_large(edges)
     return None if reason is None else Spread(None, reason, *timeouts)
 
 
-def too_large(frame: Any) -> str | None:
+def too_large(edges: Callable[[], Any]) -> str | None:
     """Why the edges of a frame are better spread over all workers; None: they are not."""
     limits = _memory_limits()
-    if len(limits) < 2 or not is_dask_collection(frame):
+    if len(limits) < 2:
         return None
-    found = parquet.pieces(frame)
+    frame = edges()
+    found = parquet.pieces(frame) if is_dask_collection(frame) else None
     if found is None:
         return None
     need = _NEED * parquet.num_rows(found) * _row_bytes(frame._meta)
