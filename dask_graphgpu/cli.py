@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import sys
 import tomllib
@@ -63,16 +64,22 @@ class _Graph(click.Group):
         cmd_name = cmd_name.replace("-", "_")
         if cmd_name not in ALGORITHMS:
             return super().get_command(ctx, cmd_name)
-        algorithm = ALGORITHMS[cmd_name]
-        return click.Command(
-            cmd_name,
-            params=[*common_options(), *algorithm_options(algorithm)],
-            callback=lambda **given: _run(
-                [step_of(cmd_name, given)], given["progress"], given["traceback"]
-            ),
-            help=(algorithm.__doc__ or "").strip().splitlines()[0]
-            + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
-        )
+        return _command(cmd_name)
+
+
+@functools.cache
+def _command(name: str) -> click.Command:
+    """The command of an algorithm."""
+    algorithm = ALGORITHMS[name]
+    return click.Command(
+        name,
+        params=[*common_options(), *algorithm_options(algorithm)],
+        callback=lambda **given: _run(
+            [step_of(name, given)], given["progress"], given["traceback"]
+        ),
+        help=(algorithm.__doc__ or "").strip().splitlines()[0]
+        + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+    )
 
 
 @click.group(cls=_Graph, name="graph")

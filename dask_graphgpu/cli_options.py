@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 import types
@@ -165,6 +166,11 @@ def common_options() -> list[click.Parameter]:
     ]
 
 
+@functools.cache
+def _common_names() -> frozenset[str | None]:
+    return frozenset(parameter.name for parameter in common_options())
+
+
 def run_options() -> list[click.Parameter]:
     """Parameters that say how a job shows how far it is, and where errors came from."""
     return [
@@ -248,8 +254,9 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}
-    common = {p.name for p in common_options()}
-    arguments = {k: v for k, v in given.items() if k not in common and v is not None and v != ()}
+    arguments = {
+        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
+    }
     if "draw" in arguments:
         arguments["sources"] = arguments.pop("draw")
     if given.get("name"):

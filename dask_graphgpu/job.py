@@ -57,24 +57,26 @@ def run(
     """
     waiting = check_paths(steps)
     made: dict[GraphOptions, _Graph] = {}
+    asked: dict[int, _Asked] = {}
     for i, step in enumerate(steps):
         if i not in waiting:
             made[step.graph] = made.get(step.graph) or _graph(step.graph)
-            _check_step(step, made[step.graph])
+            asked[i] = _ask(step, made[step.graph])
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
         for i, step in enumerate(steps):
             graph = made.get(step.graph) or _graph(step.graph)
             if i in waiting:
-                _check_step(step, graph)
+                asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
                 kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
                 graph = _Graph(graph.handle.persist(columns=sorted(kept)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
+            first = asked.pop(i)
             started = time.monotonic()
-            _run_step(step, graph)
+            _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
             if step.output is not None and done is not None:
                 done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
             uses[step.graph] -= 1
@@ -86,6 +88,10 @@ def run(
 class _Graph:
     handle: Any
     schema: EdgeSchema
+
+
+# The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
+_Asked = tuple[Any, dict[str, str]] | None
 
 
 def _progress_bar() -> Any:
@@ -173,8 +179,10 @@ def _edge_columns(step: Step) -> list[str]:
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
 
 
-def _result(step: Step, graph: _Graph) -> tuple[Any, dict[str, str]]:
-    """The lazy result of a step's method, and the names in it of the columns that the method makes."""
+def _ask(step: Step, graph: _Graph) -> _Asked:
+    """Ask for the result of a step; refuses what can be refused before any work is done."""
+    if step.algorithm == "build":
+        return None
     arguments = {
         name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
     }
@@ -184,7 +192,7 @@ def _result(step: Step, graph: _Graph) -> tuple[Any, dict[str, str]]:
         result = getattr(graph.handle, step.algorithm)(**arguments)
         made = ALGORITHMS[step.algorithm](**arguments)
         columns = made.result_columns(graph.schema)
-        return result, own_names(columns, graph.schema, step.algorithm, made.columns)
+        names = own_names(columns, graph.schema, step.algorithm, made.columns)
     except InvalidVertices as error:
         for name, value in arguments.items():
             if isinstance(value, str) and f"no column {value!r}" in str(error):
@@ -193,25 +201,22 @@ def _result(step: Step, graph: _Graph) -> tuple[Any, dict[str, str]]:
                     f"./{value}"
                 ) from error
         raise
+    if step.top is not None:
+        _ranking(names)
+    return result, names
 
 
-def _check_step(step: Step, graph: _Graph) -> None:
-    """Refuse what can be refused before any work is done."""
-    if step.algorithm != "build":
-        _, names = _result(step, graph)
-        if step.top is not None:
-            _ranking(names)
-
-
-def _run_step(step: Step, graph: _Graph) -> None:
-    if step.algorithm == "build":
+def _run_step(step: Step, graph: _Graph, asked: _Asked) -> None:
+    if asked is None:
         assert step.output is not None
         graph.handle.save(step.output, columns=_edge_columns(step))
         return
-    result, names = _result(step, graph)
+    result, names = asked
     if step.output is not None:
-        result = read_parquet(str(write_parquet(result, step.output)))
+        written = write_parquet(result, step.output)
     if step.top is not None:
+        if step.output is not None:
+            result = read_parquet(str(written))
         _print(top(result, step.top, names).to_string(index=False) + "\n")
     elif step.output is None:
         result.compute()
