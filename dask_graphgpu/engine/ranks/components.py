@@ -22,6 +22,7 @@ import time
 import numpy as np
 
 from dask_graphgpu.engine.cpu.components import ROUNDS, SAMPLES
+from dask_graphgpu.engine.ranks.joining import JoinedLabels
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.ranks.view import RankView
@@ -38,8 +39,8 @@ def components(view: RankView, report: Report) -> np.ndarray:
 
     Notes
     -----
-    Four exchanges, whatever the graph. The pairs of labels that meet go to all ranks: as many as
-    pairs of trees of two ranks at most, few where the first neighbours join most of a component.
+    Four exchanges, whatever the graph. Of the labels that meet each rank tells all others as many pairs as
+    join them: one less than there are labels at most.
     """
     start = time.perf_counter()
     n, trees = view.num_vertices, _Trees(view)
@@ -75,6 +76,7 @@ class _Trees:
         self.view, self.ranks = view, view.ranks
         self.parent = np.arange(view.num_vertices, dtype=view.out.neighbours.dtype)
         self.blocks = even_blocks(view.num_vertices)
+        self._sizes = view.graph_vertices, view.num_vertices
         self.label = view.numbers
 
     def link_sampled(self) -> int:
@@ -136,27 +138,8 @@ class _Trees:
     def _join(self, a: np.ndarray, b: np.ndarray) -> None:
         """Have labels that are paired on any rank become one, the smallest; collective."""
         differ = a != b
-        pairs = _distinct(np.stack([a[differ], b[differ]], axis=1))
-        every = np.concatenate(self.ranks.all_gather(pairs))
-        if not len(every):
-            return
-        table, places = np.unique(every, return_inverse=True)
-        ends = places.reshape(every.shape).astype(self.parent.dtype)
-        # A root is the least place in its tree: that of the smallest label.
-        joined = np.arange(len(table), dtype=self.parent.dtype)
-        for_blocks(
-            kernels.components.link_pairs, even_blocks(len(ends)), ends[:, 0], ends[:, 1], joined
-        )
-        for_blocks(kernels.components.compress, even_blocks(len(table)), joined)
-        roots = self._roots()
-        labels = self.label[roots]
-        place = np.minimum(np.searchsorted(table, labels), len(table) - 1)
-        known = table[place] == labels
-        self.label[roots[known]] = table.take(joined[place[known]])
-
-
-def _distinct(pairs: np.ndarray) -> np.ndarray:
-    """Every pair once; shape (k, 2)."""
-    if pairs.itemsize == 4:  # a pair as one integer is sorted many times as fast
-        return np.unique(pairs.view(np.uint64)).view(pairs.dtype).reshape(-1, 2)
-    return np.unique(pairs, axis=0)
+        joined = JoinedLabels.of(np.stack([a[differ], b[differ]], axis=1), *self._sizes)
+        every = np.concatenate(self.ranks.all_gather(joined.pairs()))
+        if len(every):
+            roots = self._roots()
+            self.label[roots] = JoinedLabels.of(every, *self._sizes).smallest(self.label[roots])

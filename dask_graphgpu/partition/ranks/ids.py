@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.id_table import taken
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
+from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
 from dask_graphgpu.partition.ranks.numbering import cuts_of
 from dask_graphgpu.partition.ranks.places import Places
-from dask_graphgpu.partition.ranks.wire import from_bytes, to_bytes
+from dask_graphgpu.partition.ranks.wire import tables_to_all
 
 
 class RankIds:
@@ -111,10 +113,8 @@ class RankIds:
         numbers = np.empty(len(distinct[0]), np.int64)
         ranks = self._homes.ranks
         for parts in rounds(ranks, cuts):
-            asked = ranks.all_to_all_bytes(
-                [to_bytes([c[part] for c in distinct]) for part in parts]
-            )
-            replies = [self._numbers(from_bytes(each)) for each in asked]
+            asked = tables_to_all(ranks, [[c[part] for c in distinct] for part in parts])
+            replies = [self._numbers(each) for each in asked]
             for part, reply in zip(parts, ranks.all_to_all(replies), strict=True):
                 numbers[part] = reply
         found = numbers.take(codes)
@@ -131,16 +131,16 @@ class RankIds:
         asked = numbers if valid is None else numbers[valid]
         index: np.ndarray | None = None
         if (asked[1:] < asked[:-1]).any():  # own vertices in the order of their ids are ascending
-            asked, index = np.unique(asked, return_inverse=True)
+            asked, index = distinct_numbers(asked, len(self))
         columns = self._taken(asked)
         if index is None and valid is None:
             return columns
         index = np.arange(len(asked)) if index is None else index
-        if valid is not None:
-            rows = np.zeros(len(numbers), np.int64)
-            rows[valid] = index
-            index = rows
-        wanted = pa.array(index, mask=None if valid is None else ~valid)
+        if valid is None:
+            return [taken(column, index) for column in columns]
+        rows = np.zeros(len(numbers), np.int64)
+        rows[valid] = index
+        wanted = pa.array(rows, mask=~valid)
         return [column.take(wanted) for column in columns]
 
     def to_owners(
@@ -158,7 +158,7 @@ class RankIds:
         """
         ranks = self._homes.ranks
         numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
-        distinct, codes = np.unique(numbers, return_inverse=True)
+        distinct, codes = distinct_numbers(numbers, len(self))
         places = self._homes.ask(distinct, self._places.at_home)[codes]
         owners = self._places.owners(places)
         order = np.argsort(owners, kind="stable")
@@ -181,17 +181,21 @@ class RankIds:
         """The ids of ascending numbers. Collective."""
         homes, ranks = self._homes, self._homes.ranks
         cuts = homes.cuts(numbers)
-        pieces: list[list[bytes]] = [[] for _ in range(ranks.size)]
+        pieces: list[list[list[pa.Array]]] = [[] for _ in range(ranks.size)]
         for parts in rounds(ranks, cuts):
             asked = ranks.all_to_all([numbers[part] for part in parts])
-            rows = [each.astype(np.int64) - homes.first for each in asked]
-            replies = [
-                to_bytes([c.take(pa.array(row)) for c in self._here.columns]) for row in rows
-            ]
-            for piece, reply in zip(pieces, ranks.all_to_all_bytes(replies), strict=True):
+            replies = [[_rows(c, each, homes.first) for c in self._here.columns] for each in asked]
+            for piece, reply in zip(pieces, tables_to_all(ranks, replies), strict=True):
                 piece.append(reply)
-        got = [from_bytes(reply) for piece in pieces for reply in piece]
+        got = [reply for piece in pieces for reply in piece]
         return [
             pa.concat_arrays([column[:0], *(table[k] for table in got)])
             for k, column in enumerate(self._here.columns)
         ]
+
+
+def _rows(column: pa.Array, numbers: np.ndarray, first: int) -> pa.Array:
+    """The ids of some ascending numbers, of which the column has those from ``first`` on."""
+    if len(numbers) and (numbers[1:] - numbers[:-1] == 1).all():
+        return column[int(numbers[0]) - first :][: len(numbers)]
+    return taken(column, numbers.astype(np.int64) - first)

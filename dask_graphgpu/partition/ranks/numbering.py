@@ -19,7 +19,8 @@ from dask_graphgpu.partition.device.arrays import choose
 from dask_graphgpu.partition.ids import Names, bisect, composite, shift_range
 from dask_graphgpu.partition.ranks.agree import Agreed
 from dask_graphgpu.partition.ranks.homes import Homes
-from dask_graphgpu.partition.ranks.wire import from_bytes, to_bytes
+from dask_graphgpu.partition.ranks.merging import merged
+from dask_graphgpu.partition.ranks.wire import tables_to_all
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.on_host import OnHost
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _SPARSE = 2
 # Ids that a rank shows for the ranges of the homes to be cut: 1/256 is how far these may differ.
 _SAMPLES = 256
+# Ids of one column that are merged: for fewer, what merges them is not worth compiling.
+_MANY = 1 << 16
 
 
 @dataclass(eq=False)
@@ -208,6 +211,7 @@ class _Listed:
     def __init__(self, types: tuple[pa.DataType, ...]) -> None:
         self._types = types
         self._columns: list[list[pa.Array]] = [[] for _ in types]
+        self._ascending = True
         self._known: dict[int, tuple[Any, Codes]] = {}  # chunks may share tables
 
     def add(self, names: Names, codes: Sequence[np.ndarray]) -> tuple[list[np.ndarray], Codes]:
@@ -218,6 +222,7 @@ class _Listed:
         if id(table) not in self._known:
             # Kept beside, so that no other table gets the same identity.
             self._known[id(table)] = table, Codes(len(self._columns[0]), slice(None))
+            self._ascending &= named.ascending
             for held, column, kind in zip(self._columns, table, self._types, strict=True):
                 held.append(column.cast(kind))
         return list(codes), self._known[id(table)][1]
@@ -226,6 +231,9 @@ class _Listed:
         """The distinct ids, ascending, and for each table the place of its ids among them."""
         if not self._columns[0]:
             return [pa.array([], kind) for kind in self._types], []
+        if len(self._columns[0]) == 1 and self._ascending:
+            every = np.arange(len(self._columns[0][0]), dtype=np.uint32)
+            return [column for (column,) in self._columns], [every]
         distinct, tables = composite(self._columns)
         return distinct, [table.astype(np.uint32, copy=False) for table in tables]
 
@@ -234,15 +242,15 @@ def _at_homes(
     ranks: Ranks, distinct: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]
 ) -> tuple[list[pa.Array], Homes, np.ndarray]:
     """Unite the distinct ids of all ranks at their homes: the ids here, and numbers of those given."""
-    parts = ranks.all_to_all_bytes(
-        [
-            to_bytes([column[lo:hi] for column in distinct])
-            for lo, hi in pairwise(cuts_of(distinct, splits))
-        ]
-    )
-    received = [from_bytes(part) for part in parts]
-    ids, rows = composite([[table[k] for table in received] for k in range(len(distinct))])
-    del parts, received
+    cuts = pairwise(cuts_of(distinct, splits))
+    received = tables_to_all(ranks, [[column[lo:hi] for column in distinct] for lo, hi in cuts])
+    columns = [[table[k] for table in received] for k in range(len(distinct))]
+    if len(columns) == 1 and sum(map(len, columns[0])) >= _MANY:
+        one, rows = merged(columns[0])
+        ids = [one]
+    else:
+        ids, rows = composite(columns)
+    del received, columns
     starts = _starts(ranks.scalars([len(ids[0])])[:, 0])
     homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
     replies = [row.astype(homes.dtype) + homes.dtype.type(homes.first) for row in rows]
@@ -254,8 +262,7 @@ def _splits(ranks: Ranks, distinct: Sequence[pa.Array]) -> list[tuple[Any, ...]]
     total = int(ranks.sum(len(distinct[0])))
     step = max(total // (_SAMPLES * ranks.size), 1)
     shown = pa.array(np.arange(step // 2, len(distinct[0]), step))
-    given = ranks.all_gather_bytes(to_bytes([column.take(shown) for column in distinct]))
-    samples = [from_bytes(each) for each in given]
+    samples = tables_to_all(ranks, [[column.take(shown) for column in distinct]] * ranks.size)
     ids, _ = composite([[table[k] for table in samples] for k in range(len(distinct))])
     places = [len(ids[0]) * h // ranks.size for h in range(1, ranks.size)]
     return [tuple(column[place].as_py() for column in ids) for place in places]

@@ -1,0 +1,68 @@
+"""Labels that are paired become one: the smallest that pairs lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+
+# Labels are places of a table with a place for every number where that is at most this many times
+# what a rank has of vertices; else of one of those that occur, which have to be sorted.
+_SPARSE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedLabels:
+    """The trees of labels that pairs have joined.
+
+    Attributes
+    ----------
+    parent : shape (labels,)
+        Place of the smallest label that is joined with each one.
+    table : shape (labels,), optional
+        The labels in ascending order; None: every number, at its own place.
+    """
+
+    parent: np.ndarray
+    table: np.ndarray | None
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, numbers: int, vertices: int) -> Self:
+        """Join pairs of labels.
+
+        Parameters
+        ----------
+        pairs : uint32 or uint64, shape (k, 2)
+        numbers : int
+            How many labels there may be.
+        vertices : int
+            How many vertices this rank has, which its memory is for.
+        """
+        table, size = None, numbers
+        if numbers > _SPARSE * vertices:
+            table, places = np.unique(pairs, return_inverse=True)
+            pairs, size = places.reshape(pairs.shape).astype(pairs.dtype), len(table)
+        parent = np.arange(size, dtype=pairs.dtype)
+        link, blocks = kernels.components.link_pairs, even_blocks(len(pairs))
+        for_blocks(link, blocks, pairs[:, 0], pairs[:, 1], parent)
+        # A root is the least place in its tree: that of the smallest label.
+        for_blocks(kernels.components.compress, even_blocks(size), parent)
+        return cls(parent, table)
+
+    def pairs(self) -> np.ndarray:
+        """Each label with the smallest that it is joined with, if that is another one; shape (k, 2)."""
+        moved = np.flatnonzero(self.parent != np.arange(len(self.parent), dtype=self.parent.dtype))
+        both = np.stack([moved.astype(self.parent.dtype), self.parent[moved]], axis=1)
+        return both if self.table is None else self.table.take(both)
+
+    def smallest(self, labels: np.ndarray) -> np.ndarray:
+        """The smallest label that each is joined with."""
+        if self.table is None:
+            return self.parent.take(labels)
+        place = np.minimum(np.searchsorted(self.table, labels), len(self.table) - 1)
+        known = self.table[place] == labels
+        return np.where(known, self.table.take(self.parent[place]), labels)
