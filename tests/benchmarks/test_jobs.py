@@ -1,5 +1,6 @@
-"""The benchmark of whole jobs runs, at a small size."""
+"""The benchmarks of jobs run, at a small size."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -8,12 +9,19 @@ import pytest
 
 
 @pytest.fixture
-def jobs(monkeypatch):
+def benchmark(monkeypatch):
+    """Imports a benchmark by its name."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    import jobs
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in ("jobs", "small_jobs", "cluster_jobs", "entities"):
+        if name not in before:
+            sys.modules.pop(name, None)
 
-    yield jobs
-    sys.modules.pop("jobs")
+
+@pytest.fixture
+def jobs(benchmark):
+    return benchmark("jobs")
 
 
 @pytest.mark.slow
@@ -55,3 +63,23 @@ def test_scipy_finds_components_and_ranks(jobs):
     assert labels.tolist() == [0, 0, 0, 1, 1, 2]
     ranks = jobs.scipy_answer("edges", np.array([0, 1, 2]), np.array([1, 2, 0]), 3)
     assert ranks.tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_small_jobs_are_measured_beside_plain_work(benchmark, monkeypatch, capsys, tmp_path):
+    given = ["--rows", "20", "--times", "1", "--folder", str(tmp_path), "--ids", "strings"]
+    monkeypatch.setattr(sys, "argv", ["small_jobs.py", *given, "--methods", "pagerank"])
+    small = benchmark("small_jobs")
+    small.main()
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split(" | ")[2] for line in lines] == list(small.WAYS)
+    assert all(float(line.split(" | ")[3]) > 0 for line in lines)
+
+
+@pytest.mark.slow
+def test_jobs_on_a_cluster_are_measured(benchmark, monkeypatch, capsys):
+    given = ["--millions", "0.01", "--workers", "2", "--ranks", "2", "--turns", "1"]
+    monkeypatch.setattr(sys, "argv", ["cluster_jobs.py", *given])
+    benchmark("cluster_jobs").main()
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.startswith("| 0.01 | 2 | 2 | ")
+    assert float(line.split(" | ")[4]) > 0
