@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.partition.id_table import taken
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
 from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
 from dask_graphgpu.partition.ranks.numbering import cuts_of
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.wire import tables_to_all
+from dask_graphgpu.partition.string_entries import taken
 
 
 class RankIds:
