@@ -1,0 +1,114 @@
+"""Vertices of Louvain and Leiden that move one by one, on one thread: the fastest for graphs that are not large."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.community_level import Level, renumbered
+from dask_graphgpu.interrupting import check, stopping
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.report import Report
+
+# How much of a vertex's degree a gain may be behind the best one and still be likely to be taken by `leiden` [2]. With
+# ten times as much, modularity is lower by a hundredth where degrees are skewed (email-enron).
+RANDOMNESS = 0.001
+
+# Vertices that stay together when their order is shuffled: neighbours in the order of ids are often neighbours in the
+# graph as well, and then in the cache (cnr-2000: half the time of one by one). With 64, modularity is a little lower.
+TOGETHER = 16
+
+AT_ONCE = 1 << 25  # entries of rows that are read before a look whether the call is to stop
+
+
+class OneByOne:
+    """As of `engine.communities.Moves`; ``scale`` as kernels have it."""
+
+    def __init__(self, first: Level, scale: float, seed: int, report: Report) -> None:
+        self.first, self._scale, self._report = first, scale, report
+        self._rng = np.random.default_rng(seed)
+
+    def alone(self, level: Level) -> np.ndarray:
+        return np.arange(len(level), dtype=level.neighbours.dtype)
+
+    def moved(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        begun = time.perf_counter()
+        n, dtype = len(level), level.neighbours.dtype
+        totals = np.bincount(labels, level.degree, n)
+        order = self._shuffled(n, dtype)
+        size = np.bincount(labels, minlength=n)
+        unused = np.flatnonzero(size == 0)[::-1]
+        empty = np.zeros(n, dtype)
+        empty[: len(unused)] = unused
+        at = np.array([0, n, len(unused)])
+        ring = order, np.ones(n, np.bool_), np.zeros(n), np.empty(n, dtype), at
+        read, stopped = 0, stopping()
+        while at[1]:
+            check(stopped)
+            read += kernels.one_by_one.move(
+                *_edges(level),
+                level.degree,
+                self._scale,
+                labels,
+                totals,
+                size,
+                empty,
+                *ring,
+                AT_ONCE,
+            )
+        entry = level.weight.itemsize * bool(len(level.weight)) + 2 * dtype.itemsize + 8
+        self._report.advance(
+            "move", supersteps=1, frontier=n, edges=int(read), bytes=int(read) * entry + n * 48,
+            seconds=time.perf_counter() - begun,
+        )  # fmt: skip
+        return renumbered(labels)
+
+    def _shuffled(self, n: int, dtype: np.dtype[Any]) -> np.ndarray:
+        """The numbers below n, stretches of them in another order."""
+        stretches = self._rng.permutation(-(-n // TOGETHER))
+        rows = np.arange(len(stretches) * TOGETHER).reshape(-1, TOGETHER)
+        order = rows.take(stretches, axis=0).ravel()
+        shuffled: np.ndarray = order[order < n].astype(dtype)
+        return shuffled
+
+    def refined(self, level: Level, labels: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+        n = len(level)
+        parts = np.empty_like(labels)
+        totals = np.bincount(labels, level.degree, count)
+        kernels.one_by_one.refine(
+            *_edges(level), level.degree, self._scale, self._shuffled(n, labels.dtype), self._rng.random(n), RANDOMNESS,
+            labels, totals, parts,
+        )  # fmt: skip
+        parts, number = renumbered(parts)
+        if number == n:
+            kernels.communities.connected_parts(*level.edges, labels, parts)
+            return renumbered(parts)
+        return parts, number
+
+    def apart(self, level: Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        return parts
+
+    def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
+        members = np.argsort(labels, kind="stable").astype(labels.dtype)
+        starts = offsets_of(np.bincount(labels, minlength=count))
+        offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
+        neighbours = np.empty(len(level.neighbours), labels.dtype)
+        weight = np.empty(len(level.neighbours))
+        kernels.one_by_one.aggregate(
+            *_edges(level), level.loops, labels, starts, members, offsets, neighbours, weight, loops
+        )
+        kept = int(offsets[-1])
+        degree = np.bincount(labels, level.degree, count)
+        rows = offsets.view(np.uint64), neighbours[:kept].copy(), weight[:kept].copy()
+        return Level(*rows, loops, degree)
+
+    def named(self, labels: np.ndarray) -> np.ndarray:
+        return renumbered(labels)[0]
+
+
+def _edges(level: Level) -> tuple[np.ndarray, ...]:
+    offsets, *others = level.edges
+    return offsets.view(np.int64), *others

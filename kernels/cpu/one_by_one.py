@@ -1,0 +1,226 @@
+"""Communities of high modularity, by one thread: moving vertices one by one, refining, a vertex for each community.
+
+Names as in ``communities.py``; offsets are int64.
+"""
+
+import math
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import jit
+
+# A move has to gain more than this part of the vertex's degree, so that rounding cannot move it for ever.
+LEAST_GAIN = 1e-10
+
+
+@jit
+def move(
+    offsets, neighbours, weight, degree, scale, community, totals, size, empty, queue, queued, to,
+    touched, at, most_read,
+):  # fmt: skip
+    """Move vertices to the neighbouring, or an empty, community that gains most, until none gains.
+
+    A vertex is looked at again when a neighbour has left for another community than its own. Of
+    equal gains the smallest label wins. It ends when enough has been read as well, to be called again.
+
+    Parameters
+    ----------
+    community, totals, size : labels, and the degree and the members of each community; changed
+    empty : stack of the communities without members
+    queue, queued : ring of vertices to look at, at first all, and whether each is in it
+    to, touched : of the length of these, `to` with zeros
+    at : where the ring begins, how many are in it, and how many communities are on the stack; changed
+    most_read : entries of rows
+
+    Returns
+    -------
+    int
+        Entries of rows that were read.
+    """
+    n = queue.size
+    weighted = weight.size > 0
+    head, left, num_empty = at
+    read = 0
+    while left and read < most_read:
+        v = np.uint64(queue[head])
+        head = head + 1 if head + 1 < n else 0
+        left -= 1
+        queued[v] = False
+        own = np.uint64(community[v])
+        start, stop = offsets[v], offsets[v + np.uint64(1)]
+        read += stop - start
+        num = 0
+        for e in range(start, stop):
+            u = np.uint64(neighbours[e])
+            w = np.float64(weight[e]) if weighted else 1.0
+            if u != v and w > 0:
+                c = np.uint64(community[u])
+                if to[c] == 0:
+                    touched[num] = c
+                    num += 1
+                to[c] += w
+        k = degree[v]
+        totals[own] -= k
+        stay = to[own] - scale * k * totals[own]
+        best = own
+        most = stay + LEAST_GAIN * k
+        for i in range(num):
+            c = np.uint64(touched[i])
+            gain = to[c] - scale * k * totals[c]
+            to[c] = 0
+            if c != own and (gain > most or (gain == most and c < best)):
+                best = c
+                most = gain
+        if most < 0 and num_empty:
+            num_empty -= 1
+            best = np.uint64(empty[num_empty])
+        totals[best] += k
+        if best == own:
+            continue
+        community[v] = best
+        size[best] += 1
+        size[own] -= 1
+        if size[own] == 0:
+            totals[own] = 0
+            empty[num_empty] = own
+            num_empty += 1
+        for e in range(start, stop):
+            u = np.uint64(neighbours[e])
+            if not queued[u] and np.uint64(community[u]) != best and u != v:
+                queued[u] = True
+                tail = head + left
+                queue[tail - n if tail >= n else tail] = u
+                left += 1
+    at[0], at[1], at[2] = head, left, num_empty
+    return read
+
+
+@jit
+def refine(
+    offsets,
+    neighbours,
+    weight,
+    degree,
+    scale,
+    order,
+    chance,
+    randomness,
+    community,
+    totals,
+    refined,
+):
+    """Join vertices within their communities to parts that are well connected: ``refined`` are the labels of the parts.
+
+    Every vertex is a part at first. One that is still alone, and well connected to its community,
+    joins a part of it that is so too, by chance: the more the gain, as a part of its degree, the more
+    likely, by the exponential of gain over `randomness`. ``chance[i]``, of 0 to 1, decides for ``order[i]``.
+    """
+    n = order.size
+    weighted = weight.size > 0
+    to = np.zeros(n)
+    touched = np.empty(n, community.dtype)
+    part_degree = degree.copy()
+    cut = np.zeros(n)  # weight from a part to the rest of its community
+    alone = np.ones(n, np.bool_)
+    for i in range(n):
+        refined[i] = i
+        own = community[i]
+        for e in range(offsets[i], offsets[i + 1]):
+            u = np.uint64(neighbours[e])
+            if u != i and community[u] == own:
+                cut[i] += np.float64(weight[e]) if weighted else 1.0
+    for i in range(n):
+        v = np.uint64(order[i])
+        total = totals[np.uint64(community[v])]
+        k = degree[v]
+        if not alone[v] or cut[v] <= 0 or cut[v] < scale * k * (total - k):
+            continue
+        num = 0
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            u = np.uint64(neighbours[e])
+            w = np.float64(weight[e]) if weighted else 1.0
+            if u != v and w > 0 and community[u] == community[v]:
+                part = np.uint64(refined[u])
+                if to[part] == 0:
+                    touched[num] = part
+                    num += 1
+                to[part] += w
+        kept = 0
+        most = 0.0
+        for j in range(num):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            well = cut[part] >= scale * part_degree[part] * (total - part_degree[part])
+            if well and gain >= 0:
+                touched[j] = touched[kept]
+                touched[kept] = part
+                kept += 1
+                most = max(most, gain)
+        sum_of_all = 0.0
+        for j in range(kept):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            sum_of_all += math.exp((gain - most) / (k * randomness))
+        left = chance[i] * sum_of_all
+        for j in range(kept):
+            part = np.uint64(touched[j])
+            gain = to[part] - scale * k * part_degree[part]
+            left -= math.exp((gain - most) / (k * randomness))
+            if left <= 0 or j == kept - 1:
+                refined[v] = part
+                part_degree[part] += k
+                cut[part] += cut[v] - 2 * to[part]
+                alone[v] = False
+                alone[part] = False
+                break
+        for j in range(num):
+            to[np.uint64(touched[j])] = 0
+
+
+@jit
+def aggregate(
+    offsets,
+    neighbours,
+    weight,
+    loops,
+    community,
+    starts,
+    members,
+    new_offsets,
+    new_neighbours,
+    new_weight,
+    new_loops,
+):
+    """Rows of the graph that has a vertex for each community; new rows are no longer than the old ones together.
+
+    ``members[starts[c]:starts[c + 1]]`` are the vertices of community c.
+    """
+    count = starts.size - 1
+    weighted = weight.size > 0
+    to = np.zeros(count)
+    k = 0
+    for c in range(count):
+        new_offsets[c] = k
+        begin = k
+        within = 0.0
+        for i in range(starts[c], starts[c + 1]):
+            v = np.uint64(members[i])
+            within += loops[v]
+            for e in range(offsets[v], offsets[v + np.uint64(1)]):
+                u = np.uint64(neighbours[e])
+                w = np.float64(weight[e]) if weighted else 1.0
+                if u == v or w <= 0:
+                    continue
+                other = np.uint64(community[u])
+                if other == c:
+                    within += w
+                else:
+                    if to[other] == 0:
+                        new_neighbours[k] = other
+                        k += 1
+                    to[other] += w
+        for p in range(begin, k):
+            new_weight[p] = to[np.uint64(new_neighbours[p])]
+            to[np.uint64(new_neighbours[p])] = 0
+        new_loops[c] = within
+    new_offsets[count] = k
