@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency, from_edges, offsets_of
+from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
 from dask_graphgpu.partition.view import View
 
 # Entries, about, of a piece of a large community, whose rows are added up by one thread.
@@ -48,9 +48,9 @@ class Level:
         return edge_blocks(self.offsets.view(np.int64))
 
     @classmethod
-    def first(cls, view: View) -> Level:
-        """The graph itself, its vertices in the order of the user's ids."""
-        rows = _undirected(view)
+    def first(cls, view: View, *, in_order: bool) -> Level:
+        """The graph itself, its vertices in the order of the user's ids, and ``in_order`` those of each row, too."""
+        rows = _in_order(view) if in_order else _joined(view)
         weight = np.empty(0) if rows.weight is None else rows.weight.astype(np.float64, copy=False)
         loops, degree = np.empty(rows.num_vertices), np.empty(rows.num_vertices)
         # A loop is once in the rows of an undirected graph, and was put twice into those of a directed one.
@@ -108,7 +108,23 @@ class Level:
         return Level(offsets.view(np.uint64), neighbours, weight, loops, degree)
 
 
-def _undirected(view: View) -> Adjacency:
+def _in_order(view: View) -> Adjacency:
+    """Rows of both directions of every edge, vertices and neighbours in the order of the user's ids."""
+    rows, rank = view.out, view.user_rank
+    if not view.directed and rank is None:
+        return rows
+    source, destination = view.sources(), rows.neighbours
+    columns = {} if rows.weight is None else {"weight": rows.weight}
+    if rank is not None:
+        source, destination = at_ends(rank, source), at_ends(rank, destination)
+    if view.directed:
+        both = np.concatenate([source, destination])
+        source, destination = both, np.concatenate([destination, source])
+        columns = {name: np.concatenate([c, c]) for name, c in columns.items()}
+    return from_edges(view.num_vertices, source, destination, columns)
+
+
+def _joined(view: View) -> Adjacency:
     """Rows of both directions of every edge, vertices in the order of the user's ids.
 
     Rows are sorted by neighbours and weights only where it may matter in which order weights are added up.

@@ -27,7 +27,7 @@ ROUNDS = 100
 AT_ONCE = 1 << 20  # entries that are read one by one before it is asked again how many there are
 
 
-class InBatches:
+class MovesInBatches:
     """As of `engine.communities.Moves`; ``scale`` as kernels have it."""
 
     def __init__(self, first: Level, scale: float, seed: int, report: Report) -> None:

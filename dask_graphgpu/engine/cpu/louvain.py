@@ -15,8 +15,8 @@ import numpy as np
 
 from dask_graphgpu.engine import communities
 from dask_graphgpu.engine.cpu.community_level import Level
-from dask_graphgpu.engine.cpu.in_batches import InBatches
-from dask_graphgpu.engine.cpu.one_by_one import OneByOne
+from dask_graphgpu.engine.cpu.in_batches import MovesInBatches
+from dask_graphgpu.engine.cpu.one_by_one import MovesOneByOne
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import at_ends
@@ -56,13 +56,14 @@ def leiden(
 
 def _moves(
     view: View, resolution: float, seed: int, report: Report, many: int
-) -> OneByOne | InBatches:
+) -> MovesOneByOne | MovesInBatches:
     """What moves the vertices: by the graph alone, so that answers do not depend on the threads."""
-    first = Level.first(view)
+    entries = view.out.num_edges * (2 if view.directed else 1)
+    kind = MovesInBatches if entries >= many else MovesOneByOne
+    first = Level.first(view, in_order=kind is MovesOneByOne)
     total = float(first.degree.sum())
     # What kernels call scale; the sum of all degrees is the same on all levels.
     scale = resolution / total if total else 0.0
-    kind = InBatches if len(first.neighbours) >= many else OneByOne
     return kind(first, scale, seed, report)
 
 

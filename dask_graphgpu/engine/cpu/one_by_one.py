@@ -24,7 +24,7 @@ TOGETHER = 16
 AT_ONCE = 1 << 25  # entries of rows that are read before a look whether the call is to stop
 
 
-class OneByOne:
+class MovesOneByOne:
     """As of `engine.communities.Moves`; ``scale`` as kernels have it."""
 
     def __init__(self, first: Level, scale: float, seed: int, report: Report) -> None:

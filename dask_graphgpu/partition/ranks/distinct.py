@@ -15,7 +15,7 @@ def distinct_numbers(numbers: np.ndarray, vertices: int) -> tuple[np.ndarray, np
     if vertices > _SPARSE * len(numbers):
         return np.unique(numbers, return_inverse=True)
     here = np.zeros(vertices, bool)
-    here[numbers] = True
+    here[numbers.astype(np.intp, copy=False)] = True
     places = np.cumsum(here, dtype=numbers.dtype)
     places -= numbers.dtype.type(1)
     return np.flatnonzero(here).astype(numbers.dtype), places.take(numbers)
