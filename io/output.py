@@ -244,7 +244,7 @@ def _encoding(table: pa.Table) -> dict[str, Any]:
 
 
 def _repeats(column: pa.ChunkedArray) -> bool:
-    """Whether most of a sample of the values stand in it more than once."""
+    """Whether fewer than half of a sample of the values are different ones."""
     sample = column.take(np.linspace(0, len(column) - 1, min(len(column), _SAMPLE)).astype(int))
     return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
 
