@@ -1,4 +1,7 @@
-"""``.graph`` appears on cuDF frames whichever package is imported first; here on a package of that name."""
+"""``.graph`` appears on frames of cuDF and polars whichever package is imported first.
+
+Here on a package of cuDF's name.
+"""
 
 import subprocess
 import sys
@@ -18,7 +21,7 @@ import cudf, importlib.resources
 assert type(cudf.DataFrame().graph).__name__ == "GraphAccessor"
 assert type(cudf.__spec__.loader).__name__ == "SourceFileLoader"
 assert importlib.resources.files("cudf").joinpath("inner.py").is_file()
-assert not [f for f in sys.meta_path if "post_import" in type(f).__module__]
+assert "cudf" not in [f.name for f in sys.meta_path if "post_import" in type(f).__module__]
 importlib.reload(cudf)
 """
 
@@ -37,6 +40,18 @@ def test_either_order(tmp_path, first):
     (tmp_path / "cudf" / "__init__.py").write_text(PACKAGE)
     (tmp_path / "cudf" / "inner.py").write_text("")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{first}\n{ASK}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("first", ["import polars, dask_graphgpu", "import dask_graphgpu, polars"])
+def test_either_order_of_polars(first):
+    code = f"""
+{first}
+import sys
+for frame in (polars.DataFrame({{"src": [1], "dst": [2]}}), polars.LazyFrame({{"src": [1], "dst": [2]}})):
+    assert frame.graph.bfs(1).rows() == [(1, 0), (2, 1)]
+assert "polars" not in [f.name for f in sys.meta_path if "post_import" in type(f).__module__]
+"""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
