@@ -108,15 +108,15 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
 
 
 class Graph:
-    """Edges with their columns and options; made by ``frame.graph(...)``.
+    """Edges with their columns and options; made by ``frame.graph(...)`` or `dask_graphgpu.graph`.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
-    partitions as the edge frame, and all work is done when that is computed. On pandas and cuDF
-    frames they compute at once and give frames of the same kind. cuDF frames stay on the GPU.
+    partitions as the edge frame, and all work is done when that is computed. On other frames they
+    compute at once and give frames of the same kind. cuDF frames stay on the GPU.
 
     Parameters
     ----------
-    frame : Dask, pandas or cuDF DataFrame
+    frame : Dask, pandas, cuDF or polars DataFrame, or what else `dask_graphgpu.graph` takes
         One row an edge.
     source, destination : str or list of str
         Id columns (integers or strings). Default: ``src`` and ``dst``, or ``source`` and
@@ -346,8 +346,9 @@ class Graph:
     def explain(self) -> BuildPlan:
         """What a method will work on; printed, a short text.
 
-        Before `persist` the rows come from the Parquet footers (or the length of a pandas frame)
-        and vertices are an upper bound marked ``<=``; nothing is read. Afterwards it is exact. With
+        Before `persist` the rows come from the Parquet footers (or the length of a frame in memory)
+        and vertices are an upper bound marked ``<=``; nothing is read, but a LazyFrame's or a relation's
+        query is run. Afterwards it is exact. With
         ``graphgpu.device-memory-limit``, and of edges in pages on disk, it says about how many bytes lie
         where when the engine works on the graph, how many move in a superstep, and which way: where
         methods read what edges carry, and where they read none of it. For that it looks at all weights

@@ -14,7 +14,7 @@ import pyarrow as pa
 def give_back() -> None:
     """Give the system what Arrow and the C library keep of this process's memory for later.
 
-    Cost: some milliseconds a GB.
+    Cost: about 0.1 s for each GB that goes, 0.2 ms where nothing does.
     """
     pa.default_memory_pool().release_unused()
     _trim()(0)

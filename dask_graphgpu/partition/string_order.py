@@ -11,7 +11,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.string_entries import StringEntries
 
-_FEW = 1 << 14  # strings that Arrow sorts within 3 ms, and to compile our kernels takes two seconds
+_FEW = 1 << 14  # strings that Arrow sorts within 3 ms: to compile our kernels takes 1.5 s
 _BUCKET = 1 << 14  # strings that one thread sorts
 _LARGE = 1 << 16  # strings that are worth several threads
 _MOST_BUCKETS = 256

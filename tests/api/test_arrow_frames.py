@@ -77,8 +77,6 @@ TYPES = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ids", TYPES)
 def test_ids_of_every_type(kind, ids):
-    if kind == "duckdb" and ids == "views":
-        pytest.skip("DuckDB reads no string views")
     given = edges(300, 90).select(["src", "dst"])
     made = pa.table({name: TYPES[ids](given[name].to_pylist()) for name in given.column_names})
     wanted = given.to_pandas().graph().weakly_connected_components()
