@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from click.testing import CliRunner
 
-from dask_graphgpu.cli import graph
+from dask_graphgpu.jobs.cli import graph
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,7 +8,7 @@ import pandas as pd
 from click.testing import CliRunner
 from fuzz_children import Wrong
 
-from dask_graphgpu.cli import graph
+from dask_graphgpu.jobs.cli import graph
 
 
 def flipped(data, rng, other):

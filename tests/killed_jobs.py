@@ -28,9 +28,9 @@ import numpy as np
 import pandas as pd
 
 import dask_graphgpu as dg
-from dask_graphgpu.cli import graph
 from dask_graphgpu.errors import NotConverged
 from dask_graphgpu.io import replace
+from dask_graphgpu.jobs.cli import graph
 from dask_graphgpu.store import checkpoint
 
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "fcntl.flock", "renameat2"}

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import dask_graphgpu
-from dask_graphgpu.cli import graph
+from dask_graphgpu.jobs.cli import graph
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

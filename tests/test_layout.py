@@ -106,17 +106,20 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
-ALLOWED["steps"] = {"checkpoint"}
-ALLOWED["preflight"] = {"errors", "io", "store", "steps"}
-ALLOWED["job"] = {"errors", "config", "report", "io", "store", "graphs", "loading"}
-ALLOWED["job"] |= {"preflight", "steps"}
-ALLOWED["job"] |= {"algorithms"}
-ALLOWED["wording"] = {"algorithms"}
+ALLOWED["jobs"] = {
+    "algorithms",
+    "checkpoint",
+    "config",
+    "errors",
+    "io",
+    "loading",
+    "partition",
+    "report",
+}
+ALLOWED["jobs"] |= {"store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
-ALLOWED["cli_options"] = {"checkpoint", "steps"}
-ALLOWED["cli"] = {"errors", "algorithms", "cli_options", "job", "partition", "steps", "wording"}
 # The rooms of engine/, and what each may import of the others. All are loaded by name when a run starts.
 ROOMS = {
     "cuda": set(),

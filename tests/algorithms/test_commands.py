@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from engines import on_one_cpu
 
-from dask_graphgpu.cli import graph
+from dask_graphgpu.jobs.cli import graph
 
 EDGES = pd.DataFrame(
     {

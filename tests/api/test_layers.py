@@ -13,13 +13,13 @@ from strategies import edge_lists, partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import engine as engines
-from dask_graphgpu.cli import graph as command
 from dask_graphgpu.errors import (
     EngineUnavailable,
     InvalidArgument,
     InvalidSavedGraph,
     UnknownVertex,
 )
+from dask_graphgpu.jobs.cli import graph as command
 
 
 @pytest.fixture(scope="module")

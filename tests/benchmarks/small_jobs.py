@@ -28,7 +28,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dask_graphgpu  # noqa: F401  registers .graph
-from dask_graphgpu.cli import graph as command_line
 from dask_graphgpu.execute import execute
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames
@@ -37,6 +36,7 @@ from dask_graphgpu.io.output import write_parquet
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.results import to_frame
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.jobs.cli import graph as command_line
 from dask_graphgpu.partition.build import build
 
 WAYS = ("plain", "call", "command")

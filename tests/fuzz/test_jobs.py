@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from dask_graphgpu.cli import ALGORITHMS, graph
+from dask_graphgpu.jobs.cli import ALGORITHMS, graph
 
 EDGES = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [1, 2, 0, 0], "weight": [1, 2, 3, 4]})
 NAMES = EDGES.assign(src=EDGES["src"].astype(str), dst=EDGES["dst"].astype(str))

@@ -8,7 +8,7 @@ import pytest
 from commands import call, refused, result
 
 from dask_graphgpu import load
-from dask_graphgpu.cli import ALGORITHMS
+from dask_graphgpu.jobs.cli import ALGORITHMS
 
 EDGES = pd.DataFrame(
     {"src": [0, 0, 1, 2, 2], "dst": [1, 2, 3, 3, 3], "weight": [4, 1, 1, 7, 2], "km": [0.5] * 5}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from commands import call, refused, result
 
-import dask_graphgpu.job
+import dask_graphgpu.jobs.run
 
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, -5], "dst": [1, 2, 3, 3, -6], "weight": [4, 1, 1, 7, 2]})
 
@@ -46,8 +46,8 @@ output = "directed"
 
 def test_job_does_what_the_command_line_does(folder, monkeypatch):
     made = []
-    make = dask_graphgpu.job._graph
-    monkeypatch.setattr(dask_graphgpu.job, "_graph", lambda o: made.append(o) or make(o))
+    make = dask_graphgpu.jobs.run.graph_of
+    monkeypatch.setattr(dask_graphgpu.jobs.run, "graph_of", lambda o: made.append(o) or make(o))
     Path("job.toml").write_text(JOB)
     call("run", "job.toml")
     assert len(made) == 2, "two steps share a graph"

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from dask_graphgpu.cli import graph
 from dask_graphgpu.io.output import write_parquet
+from dask_graphgpu.jobs.cli import graph
 
 EDGES = pd.DataFrame({"src": [0, 0, 1], "dst": [1, 2, 2]})
 JUMPS = pd.DataFrame({"vertex": [0], "p": [1.0]})

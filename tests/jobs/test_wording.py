@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dask_graphgpu.wording import guess, in_options
+from dask_graphgpu.jobs.wording import guess, in_options
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_guesses():
 def test_methods_are_there_without_docstrings():
     """As under ``python -OO``."""
     code = "import dask_graphgpu as dg; assert dg.Graph.bfs.__doc__ is None, dg.Graph.bfs.__doc__"
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     subprocess.run([sys.executable, "-OO", "-c", code], check=True, timeout=120, cwd=root)

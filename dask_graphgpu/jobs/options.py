@@ -11,9 +11,14 @@ from typing import Any, get_args, get_type_hints
 
 import click
 
+from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
-from dask_graphgpu.steps import IDS, GraphOptions, Step
+from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step
 
+# A vertex program is Python: it cannot be given here.
+ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
+BUILD = "build"  # the step that saves a graph
+STEPS = sorted([*ALGORITHMS, BUILD])
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report"}
 _COMMON_FIELDS = {"columns", "checkpoint", "resume"}  # of methods, whose options all commands have
@@ -164,6 +169,32 @@ def common_options() -> list[click.Parameter]:
         ),
         *run_options(),
     ]
+
+
+def _build_options() -> list[click.Parameter]:
+    """Parameters of the step that saves a graph."""
+    return [
+        *graph_options(),
+        click.Option(
+            ["--edge-columns"],
+            metavar="COL,COL",
+            help="Further columns of edges to keep, for vertex programs.",
+        ),
+        click.Option(
+            ["--output"],
+            metavar="DIR",
+            required=True,
+            help="Folder for the saved graph, replaced as one step.",
+        ),
+        *run_options(),
+    ]
+
+
+def parameters_of(name: str) -> list[click.Parameter]:
+    """All parameters of a step: of an algorithm by its name, or of "build"."""
+    if name == BUILD:
+        return _build_options()
+    return [*common_options(), *algorithm_options(ALGORITHMS[name])]
 
 
 @functools.cache

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 from commands import ROOT, call, refused, result, with_package
 
-import dask_graphgpu.job
-from dask_graphgpu.cli import ALGORITHMS, graph
-from dask_graphgpu.cli_options import algorithm_options
+import dask_graphgpu.jobs.step_graph
+from dask_graphgpu.jobs.cli import ALGORITHMS, graph
+from dask_graphgpu.jobs.options import algorithm_options
 
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, -5], "dst": [1, 2, 3, 3, -6], "weight": [4, 1, 1, 7, 2]})
 
@@ -202,7 +202,7 @@ def test_a_reader_that_has_gone_away(folder, words):
         'edges = "edges.parquet"\n[[step]]\nalgorithm = "degree"\ntop = 4\n'
         '[[step]]\nalgorithm = "core_number"\ntop = 1\noutput = "out"'
     )
-    code = "from dask_graphgpu.cli import graph; graph()"
+    code = "from dask_graphgpu.jobs.cli import graph; graph()"
     done = subprocess.run(
         [sys.executable, "-c", code, *words.split()],
         stdout=writer,
@@ -224,7 +224,7 @@ import os, sys
 for number in {closed}:
     os.close(number)
     setattr(sys, ("stdin", "stdout", "stderr")[number], None)
-from dask_graphgpu import cli, job
+from dask_graphgpu.jobs import cli, run as job
 write = job.write_parquet
 
 def watched(*given):
@@ -362,7 +362,7 @@ def test_unforeseen_errors_fail_in_one_line_too(folder, monkeypatch):
     def broken(*_):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(dask_graphgpu.job, "read_parquet", broken)
+    monkeypatch.setattr(dask_graphgpu.jobs.step_graph, "read_parquet", broken)
     assert (
         refused("degree", "edges.parquet", "--output", "out", code=1)
         == "Error: RuntimeError: two lines\n"
@@ -372,7 +372,7 @@ def test_unforeseen_errors_fail_in_one_line_too(folder, monkeypatch):
 def run_in_terminal(*words):
     """Standard error of a call whose standard error is a terminal."""
     ours, theirs = pty.openpty()
-    code = "from dask_graphgpu.cli import graph; graph()"
+    code = "from dask_graphgpu.jobs.cli import graph; graph()"
     words = [sys.executable, "-c", code, *(str(w) for w in words)]
     subprocess.run(words, stderr=theirs, check=True, timeout=120, cwd=ROOT)
     os.close(theirs)

@@ -52,7 +52,7 @@ def until_killed(*words):
     """
     manifest = Path("kept/manifest.json")
     before = manifest.read_bytes() if manifest.exists() else b""
-    code = "from dask_graphgpu.cli import graph; graph()"
+    code = "from dask_graphgpu.jobs.cli import graph; graph()"
     process = subprocess.Popen([sys.executable, "-c", code, *map(str, words)])
     end = time.monotonic() + 120
     while process.poll() is None:
@@ -163,7 +163,7 @@ def test_ctrl_c_ends_a_job_at_once(frame, tmp_path, options):
         }
         pd.concat([frame] * 10).to_parquet("edges.parquet", row_group_size=1000)
         options = []
-    code = "from dask_graphgpu.cli import graph; graph()"
+    code = "from dask_graphgpu.jobs.cli import graph; graph()"
     command = [sys.executable, "-c", code, *map(str, words), *options]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
         end = time.monotonic() + 120
