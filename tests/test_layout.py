@@ -61,7 +61,7 @@ ALLOWED = {
     },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
 }
-ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
+ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}

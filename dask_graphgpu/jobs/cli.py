@@ -13,8 +13,17 @@ from typing import Any, NoReturn
 import click
 
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.jobs.job_file import steps_of_file
-from dask_graphgpu.jobs.options import ALGORITHMS, BUILD, parameters_of, run_options, step_of
+from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.jobs.job_file import read_job, steps_of_file
+from dask_graphgpu.jobs.options import (
+    ALGORITHMS,
+    BUILD,
+    options_of,
+    parameters_of,
+    run_options,
+    step_of,
+    storage_options,
+)
 from dask_graphgpu.jobs.run import run
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
@@ -87,17 +96,19 @@ def build(**given: Any) -> None:
     _run([step_of(BUILD, given)], given["progress"], given["traceback"])
 
 
-@graph.command("run", params=run_options())
-@click.argument("job", type=click.File("rb"))
+@graph.command("run", params=[storage_options(), *run_options()])
+@click.argument("job")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoints of steps that have some.")
-def run_job(job: Any, resume: bool, progress: bool | None, traceback: bool) -> None:
-    """Run the steps of a TOML file.
+def run_job(job: str, resume: bool, **given: Any) -> None:
+    """Run the steps of a TOML file, at a path or a URL.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    _run(steps_of_file(job.read(), job.name, resume), progress, traceback)
+    options = options_of(given)
+    steps = steps_of_file(read_job(job, options), redacted(job), resume, options)
+    _run(steps, given["progress"], given["traceback"])
 
 
 def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import re
 import types
+from collections import ChainMap
 from typing import Any, get_args, get_type_hints
 
 import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
@@ -52,6 +56,20 @@ def _interval(text: str) -> tuple[str, int | float]:
     raise click.BadParameter(
         f"{text!r}; give a number of supersteps, such as 100, or a time, such as 30s, 5min or 1h."
     )
+
+
+def _storage_option(text: str) -> dict[str, Any]:
+    """One or several options of an object store. Errors do not repeat them: they may be secrets."""
+    name, equals, value = text.partition("=")
+    if equals and name.isidentifier():
+        return {name: {"true": True, "false": False}.get(value.lower(), value)}
+    try:
+        options = json.loads(text)
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise click.BadParameter("give NAME=VALUE or a JSON object (what was given is not shown).")
+    return options
 
 
 def _new_name(text: str) -> tuple[str, str]:
@@ -123,7 +141,20 @@ def graph_options() -> list[click.Parameter]:
             help="What to do when a saved graph's Parquet has changed since. Default: error.",
         ),
         option(["--verify"], is_flag=True, help="Compare a saved graph's checksums first."),
+        storage_options(),
     ]
+
+
+def storage_options() -> click.Option:
+    """The parameter that says how object stores are reached."""
+    return click.Option(
+        ["--storage-options"],
+        type=_storage_option,
+        multiple=True,
+        metavar="NAME=VALUE|JSON",
+        help="Option of the object store that URLs are on, such as endpoint_url=http://localhost:9000. "
+        "Default: what the environment says.",
+    )
 
 
 def common_options() -> list[click.Parameter]:
@@ -278,7 +309,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         raise click.UsageError("--weight and --unweighted exclude each other.")
     if given.get("draw") is not None and given.get("sources"):
         raise click.UsageError("--draw and --sources exclude each other.")
-    checkpoint = _checkpoint(given)
+    options = options_of(given)
+    checkpoint = _checkpoint(given, options)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
@@ -300,6 +332,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            options,
         ),
         arguments,
         output=given.get("output"),
@@ -310,7 +343,12 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     )
 
 
-def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
+def options_of(given: dict[str, Any]) -> StorageOptions:
+    """Storage options of parsed options, the last of each name."""
+    return StorageOptions(dict(ChainMap(*reversed(given["storage_options"]))))
+
+
+def _checkpoint(given: dict[str, Any], options: StorageOptions) -> Checkpoint | None:
     """Where a step keeps its state, of parsed options."""
     path, every = given.get("checkpoint"), given.get("every") or (("seconds", 60.0),)
     if path is None:
@@ -321,4 +359,5 @@ def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
     if len(dict(every)) < len(every):
         raise click.UsageError("--every: give one time, one number of supersteps, or one of each.")
     chosen = dict(every)
-    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"))
+    asked = options if is_object(path) else None
+    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"), asked)

@@ -14,14 +14,15 @@ from contextlib import nullcontext
 from typing import Any
 
 from dask.diagnostics.progress import ProgressBar
-from pyarrow.parquet import read_metadata
 
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices
 from dask_graphgpu.io.naming import own_names
-from dask_graphgpu.io.output import local_path, write_parquet, write_text
+from dask_graphgpu.io.output import rows_of, write_parquet, write_text
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
@@ -51,11 +52,11 @@ def run(
     GraphError
         A step failed; results of the steps before it are written.
     """
-    waiting = check_paths(steps)
+    looked = check_paths(steps)
     made: dict[GraphOptions, StepGraph] = {}
     asked: dict[int, _Asked] = {}
     for i, step in enumerate(steps):
-        if i not in waiting:
+        if i not in looked.waiting:
             made[step.graph] = made.get(step.graph) or graph_of(step.graph)
             asked[i] = _ask(step, made[step.graph])
     uses = Counter(step.graph for step in steps)
@@ -63,7 +64,7 @@ def run(
     with _progress_bar() if progress else nullcontext():
         for i, step in enumerate(steps):
             graph = made.get(step.graph) or graph_of(step.graph)
-            if i in waiting:
+            if i in looked.waiting:
                 asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
                 kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
@@ -72,9 +73,12 @@ def run(
                 held.add(step.graph)
             first = asked.pop(i)
             started = time.monotonic()
-            _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
-            if step.output is not None and done is not None:
-                done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
+            output = looked.outputs.get(i)
+            _run_step(step, graph, _ask(step, graph) if step.graph in held else first, output)
+            if output is not None and done is not None:
+                done(
+                    f"{step.algorithm}: {_written(step, output)}, {time.monotonic() - started:.1f} s"
+                )
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
@@ -98,7 +102,7 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     if step.algorithm == "build":
         return None
     arguments = {
-        name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
+        name: _argument(step, name, value, graph.schema) for name, value in step.arguments.items()
     }
     if step.checkpoint is not None:
         arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
@@ -120,35 +124,32 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     return result, names
 
 
-def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> None:
+def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None) -> None:
     if asked is None:
-        assert step.output is not None
-        graph.handle.save(step.output, columns=_edge_columns(step))
+        graph.handle.save(output, columns=_edge_columns(step))
         return
     result, names = asked
-    if step.output is not None:
-        written = write_parquet(result, step.output)
+    if output is not None:
+        write_parquet(result, output)
     if step.top is not None:
         if step.output is not None:
-            result = read_parquet(str(written))
+            result = read_parquet(step.output, options=step.options_for(step.output))
         _print(top(result, step.top, names).to_string(index=False) + "\n")
     elif step.output is None:
         result.compute()
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
-        write_text(step.report, last_report().to_csv(index=False))
+        write_text(step.report, last_report().to_csv(index=False), step.options_for(step.report))
 
 
-def _written(step: Step) -> str:
+def _written(step: Step, output: Place) -> str:
     """What a step has written, and where."""
-    assert step.output is not None
+    where = redacted(step.output or "")
     if step.algorithm == "build":
-        plan = load(step.output).explain()
-        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
-    files = local_path(step.output, "output").glob("*.parquet")
-    rows = sum(read_metadata(file).num_rows for file in files)
-    return f"{rows:,} rows in {step.output}"
+        plan = load(output).explain()
+        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {where}"
+    return f"{rows_of(output):,} rows in {where}"
 
 
 def _print(text: str) -> None:
@@ -161,9 +162,9 @@ def _print(text: str) -> None:
         os.close(nothing)
 
 
-def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
+def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_parquet(value) if is_path(value) else value
+    return read_parquet(value, options=step.options_for(value)) if is_path(value) else value
