@@ -72,9 +72,9 @@ class ObjectFolder:
                 f"{name} {redacted(url)} is a URL of {protocol!r}; allowed are {', '.join(STORES)} and file, or a path"
             )
         path = path.strip("/") if protocol == "memory" else path.rstrip("/")
-        if not path.strip("/"):
+        if not path or ("/" not in path and protocol != "memory"):
             raise InvalidArgument(
-                f"{name} {redacted(url)} names no folder: add one behind the slash"
+                f"{name} {redacted(url)} names no folder: add one, as in {protocol}://bucket/{name}"
             )
         if "*" in path or not all(path.strip("/").split("/")):
             raise InvalidArgument(
@@ -90,6 +90,10 @@ class ObjectFolder:
 
     def __truediv__(self, name: str) -> ObjectFolder:
         return replace(self, url=f"{self.url}/{name}", began=None)
+
+    def beside(self, name: str) -> ObjectFolder:
+        """Another folder in the same one."""
+        return replace(self, url=f"{self.url.rpartition('/')[0]}/{name}", began=None)
 
     @property
     def name(self) -> str:

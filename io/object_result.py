@@ -1,7 +1,8 @@
 """A result on an object store: one Parquet object that is replaced by one request.
 
 Readers that list a folder must never see a part of a result, and a store replaces no two objects as one step. So
-partitions are written out of sight, put together there, committed, and copied over ``result.parquet`` within the store.
+partitions are written beside the folder, put together there, committed, and copied to ``result.parquet`` within the
+store. There is nothing else in the folder: some readers of folders take whatever is in it.
 """
 
 from __future__ import annotations
@@ -24,34 +25,39 @@ from dask_graphgpu.io.object_folder import ObjectFolder
 from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of
 
 NAME = "result.parquet"
-_HIDDEN = "_graphgpu"  # readers of Parquet folders pass over names that begin so
+_STAGED = "_result"
 _KIND = "result"
 
 
 def log_of(folder: ObjectFolder) -> ObjectFolder:
-    """Where the commits of a result are, and what of it is not yet to be seen."""
-    return folder / _HIDDEN
+    """Where the commits of a result are, and what is not yet to be seen: beside it, hidden by its name."""
+    return folder.beside(f"_{folder.name}.graphgpu")
 
 
 def claim(folder: ObjectFolder) -> tuple[ObjectFolder, list[str]]:
     """A folder with the number that a writer finds there, and what is in it that is no result."""
-    found = folder.sizes()
-    others = sorted(found.keys() - {NAME, _HIDDEN})
-    if NAME in found and not others:
-        with (folder / NAME).opened("rb") as file:
-            try:
-                ours = is_stamped(pq.read_metadata(file))
-            except pa.ArrowException:
-                ours = False
-        others = [] if ours else [NAME]
+    found, log = folder.sizes(), log_of(folder)
+    others = sorted(found.keys() - {NAME})
+    if NAME in found and not others and not _is_result(folder / NAME):
+        others = [NAME]
+    others += sorted(f"../{log.name}/{each}" for each in log.sizes() if not commits.is_ours(each))
     if others:
         return folder, others
-    log = log_of(folder)
-    current = commits.latest(log)
-    if current is not None and current.kind != _KIND:
-        return folder, [f"{_HIDDEN} of a {current.kind}"]
-    strangers = sorted(name for name in log.sizes() if not commits.is_ours(name))
-    return commits.claimed(folder, log), [f"{_HIDDEN}/{name}" for name in strangers]
+    return commits.claimed(folder, log), []
+
+
+def _is_result(place: ObjectFolder) -> bool:
+    """Whether an object is one that we wrote."""
+    while True:
+        before = place.size()
+        try:
+            with place.opened("rb") as file:
+                return is_stamped(pq.read_metadata(file))
+        except pa.ArrowException:
+            return False
+        except OSError:
+            if place.size() == before:  # else another one has taken its place meanwhile
+                raise
 
 
 def write_result(frame: Any, folder: ObjectFolder) -> None:
@@ -77,33 +83,26 @@ def write_result(frame: Any, folder: ObjectFolder) -> None:
     log = log_of(folder)
     _put_in_place(folder, commits.latest(log))  # of a job that was killed before it had done so
     with committing(folder, log, _KIND) as made:
-        here, schema = (
-            made.folder,
-            schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta),
-        )
+        here = made.folder
+        schema = schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta)
         if isinstance(frame, pd.DataFrame):
-            _write(frame, 0, schema=schema, folder=here, names=[NAME])
+            _write(frame, 0, schema=schema, folder=here, names=[_STAGED])
         else:
-            names = (
-                [_part(i) for i in range(frame.npartitions)] if frame.npartitions > 1 else [NAME]
-            )
+            several = frame.npartitions > 1
+            names = [f"_part-{i:05d}" for i in range(frame.npartitions)] if several else [_STAGED]
             for_partitions(partial(_write, schema=schema, folder=here, names=names), frame)
-            if len(names) > 1:
+            if several:
                 delayed(_put_together, pure=False)(here, names).compute()
-        (here / NAME).size()  # that it is there: in a store that workers and this process share
+        (here / _STAGED).size()  # that it is there: in a store that workers and this process share
     current = Commit((folder.began or 0) + 1, _KIND, made.name)
     try:
         _put_in_place(folder, current)
     except OSError as error:
         raise OutputError(
-            f"the result is written to {here / NAME} and could not be put in its place, {folder / NAME}: "
+            f"the result is written to {here / _STAGED} and could not be put in its place, {folder / NAME}: "
             f"{error.strerror or error}; the next job with this output does that before it begins"
         ) from error
     commits.sweep(log, current)
-
-
-def _part(i: int) -> str:
-    return f"part.{i:05d}.parquet"
 
 
 def _write(
@@ -130,7 +129,7 @@ def _put_together(folder: ObjectFolder, names: Sequence[str]) -> None:
                 for i in range(part.num_row_groups):
                     table = part.read_row_group(i)
                     if writer is None:
-                        sink = held.enter_context((folder / NAME).opened("wb"))
+                        sink = held.enter_context((folder / _STAGED).opened("wb"))
                         made = pq.ParquetWriter(sink, table.schema, **encoding_of(table))
                         writer = held.enter_context(made)
                     writer.write_table(table)
@@ -141,8 +140,8 @@ def _put_in_place(folder: ObjectFolder, current: Commit | None) -> None:
     if current is None or current.generation is None:
         return
     here = log_of(folder) / current.generation
-    if NAME not in here.sizes():
+    if _STAGED not in here.sizes():
         return  # done before
     with suppress(FileNotFoundError):  # another job has done it meanwhile
-        (here / NAME).copy(folder / NAME)
+        (here / _STAGED).copy(folder / NAME)
     here.remove_all()
