@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
-import fsspec
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument, UnreadableParquet
-from dask_graphgpu.io.object_folder import is_object, plain
+from dask_graphgpu.io.object_folder import is_object, matching
 from dask_graphgpu.io.parquet_file import footer_schema
 from dask_graphgpu.io.schema import plain_type
 from dask_graphgpu.io.storage_options import StorageOptions, redacted
@@ -76,17 +75,13 @@ def read_parquet(path: str, ids: Collection[str] = (), options: Any = None) -> A
 
 def _of_store(url: str, options: StorageOptions) -> tuple[Any, dict[str, Any]]:
     """What Dask is given to read of a store: not the options, which it would show, but a file system that has them."""
-    shown = redacted(url)
     try:
-        fs, path = fsspec.core.url_to_fs(url, **options)
-        fs.invalidate_cache()  # what it has listed before
-        found = sorted(fs.glob(path)) if "*" in path else [path] * fs.exists(path)
-    except Exception as error:
-        reason = plain(error, url, options)
-        raise UnreadableParquet(f"Cannot read {shown}: {reason.strerror}.") from error
+        fs, found = matching(url, options)
+    except OSError as error:
+        raise UnreadableParquet(f"Cannot read {redacted(url)}: {error.strerror}.") from error
     if not found:
-        raise UnreadableParquet(f"There is no object or folder {shown}.")
-    return found if "*" in path else path, {"filesystem": fs}
+        raise UnreadableParquet(f"There is no object or folder {redacted(url)}.")
+    return found if "*" in url else found[0], {"filesystem": fs}
 
 
 def expanded(path: str) -> str:
