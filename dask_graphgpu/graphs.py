@@ -20,8 +20,11 @@ from dask_graphgpu.algorithms import (
     SSSP,
     SSWP,
     Algorithm,
+    ArticulationPoints,
     BeliefPropagation,
     BetweennessCentrality,
+    BiconnectedComponents,
+    Bridges,
     CircuitSimulation,
     ClusteringCoefficient,
     CoreNumber,
@@ -245,6 +248,9 @@ class Graph:
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
     k_truss = _method(KTruss)
+    bridges = _method(Bridges)
+    articulation_points = _method(ArticulationPoints)
+    biconnected_components = _method(BiconnectedComponents)
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)

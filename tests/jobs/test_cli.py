@@ -300,7 +300,7 @@ def test_report(folder):
         (
             "components edges.parquet --output out",
             2,
-            "Did you mean strongly_connected_components or",
+            "Did you mean biconnected_components or strongly_connected_components or",
         ),
         ("pagernak edges.parquet --output out", 2, "'pagernak'. Did you mean pagerank?"),
         (
