@@ -171,6 +171,11 @@ def execute(
     if engine == "gpu":
         memory.require_current(partition.given.neighbours, "the graph")
     report = Report(name, watch=watch.telling())
+    report.graph = {
+        "edges": int(partition.num_rows),
+        "vertices": int(partition.num_vertices),
+        "bytes": int(partition.nbytes),
+    }
     compiled = engines.times_compiled() if partition.paged else 0
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
@@ -238,7 +243,7 @@ def _of_no_vertex(
     """The result of a graph without a vertex; its run has nothing to report."""
     rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
     check_names_no_vertex(algorithm, rows)
-    report = Report(where.name_of(algorithm))
+    report = Report(where.name_of(algorithm), graph={"edges": 0, "vertices": 0, "bytes": 0})
     report.publish()
     watch.tell_own_report(report)
     return _results(schema).empty_frame(columns, schema)

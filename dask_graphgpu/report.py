@@ -76,7 +76,8 @@ class Report:
     seconds. ``moved``: of edges in host memory, by the
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
     ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``compiled``: seconds
-    that compiling took, which no advance counts. ``number`` tells the reports of a process apart.
+    that compiling took, which no advance counts. ``graph``: how many "edges" and "vertices" the graph has, and
+    its "bytes" where it is on one rank. ``number`` tells the reports of a process apart.
     """
 
     algorithm: str
@@ -91,6 +92,7 @@ class Report:
     disk_waited: float = 0.0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    graph: dict[str, int] = field(default_factory=dict)
     compiled: float = 0.0
     number: int = field(default_factory=_numbers.__next__, compare=False)
     _clock: float = field(default_factory=seconds_compiling, compare=False, repr=False)
@@ -152,6 +154,7 @@ class Report:
         frame.attrs["ranks"] = self.ranks
         frame.attrs["compile_seconds"] = self.compiled
         frame.attrs["memory"] = self.memory
+        frame.attrs["graph"] = dict(self.graph)
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
         frame.attrs["sides"] = {side: dict(of) for side, of in self.sides.items()}
@@ -183,8 +186,9 @@ def last_report() -> pd.DataFrame:
         ``direction``, ``supersteps`` (how many it ran before it came back), ``frontier`` (active
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
         and ``seconds``, without those that compiling took, which are ``attrs["compile_seconds"]``.
-        ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
-        was read of edges that lie in pages on disk. With ``engine="hybrid"``, ``attrs["sides"]`` has
+        ``attrs["algorithm"]`` names the method, ``attrs["graph"]`` has the number of ``edges`` (rows) and ``vertices``
+        of the graph and its ``bytes`` (not on several ranks), and ``attrs["disk_bytes"]`` is what was
+        read of edges that lie in pages on disk. With ``engine="hybrid"``, ``attrs["sides"]`` has
         a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of these
         ``alone`` those in which the other one did not, ``pages`` and ``edges``.
 

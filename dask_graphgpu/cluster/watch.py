@@ -28,7 +28,9 @@ _mine: dict[
 _MOST = 1000
 
 # Of a report, beside its advances and the ranks' times.
-_ABOUT = ("algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "compiled")
+_ABOUT = (
+    "algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "graph", "compiled",
+)  # fmt: skip
 
 
 class Telling:

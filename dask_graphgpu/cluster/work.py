@@ -240,9 +240,11 @@ def run_share(
     began = time.perf_counter()
     algorithm, needs = job.algorithm, job.needs
     if isinstance(share.partition, EmptyPartition):
+        report.graph = {"edges": 0, "vertices": 0}
         return _of_no_vertex(ranks, job, frames), report
     needs.require_weights(share.partition.fault)
     with share.over(ranks) as partition:
+        report.graph = {"edges": int(partition.num_rows), "vertices": int(partition.num_vertices)}
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
         layered = view.levels is not None

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from dask_graphgpu.jobs.options import STEPS, parameters_of, step_of
+from dask_graphgpu.jobs.options import STEPS, parameters_of, run_options, step_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
-_RUN_OPTIONS = {"progress", "traceback"}
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 
 
@@ -61,7 +60,8 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
         if not isinstance(edges, str):
             raise click.UsageError(f"edges is {edges!r}; give a path.")
         command = click.Command(name, params=parameters_of(name))
-        options = {p.name: p for p in command.params if p.name not in _RUN_OPTIONS | {"edges"}}
+        others = {"edges", *(p.name for p in run_options())}
+        options = {p.name: p for p in command.params if p.name not in others}
         words: list[str] = []
         for key, value in table.items():
             option = options.get(key.replace("-", "_"))

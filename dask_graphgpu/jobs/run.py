@@ -9,31 +9,30 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from dask.diagnostics.progress import ProgressBar
-from pyarrow.parquet import read_metadata
 
+from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.errors import InvalidArgument, InvalidVertices
+from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
 from dask_graphgpu.io.naming import own_names
-from dask_graphgpu.io.output import local_path, write_parquet, write_text
+from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
-from dask_graphgpu.loading import load
+from dask_graphgpu.jobs.written import written
 from dask_graphgpu.report import last_report
 
 
-def run(
-    steps: Sequence[Step], *, progress: bool = False, done: Callable[[str], None] | None = None
-) -> None:
+def run(steps: Sequence[Step], *, progress: bool = False, journal: Journal | None = None) -> None:
     """Check all steps, then run one after the other.
 
     Parameters
@@ -43,14 +42,15 @@ def run(
         the output of an earlier one; what needs them is checked when it is there.
     progress
         Show a progress bar on the standard error.
-    done
-        Is told of every step that has written something, in a line.
+    journal
+        Is told of what happens. Default: nobody is.
 
     Raises
     ------
     GraphError
         A step failed; results of the steps before it are written.
     """
+    journal = journal or Journal()
     waiting = check_paths(steps)
     made: dict[GraphOptions, StepGraph] = {}
     asked: dict[int, _Asked] = {}
@@ -62,6 +62,8 @@ def run(
     held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
         for i, step in enumerate(steps):
+            started = time.monotonic()
+            journal.begin(i + 1, step, len(steps), __version__)
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in waiting:
                 asked[i] = _ask(step, graph)
@@ -71,10 +73,8 @@ def run(
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
-            started = time.monotonic()
-            _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
-            if step.output is not None and done is not None:
-                done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
+            rows = _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
+            _tell_done(journal, step, rows, time.monotonic() - started)
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
@@ -120,35 +120,46 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     return result, names
 
 
-def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> None:
+def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
+    """Run a step; gives how many rows it has shown or computed, where nothing is written."""
     if asked is None:
         assert step.output is not None
         graph.handle.save(step.output, columns=_edge_columns(step))
-        return
+        return None
+    rows = None
     result, names = asked
     if step.output is not None:
         written = write_parquet(result, step.output)
     if step.top is not None:
         if step.output is not None:
             result = read_parquet(str(written))
-        _print(top(result, step.top, names).to_string(index=False) + "\n")
+        first = top(result, step.top, names)
+        rows = len(first)
+        _print(first.to_string(index=False) + "\n")
     elif step.output is None:
-        result.compute()
+        rows = len(result.compute())
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
         write_text(step.report, last_report().to_csv(index=False))
+    return rows
 
 
-def _written(step: Step) -> str:
-    """What a step has written, and where."""
-    assert step.output is not None
-    if step.algorithm == "build":
-        plan = load(step.output).explain()
-        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
-    files = local_path(step.output, "output").glob("*.parquet")
-    rows = sum(read_metadata(file).num_rows for file in files)
-    return f"{rows:,} rows in {step.output}"
+def _tell_done(journal: Journal, step: Step, rows: int | None, seconds: float) -> None:
+    """Tell what a step has written, and that it is done."""
+    facts: dict[str, Any] = {"rows": rows, "seconds": round(seconds, 3)}
+    if (made := written(step)) is not None:
+        facts |= {"rows": made.rows, "path": step.output}
+        about = {"rows": made.rows, "files": made.files, "bytes": made.bytes}
+        journal.tell("written", path=step.output, **about)
+        if made.vertices is not None:
+            facts |= {"vertices": made.vertices, "edges": made.rows}
+    if step.algorithm != "build":
+        with suppress(GraphError):  # nobody knows: another process has run it
+            report = last_report()
+            facts |= {"supersteps": int(report["supersteps"].sum()), **report.attrs["graph"]}
+            facts.pop("bytes", None)  # of the graph
+    journal.tell("done", **facts)
 
 
 def _print(text: str) -> None:

@@ -66,7 +66,7 @@ class Step:
     report
         File for the report of the run as CSV; "-" is the standard output.
     checkpoint
-        Where the run writes its state down, and how often.
+        Where the run saves its state, and how often.
     resume
         Go on from the checkpoint that is there; from the start if there is none.
     """
