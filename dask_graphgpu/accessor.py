@@ -13,7 +13,7 @@ from dask_graphgpu.graphs import Graph
 from dask_graphgpu.post_import import after_import
 from dask_graphgpu.signatures import check_call, of_method, options_of
 
-_PASSED_ON = {*ALGORITHMS, "persist", "save", "explain"}
+_PASSED_ON = {*ALGORITHMS, "features", "persist", "save", "explain"}
 _OPTIONS = options_of(Graph)
 
 

@@ -77,15 +77,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
             f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
             "it out, or use one of these"
         )
-    needs = Needs(
-        weight=algorithm.reads_weight(schema),
-        edge_columns=tuple(algorithm.edge_columns()),
-        vertex_columns=tuple(algorithm.vertex_columns()),
-        by=algorithm.by,
-        tells_apart=_counts_rows(algorithm, graph, schema),
-        judged=_judges_weights(algorithm, graph),
-        absent=_hidden_weight(algorithm, graph),
-    )
+    needs = needs_of(algorithm, graph)
     graph.check(needs)
     graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -121,6 +113,19 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
     rows = None if graph.num_vertices is None else algorithm.num_rows(graph.num_vertices, schema)
     empty, reads = EmptyResult(columns, schema, rows), _read(graph, given, keeping)
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
+
+
+def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
+    """What an algorithm reads of a graph."""
+    return Needs(
+        weight=algorithm.reads_weight(graph.schema),
+        edge_columns=tuple(algorithm.edge_columns()),
+        vertex_columns=tuple(algorithm.vertex_columns()),
+        by=algorithm.by,
+        tells_apart=_counts_rows(algorithm, graph, graph.schema),
+        judged=_judges_weights(algorithm, graph),
+        absent=_hidden_weight(algorithm, graph),
+    )
 
 
 def _read(

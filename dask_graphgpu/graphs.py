@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
@@ -51,6 +51,7 @@ from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.execute import at_once, call
+from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
@@ -262,6 +263,43 @@ class Graph:
     heat_simulation = _method(HeatSimulation)
     circuit_simulation = _method(CircuitSimulation)
     run = _method(RunProgram)
+
+    def features(self, methods: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Any:
+        """Several methods in one frame: a row for each vertex, and the columns of every method.
+
+        Parameters
+        ----------
+        methods : list of str or dict of str to dict
+            Names of methods, or names with arguments, as in ``{"pagerank": {"damping": 0.9}, "degree": {}}``.
+            Allowed are those that give a row for each vertex; searches take one source and no target.
+
+        Returns
+        -------
+        frame
+            ``vertex``, then the columns of each method in the order of ``methods``. Where two methods name a
+            column alike, as ``louvain`` and ``leiden`` do, both have the method's name before it:
+            ``louvain_community``, unless ``columns=`` among the arguments names it. One row a vertex in
+            ascending order of ids; of the kind that methods of this graph give.
+
+        Raises
+        ------
+        InvalidArgument
+            A method is unknown, given twice or gives rows of edges; the error lists those that are allowed.
+        GraphError
+            Any error of a method.
+
+        Notes
+        -----
+        The edges are read and the graph is built once. Methods run one after another, or on Dask frames when the
+        result is computed; columns are put side by side as they are, without a join or a shuffle. Memory: the
+        graph, and all columns of the result.
+        """
+        found = features_asked(methods, self._input.schema)
+        needs, engine = needs_of_all(found, self._input), self._on_engine()
+        made = at_once(self._input, self._engine, self._input.shared, needs, engine)
+        graph = Graph._of(made, self._engine)
+        results = [getattr(graph, each.method)(**each.arguments) for each in found]
+        return self._back(beside(results, found, self._input.schema))
 
     def persist(self, *, columns: Columns = (), ranks: int | str = "auto") -> Graph:
         """Build the partition now and keep it, so that methods called later share it.

@@ -83,6 +83,16 @@ ALLOWED["where"] = {"errors", "algorithms", "engine"}
 ALLOWED["execute"] |= {"where"}
 ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
+ALLOWED["features"] = {
+    "errors",
+    "arguments",
+    "algorithms",
+    "execute",
+    "ingest",
+    "inputs",
+    "io",
+    "signatures",
+}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["progress"] = {"cluster", "report"}
 ALLOWED["loading"] = {
@@ -116,7 +126,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"store"}
+ALLOWED["jobs"] |= {"features", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}

@@ -216,6 +216,7 @@ class EdgeBetweennessCentrality(_Betweenness):
     those of NetworkX, up to rounding.
     """
 
+    row = "edge"
     name = "edge_betweenness_centrality"
 
     def engine_functions(self) -> tuple[str, ...]:

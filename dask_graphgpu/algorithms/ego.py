@@ -53,6 +53,7 @@ class Ego(Algorithm):
     center: Any
     radius: int = 1
 
+    row = "edge"
     rule = "keep"
     returns_weight = True
 

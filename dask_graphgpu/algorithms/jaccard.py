@@ -54,6 +54,7 @@ class Jaccard(Algorithm):
 
     pairs: Any = None
 
+    row = "pair"
     rule = "one"
     pair_frames = ("pairs",)
 

@@ -44,6 +44,7 @@ class KCore(Algorithm):
 
     k: int
 
+    row = "edge"
     rule = "keep"
     returns_weight = True
 

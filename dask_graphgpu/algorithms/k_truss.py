@@ -39,6 +39,7 @@ class KTruss(Algorithm):
     and for the result. Weights are not read.
     """
 
+    row = "edge"
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class MinimumSpanningForest(Algorithm):
     Edges beyond a limit of memory are gone over once, and there is to be room for several a vertex.
     """
 
+    row = "edge"
     rule = "min"
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class ShortestPath(Resumable):
     _: KW_ONLY
     weighted: bool | None = None
 
+    row = "edge"
     rule = "min"
 
     def __post_init__(self) -> None:

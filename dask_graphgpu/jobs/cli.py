@@ -16,7 +16,14 @@ from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.jobs.job_file import steps_of_file
 from dask_graphgpu.jobs.journal import Event, Journal, line_of
-from dask_graphgpu.jobs.options import ALGORITHMS, BUILD, parameters_of, run_options, step_of
+from dask_graphgpu.jobs.options import (
+    ALGORITHMS,
+    BUILD,
+    FEATURES,
+    parameters_of,
+    run_options,
+    step_of,
+)
 from dask_graphgpu.jobs.run import run
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
@@ -91,6 +98,20 @@ def build(**given: Any) -> None:
     opens it at once.
     """
     _run([step_of(BUILD, given)], given)
+
+
+@graph.command(
+    FEATURES,
+    params=parameters_of(FEATURES),
+    short_help="Several methods in one frame, a row for each vertex.",
+)
+def features(**given: Any) -> None:
+    """Several methods in one frame, a row for each vertex.
+
+    EDGES is a Parquet file, a folder of them, a URL or a saved graph. Columns that two methods name alike have the
+    method's name before them.
+    """
+    _run([step_of(FEATURES, given)], given)
 
 
 @graph.command("run", params=run_options())

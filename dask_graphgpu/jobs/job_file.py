@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from dask_graphgpu.jobs.options import STEPS, parameters_of, run_options, step_of
+from dask_graphgpu.jobs.method_options import algorithm_options
+from dask_graphgpu.jobs.options import (
+    ALGORITHMS,
+    FEATURES,
+    STEPS,
+    arguments_of,
+    name_option,
+    parameters_of,
+    run_options,
+    step_of,
+)
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
@@ -59,21 +69,54 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
             raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(STEPS)}.{meant}")
         if not isinstance(edges, str):
             raise click.UsageError(f"edges is {edges!r}; give a path.")
+        arguments = None
+        if name == FEATURES and isinstance(table.get("methods"), dict | list):
+            arguments = _arguments_of_methods(table["methods"])
+            table = {**table, "methods": ",".join(arguments)}
         command = click.Command(name, params=parameters_of(name))
         others = {"edges", *(p.name for p in run_options())}
-        options = {p.name: p for p in command.params if p.name not in others}
-        words: list[str] = []
-        for key, value in table.items():
-            option = options.get(key.replace("-", "_"))
-            if not isinstance(option, click.Option):
-                known = sorted(map(str, options))
-                meant = guess(key, known) or f" There are {', '.join(known)}."
-                raise click.UsageError(f"{key!r} is no key of {name}.{meant}")
-            words += _words(option, key, value)
+        options = {str(p.name): p for p in command.params if p.name not in others}
+        words = _words_of_keys(table, name, options)
         context = command.make_context(name, [*words, "--", edges])
-        return step_of(name, context.params)
+        given = context.params if arguments is None else {**context.params, "methods": arguments}
+        return step_of(name, given)
     except click.UsageError as error:
         raise click.UsageError(f"step {number}: {error.format_message()}") from error
+
+
+def _arguments_of_methods(methods: dict[str, Any] | list[Any]) -> dict[str, dict[str, Any]]:
+    """Methods of a step of several with their arguments, as the command of each would read them."""
+    given = methods if isinstance(methods, dict) else {str(name): {} for name in methods}
+    found: dict[str, dict[str, Any]] = {}
+    for key, table in given.items():
+        name = key.replace("-", "_")
+        if not isinstance(table, dict):
+            raise click.UsageError(
+                f"methods.{key} is {table!r}; give a table of its arguments, or {{}}."
+            )
+        found[name] = {}
+        if name not in ALGORITHMS:  # as the option says, which reads the names
+            continue
+        params = [name_option(), *algorithm_options(ALGORITHMS[name])]
+        words = _words_of_keys(table, name, {str(p.name): p for p in params})
+        read = click.Command(name, params=params).make_context(name, words).params
+        found[name] = arguments_of(read)
+    return found
+
+
+def _words_of_keys(
+    table: dict[str, Any], name: str, options: Mapping[str, click.Parameter]
+) -> list[str]:
+    """The keys of a table and their values as words of the command line."""
+    words: list[str] = []
+    for key, value in table.items():
+        option = options.get(key.replace("-", "_"))
+        if not isinstance(option, click.Option):
+            known = sorted(map(str, options))
+            meant = guess(key, known) or f" There are {', '.join(known)}."
+            raise click.UsageError(f"{key!r} is no key of {name}.{meant}")
+        words += _words(option, key, value)
+    return words
 
 
 def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:

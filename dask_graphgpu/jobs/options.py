@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from typing import Any
@@ -10,13 +11,16 @@ import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
 from dask_graphgpu.jobs.steps import GraphOptions, Step
+from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 BUILD = "build"  # the step that saves a graph
-STEPS = sorted([*ALGORITHMS, BUILD])
+FEATURES = "features"  # that of several methods in one frame
+STEPS = sorted([*ALGORITHMS, BUILD, FEATURES])
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report"}
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
@@ -40,6 +44,20 @@ def _new_name(text: str) -> tuple[str, str]:
     if not (old and equals and new):
         raise click.BadParameter(f"{text!r}; give the column and its new name, such as rank=score.")
     return old, new
+
+
+def _methods(text: str) -> dict[str, dict[str, Any]]:
+    """Methods whose results come together, with no arguments yet."""
+    names = [name.strip().replace("-", "_") for name in text.split(",")]
+    allowed = [name for name in ALLOWED if name in ALGORITHMS]
+    for name in names:
+        if name not in allowed:
+            raise click.BadParameter(
+                f"{name!r}; allowed are {', '.join(allowed)}.{guess(name, allowed)}"
+            )
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f"{text!r} names a method twice.")
+    return {name: {} for name in names}
 
 
 def graph_options() -> list[click.Parameter]:
@@ -116,16 +134,13 @@ def graph_options() -> list[click.Parameter]:
 
 def common_options() -> list[click.Parameter]:
     """Parameters that every algorithm has."""
+    return [*graph_options(), *_result_options(), *_single_options(), *run_options()]
+
+
+def _result_options() -> list[click.Parameter]:
+    """Parameters that say what becomes of a result."""
     option = click.Option
     return [
-        *graph_options(),
-        option(
-            ["--name"],
-            type=_new_name,
-            multiple=True,
-            metavar="OLD=NEW",
-            help="Rename a column that the method makes, as in rank=score; may be repeated.",
-        ),
         option(
             ["--output"],
             metavar="DIR",
@@ -142,6 +157,25 @@ def common_options() -> list[click.Parameter]:
             metavar="FILE",
             help="Write what the run did, superstep by superstep, as CSV; - prints it.",
         ),
+    ]
+
+
+def name_option() -> click.Option:
+    """The parameter that renames columns of a method."""
+    return click.Option(
+        ["--name"],
+        type=_new_name,
+        multiple=True,
+        metavar="OLD=NEW",
+        help="Rename a column that the method makes, as in rank=score; may be repeated.",
+    )
+
+
+def _single_options() -> list[click.Parameter]:
+    """Parameters of a step that runs a single algorithm."""
+    option = click.Option
+    return [
+        name_option(),
         option(
             ["--checkpoint"],
             metavar="DIR",
@@ -159,8 +193,19 @@ def common_options() -> list[click.Parameter]:
             is_flag=True,
             help="Continue from the checkpoint, or start anew if there is none.",
         ),
-        *run_options(),
     ]
+
+
+def _features_options() -> list[click.Parameter]:
+    """Parameters of the step that puts several results into one frame."""
+    methods = click.Option(
+        ["--methods"],
+        type=_methods,
+        required=True,
+        metavar="NAME,NAME",
+        help="Methods with a row for each vertex, such as pagerank,degree; job files give them arguments.",
+    )
+    return [methods, *graph_options(), *_result_options(), *run_options()]
 
 
 def _build_options() -> list[click.Parameter]:
@@ -183,9 +228,9 @@ def _build_options() -> list[click.Parameter]:
 
 
 def parameters_of(name: str) -> list[click.Parameter]:
-    """All parameters of a step: of an algorithm by its name, or of "build"."""
-    if name == BUILD:
-        return _build_options()
+    """All parameters of a step: of an algorithm by its name, of "build" or of "features"."""
+    if name in (BUILD, FEATURES):
+        return _build_options() if name == BUILD else _features_options()
     return [*algorithm_options(ALGORITHMS[name]), *common_options()]
 
 
@@ -213,8 +258,13 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         raise click.UsageError("The result would be thrown away: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
-    if given.get("draw") is not None and given.get("sources"):
-        raise click.UsageError("--draw and --sources exclude each other.")
+    for name, arguments in given.get("methods", {}).items():
+        fields = dataclasses.fields(ALGORITHMS[name])
+        needed = [f.name for f in fields if f.default is dataclasses.MISSING]
+        if missing := [each for each in needed if each not in arguments]:
+            raise click.UsageError(
+                f"{name} needs {' and '.join(missing)}: give it in a job file, below [step.methods.{name}]."
+            )
     checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
@@ -222,13 +272,6 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}
-    arguments = {
-        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
-    }
-    if "draw" in arguments:
-        arguments["sources"] = arguments.pop("draw")
-    if given.get("name"):
-        arguments["columns"] = dict(given["name"])
     return Step(
         algorithm,
         GraphOptions(
@@ -238,13 +281,27 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
         ),
-        arguments,
+        arguments_of(given),
         output=given.get("output"),
         top=given.get("top"),
         report=given.get("report"),
         checkpoint=checkpoint,
         resume=bool(given.get("resume")),
     )
+
+
+def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a method among parsed options."""
+    found = {
+        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
+    }
+    if "draw" in found:
+        if "sources" in found:
+            raise click.UsageError("--draw and --sources exclude each other.")
+        found["sources"] = found.pop("draw")
+    if given.get("name"):
+        found["columns"] = dict(given["name"])
+    return found
 
 
 def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:

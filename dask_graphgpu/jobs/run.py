@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ from dask.diagnostics.progress import ProgressBar
 from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
+from dask_graphgpu.features import features_asked
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
@@ -97,16 +98,12 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     """Ask for the result of a step; refuses what can be refused before any work is done."""
     if step.algorithm == "build":
         return None
-    arguments = {
-        name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
-    }
+    arguments = _arguments(step, graph.schema)
     if step.checkpoint is not None:
         arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
     try:
         result = getattr(graph.handle, step.algorithm)(**arguments)
-        made = ALGORITHMS[step.algorithm](**arguments)
-        columns = made.result_columns(graph.schema)
-        names = own_names(columns, graph.schema, step.algorithm, made.columns)
+        names = _names(step.algorithm, arguments, graph.schema)
     except InvalidVertices as error:
         for name, value in arguments.items():
             if isinstance(value, str) and f"no column {value!r}" in str(error):
@@ -118,6 +115,15 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     if step.top is not None:
         ranking(names)
     return result, names
+
+
+def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[str, str]:
+    """The columns that a method makes, and what they are called in the result."""
+    if method == "features":
+        found = reversed(features_asked(arguments["methods"], schema))
+        return {name: shown for each in found for name, shown in each.names.items()}
+    made = ALGORITHMS[method](**arguments)
+    return own_names(made.result_columns(schema), schema, method, made.columns)
 
 
 def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
@@ -170,6 +176,19 @@ def _print(text: str) -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
         os.close(nothing)
+
+
+def _arguments(step: Step, schema: EdgeSchema) -> dict[str, Any]:
+    """Arguments as the method takes them; of a step of several those of each."""
+
+    def taken(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: _argument(name, value, schema) for name, value in given.items()}
+
+    if step.algorithm == "features":
+        return {
+            "methods": {name: taken(given) for name, given in step.arguments["methods"].items()}
+        }
+    return taken(step.arguments)
 
 
 def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
