@@ -13,9 +13,11 @@ from typing import Any, NoReturn
 import click
 
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.jobs.job_file import steps_of_file
+from dask_graphgpu.jobs.cluster_options import cluster_of
+from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.job import run_steps
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.options import ALGORITHMS, BUILD, parameters_of, run_options, step_of
-from dask_graphgpu.jobs.run import run
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
 from dask_graphgpu.partition.paged.folder import remove_all
@@ -60,9 +62,7 @@ def _command(name: str) -> click.Command:
     return click.Command(
         name,
         params=parameters_of(name),
-        callback=lambda **given: _run(
-            [step_of(name, given)], given["progress"], given["traceback"]
-        ),
+        callback=lambda **given: _run([step_of(name, given)], given),
         help=(algorithm.__doc__ or "").strip().splitlines()[0]
         + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
     )
@@ -84,27 +84,30 @@ def build(**given: Any) -> None:
     EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
     opens it at once.
     """
-    _run([step_of(BUILD, given)], given["progress"], given["traceback"])
+    _run([step_of(BUILD, given)], given)
 
 
 @graph.command("run", params=run_options())
 @click.argument("job", type=click.File("rb"))
 @click.option("--resume", is_flag=True, help="Go on from the checkpoints of steps that have some.")
-def run_job(job: Any, resume: bool, progress: bool | None, traceback: bool) -> None:
+def run_file(job: Any, resume: bool, **given: Any) -> None:
     """Run the steps of a TOML file.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    _run(steps_of_file(job.read(), job.name, resume), progress, traceback)
+    steps, cluster = job_of_keys(keys_of_file(job.read(), job.name), resume)
+    _run(steps, given, cluster)
 
 
-def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
+def _run(steps: list[Step], given: dict[str, Any], cluster: ClusterOptions | None = None) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
+    progress, traceback = given["progress"], given["traceback"]
+    cluster = cluster_of(given, cluster)
     try:
         shown = sys.stderr is not None and (sys.stderr.isatty() if progress is None else progress)
-        run(steps, progress=shown, done=_say)
+        run_steps(steps, cluster, progress=shown, tell=_say)
     except KeyboardInterrupt:
         _leave()
     except Exception as error:

@@ -13,6 +13,7 @@ import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
@@ -203,8 +204,9 @@ def _common_names() -> frozenset[str | None]:
 
 
 def run_options() -> list[click.Parameter]:
-    """Parameters that say how a job shows how far it is, and where errors came from."""
+    """Parameters that say where a job runs, how it shows how far it is, and where errors came from."""
     return [
+        *cluster_parameters(),
         click.Option(
             ["--progress/--no-progress"],
             default=None,

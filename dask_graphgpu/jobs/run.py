@@ -25,7 +25,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
-from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, is_path
+from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
 from dask_graphgpu.report import last_report
@@ -33,7 +33,7 @@ from dask_graphgpu.report import last_report
 
 def run(
     steps: Sequence[Step], *, progress: bool = False, done: Callable[[str], None] | None = None
-) -> None:
+) -> list[StepResult]:
     """Check all steps, then run one after the other.
 
     Parameters
@@ -46,18 +46,18 @@ def run(
     done
         Is told of every step that has written something, in a line.
 
+    Returns
+    -------
+    list of StepResult
+        One for each step.
+
     Raises
     ------
     GraphError
         A step failed; results of the steps before it are written.
     """
-    waiting = check_paths(steps)
-    made: dict[GraphOptions, StepGraph] = {}
-    asked: dict[int, _Asked] = {}
-    for i, step in enumerate(steps):
-        if i not in waiting:
-            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
-            asked[i] = _ask(step, made[step.graph])
+    waiting, made, asked = check(steps)
+    results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
@@ -73,11 +73,39 @@ def run(
             first = asked.pop(i)
             started = time.monotonic()
             _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
+            seconds = time.monotonic() - started
+            rows, written = _written(step)
+            results.append(StepResult(step.algorithm, step.output, rows, seconds))
             if step.output is not None and done is not None:
-                done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
+                done(f"{step.algorithm}: {written}, {seconds:.1f} s")
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
+    return results
+
+
+def check(
+    steps: Sequence[Step],
+) -> tuple[set[int], dict[GraphOptions, StepGraph], dict[int, _Asked]]:
+    """Refuse what can be refused before any work is done, as `run` does first.
+
+    Returns
+    -------
+    set, dict, dict
+        The places of steps that wait for what an earlier one writes; graphs; what the other steps ask for.
+
+    Raises
+    ------
+    GraphError
+    """
+    waiting = check_paths(steps)
+    made: dict[GraphOptions, StepGraph] = {}
+    asked: dict[int, _Asked] = {}
+    for i, step in enumerate(steps):
+        if i not in waiting:
+            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
+            asked[i] = _ask(step, made[step.graph])
+    return waiting, made, asked
 
 
 # The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
@@ -140,15 +168,16 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> None:
         write_text(step.report, last_report().to_csv(index=False))
 
 
-def _written(step: Step) -> str:
-    """What a step has written, and where."""
-    assert step.output is not None
+def _written(step: Step) -> tuple[int | None, str]:
+    """How many rows a step has written, if any, and a text that says so, and where."""
+    if step.output is None:
+        return None, ""
     if step.algorithm == "build":
         plan = load(step.output).explain()
-        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
+        return plan.rows, f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
     files = local_path(step.output, "output").glob("*.parquet")
     rows = sum(read_metadata(file).num_rows for file in files)
-    return f"{rows:,} rows in {step.output}"
+    return rows, f"{rows:,} rows in {step.output}"
 
 
 def _print(text: str) -> None:
