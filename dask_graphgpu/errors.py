@@ -98,3 +98,7 @@ class RanksAborted(GraphError, RuntimeError):
 
 class InvalidCheckpoint(GraphError, ValueError):
     """A run cannot go on from a checkpoint: torn, damaged, or of another graph or program."""
+
+
+class ClusterUnavailable(GraphError, ConnectionError):
+    """The cluster of a job cannot be reached or started, lacks this package, or has too few workers in time."""

@@ -14,7 +14,10 @@ import click
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.jobs.job_file import steps_of_file
+from dask_graphgpu.jobs.cluster_options import cluster_of
+from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.job import run_steps
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Event, Journal, line_of
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
@@ -24,7 +27,6 @@ from dask_graphgpu.jobs.options import (
     run_options,
     step_of,
 )
-from dask_graphgpu.jobs.run import run
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
 from dask_graphgpu.partition.paged.folder import remove_all
@@ -117,24 +119,28 @@ def features(**given: Any) -> None:
 @graph.command("run", params=run_options())
 @click.argument("job", type=click.File("rb"))
 @click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
-def run_job(job: Any, resume: bool, **given: Any) -> None:
+def run_file(job: Any, resume: bool, **given: Any) -> None:
     """Run the steps of a TOML file.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    _run(steps_of_file(job.read(), job.name, resume), given)
+    steps, cluster = job_of_keys(keys_of_file(job.read(), job.name), resume)
+    _run(steps, given, cluster)
 
 
-def _run(steps: list[Step], given: Mapping[str, Any]) -> None:
+def _run(
+    steps: list[Step], given: Mapping[str, Any], cluster: ClusterOptions | None = None
+) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
     progress = given["progress"]
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty() and not given["quiet"]
+    cluster = cluster_of(given, cluster)
     journal = Journal([] if given["quiet"] else [_say])
     try:
-        run(steps, progress=progress and sys.stderr is not None, journal=journal)
+        run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
     except KeyboardInterrupt:
         _leave()
     except Exception as error:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
+from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
@@ -26,37 +28,48 @@ from dask_graphgpu.jobs.wording import guess
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 
 
-def steps_of_file(text: bytes, name: str, resume: bool = False) -> list[Step]:
-    """The steps of a job file, all of them checked as far as words can be.
+def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
+    """The keys of a job file; ``name`` is for errors.
+
+    Raises
+    ------
+    click.UsageError
+        It is no TOML.
+    """
+    try:
+        return tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{name} is not TOML: {error}") from error
+
+
+def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Step], ClusterOptions]:
+    """The steps of a job, all of them checked as far as words can be, and where it is to run.
 
     Parameters
     ----------
-    text
-        TOML. Each [[step]] is one algorithm, or build; keys above the first step hold for all of them.
-    name
-        Of the file, for errors.
+    keys
+        Of a job file. Each [[step]] is one algorithm, or build; keys above the first step hold for all of them, but
+        for those that name a cluster, which is the job's.
     resume
         Go on from the checkpoints of steps that have some.
 
     Raises
     ------
     click.UsageError
-        It is no TOML, a key is unknown, or a value is not of its kind.
+        A key is unknown, or a value is not of its kind.
     """
-    try:
-        keys = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{name} is not TOML: {error}") from error
-    tables = keys.pop("step", [{}])
+    shared = {name: value for name, value in keys.items() if name not in ("step", *KEYS)}
+    tables = keys.get("step", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
-    steps = [_step_of_table({**keys, **table}, i + 1) for i, table in enumerate(tables)]
-    if not resume:
-        return steps
-    return [
-        dataclasses.replace(step, resume=step.resume or step.checkpoint is not None)
-        for step in steps
-    ]
+    cluster = cluster_of_keys(keys)
+    steps = [_step_of_table({**shared, **table}, i + 1) for i, table in enumerate(tables)]
+    if resume:
+        steps = [
+            dataclasses.replace(step, resume=step.resume or step.checkpoint is not None)
+            for step in steps
+        ]
+    return steps, cluster
 
 
 def _step_of_table(table: dict[str, Any], number: int) -> Step:
@@ -74,6 +87,11 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
             arguments = _arguments_of_methods(table["methods"])
             table = {**table, "methods": ",".join(arguments)}
         command = click.Command(name, params=parameters_of(name))
+        for key in KEYS:
+            if key in table:
+                raise click.UsageError(
+                    f"{key} is of the whole job: write it above the first [[step]]."
+                )
         others = {"edges", *(p.name for p in run_options())}
         options = {str(p.name): p for p in command.params if p.name not in others}
         words = _words_of_keys(table, name, options)

@@ -120,7 +120,9 @@ def _plain(value: Any) -> Any:
 
 
 def line_of(event: Event) -> str | None:
-    """The line that says what a step did, of its event "done"; None: of other events there is none."""
+    """The line that says what a step did, or what is waited for; None: of other events there is none."""
+    if event["event"] == "note":
+        return str(event["message"])
     if event["event"] != "done":
         return None
     rows, output = event.get("rows"), event.get("path")

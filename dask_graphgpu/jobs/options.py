@@ -12,6 +12,7 @@ import click
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.features import ALLOWED
+from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.wording import guess
@@ -240,8 +241,9 @@ def _common_names() -> frozenset[str | None]:
 
 
 def run_options() -> list[click.Parameter]:
-    """Parameters that say what a job tells while it runs."""
+    """Parameters that say where a job runs, and what it tells meanwhile."""
     return [
+        *cluster_parameters(),
         click.Option(
             ["--progress/--no-progress"],
             default=None,

@@ -27,13 +27,15 @@ from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
-from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, is_path
+from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
 from dask_graphgpu.report import last_report
 
 
-def run(steps: Sequence[Step], *, progress: bool = False, journal: Journal | None = None) -> None:
+def run(
+    steps: Sequence[Step], *, progress: bool = False, journal: Journal | None = None
+) -> list[StepResult]:
     """Check all steps, then run one after the other.
 
     Parameters
@@ -46,19 +48,19 @@ def run(steps: Sequence[Step], *, progress: bool = False, journal: Journal | Non
     journal
         Is told of what happens. Default: nobody is.
 
+    Returns
+    -------
+    list of StepResult
+        One for each step.
+
     Raises
     ------
     GraphError
         A step failed; results of the steps before it are written.
     """
     journal = journal or Journal()
-    waiting = check_paths(steps)
-    made: dict[GraphOptions, StepGraph] = {}
-    asked: dict[int, _Asked] = {}
-    for i, step in enumerate(steps):
-        if i not in waiting:
-            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
-            asked[i] = _ask(step, made[step.graph])
+    waiting, made, asked = check(steps)
+    results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
@@ -74,11 +76,36 @@ def run(steps: Sequence[Step], *, progress: bool = False, journal: Journal | Non
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
-            rows = _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
-            _tell_done(journal, step, rows, time.monotonic() - started)
+            shown = _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
+            results.append(_done(journal, step, shown, time.monotonic() - started))
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
+    return results
+
+
+def check(
+    steps: Sequence[Step],
+) -> tuple[set[int], dict[GraphOptions, StepGraph], dict[int, _Asked]]:
+    """Refuse what can be refused before any work is done, as `run` does first.
+
+    Returns
+    -------
+    set, dict, dict
+        The places of steps that wait for what an earlier one writes; graphs; what the other steps ask for.
+
+    Raises
+    ------
+    GraphError
+    """
+    waiting = check_paths(steps)
+    made: dict[GraphOptions, StepGraph] = {}
+    asked: dict[int, _Asked] = {}
+    for i, step in enumerate(steps):
+        if i not in waiting:
+            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
+            asked[i] = _ask(step, made[step.graph])
+    return waiting, made, asked
 
 
 # The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
@@ -151,10 +178,11 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
     return rows
 
 
-def _tell_done(journal: Journal, step: Step, rows: int | None, seconds: float) -> None:
-    """Tell what a step has written, and that it is done."""
-    facts: dict[str, Any] = {"rows": rows, "seconds": round(seconds, 3)}
-    if (made := written(step)) is not None:
+def _done(journal: Journal, step: Step, shown: int | None, seconds: float) -> StepResult:
+    """Tell what a step has written or ``shown``, and that it is done."""
+    facts: dict[str, Any] = {"rows": shown, "seconds": round(seconds, 3)}
+    made = written(step)
+    if made is not None:
         facts |= {"rows": made.rows, "path": step.output}
         about = {"rows": made.rows, "files": made.files, "bytes": made.bytes}
         journal.tell("written", path=step.output, **about)
@@ -166,6 +194,7 @@ def _tell_done(journal: Journal, step: Step, rows: int | None, seconds: float) -
             facts |= {"supersteps": int(report["supersteps"].sum()), **report.attrs["graph"]}
             facts.pop("bytes", None)  # of the graph
     journal.tell("done", **facts)
+    return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
 
 
 def _print(text: str) -> None:

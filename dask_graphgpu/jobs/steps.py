@@ -89,3 +89,25 @@ class Step:
     report: str | None = None
     checkpoint: Checkpoint | None = None
     resume: bool = False
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step has done.
+
+    Attributes
+    ----------
+    algorithm : str
+        Name of the method; "build" has saved the graph.
+    output : str or None
+        The folder that was written, as the step names it.
+    rows : int or None
+        Rows in it; of a saved graph, its edges. None where nothing was written.
+    seconds : float
+        What the step took; reading and building a graph count for the first step that uses it.
+    """
+
+    algorithm: str
+    output: str | None
+    rows: int | None
+    seconds: float
