@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
+import dask
 
 from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.jobs.job_file import steps_of_file
@@ -104,7 +105,8 @@ def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
     try:
         shown = sys.stderr is not None and (sys.stderr.isatty() if progress is None else progress)
-        run(steps, progress=shown, done=_say)
+        with dask.config.set({"graphgpu.tracebacks": "full" if traceback else "short"}):
+            run(steps, progress=shown, done=_say)
     except KeyboardInterrupt:
         _leave()
     except Exception as error:
