@@ -26,7 +26,7 @@ from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stopping
@@ -175,7 +175,7 @@ def execute(
     needs.require_weights(partition.fault)
     if engine == "gpu":
         memory.require_current(partition.given.neighbours, "the graph")
-    report = Report(name, watch=watch.telling())
+    report = Report(name, watch=watch.telling(), took=partition.took)
     report.graph = {
         "edges": int(partition.num_rows),
         "vertices": int(partition.num_vertices),
@@ -194,6 +194,7 @@ def execute(
         check(stopping())  # its caller has been told of Ctrl-C, and may go on from the checkpoint
         if run.keeper is not None:
             run.keeper.end()
+    report.end()
     report.bare().publish()
     watch.tell_own_report(report)
     if partition.paged and engines.times_compiled() > compiled:
@@ -221,6 +222,7 @@ def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
     return memory.told(f"{name} on the GPU")
 
 
+@briefly
 def _execute_in_parts(
     columns: dict[str, ColumnType],
     of: int,

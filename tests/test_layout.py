@@ -23,7 +23,10 @@ ALLOWED = {
     "errors": set(),
     "arguments": {"errors"},
     "config": {"errors", "arguments"},
-    "report": {"errors", "kernels"},
+    "markup": set(),
+    "optional": {"errors"},
+    "stages": set(),
+    "report": {"errors", "kernels", "markup"},
     "functions": {"errors"},
     "fields": {"errors", "arguments", "functions"},
     "program": {"errors", "arguments", "functions", "fields"},
@@ -31,9 +34,18 @@ ALLOWED = {
     "forking": set(),
     "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
-    "partition": {"errors", "arguments", "config", "kernels", "exchange"},
-    "io": {"errors", "arguments", "config", "interrupting", "kernels", "exchange", "partition"},
-    "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
+    "partition": {"errors", "arguments", "config", "kernels", "exchange", "stages"},
+    "io": {
+        "errors",
+        "arguments",
+        "config",
+        "interrupting",
+        "kernels",
+        "exchange",
+        "partition",
+        "stages",
+    },
+    "store": {"errors", "config", "exchange", "kernels", "markup", "partition", "io"},
     "engine": {
         "errors",
         "config",
@@ -59,10 +71,11 @@ ALLOWED = {
         "partition",
         "io",
     },
-    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
+    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
 }
 ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
+ALLOWED["cluster"] |= {"stages"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
@@ -93,8 +106,12 @@ ALLOWED["features"] = {
     "io",
     "signatures",
 }
+ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["graphs"] = set(ALLOWED)
-ALLOWED["progress"] = {"cluster", "report"}
+ALLOWED["drawing"] = {"errors", "arguments", "as_networkx", "graphs", "io", "optional"}
+ALLOWED["report_drawing"] = {"errors", "optional", "report"}
+ALLOWED["bars"] = set()
+ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
 ALLOWED["loading"] = {
     "errors",
     "arguments",

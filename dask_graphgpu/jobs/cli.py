@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
+import dask
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
@@ -140,7 +141,8 @@ def _run(
     cluster = cluster_of(given, cluster)
     journal = Journal([] if given["quiet"] else [_say])
     try:
-        run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
+        with dask.config.set({"graphgpu.tracebacks": "full" if given["traceback"] else "short"}):
+            run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
     except KeyboardInterrupt:
         _leave()
     except Exception as error:
