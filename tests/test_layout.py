@@ -116,7 +116,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"store"}
+ALLOWED["jobs"] |= {"progress", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}

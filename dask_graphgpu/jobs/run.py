@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from dask.diagnostics.progress import ProgressBar
+from dask.diagnostics.progress import ProgressBar as TaskBar
+from distributed import get_client
 from pyarrow.parquet import read_metadata
 
 from dask_graphgpu.algorithms import ALGORITHMS
@@ -28,6 +29,7 @@ from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
+from dask_graphgpu.progress import ProgressBar
 from dask_graphgpu.report import last_report
 
 
@@ -113,6 +115,11 @@ _Asked = tuple[Any, dict[str, str]] | None
 
 
 def _progress_bar() -> Any:
+    """Dask's bar counts tasks of this process; on a cluster, the package's own follows its runs."""
+    try:
+        get_client()
+    except ValueError:
+        return TaskBar(out=sys.stderr)
     return ProgressBar(out=sys.stderr)
 
 
