@@ -384,6 +384,7 @@ class Graph:
         arguments = (made.held, folder, *about)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()
+            saving.check_seen(folder)
         else:
             saving.write(*arguments)
         return folder

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
+import threading
 import traceback as tracebacks
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -88,7 +90,7 @@ def _shown(name: str) -> str:
 def graph() -> None:
     """Graph algorithms from Parquet to Parquet.
 
-    Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
+    Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated.
     """
     _fill_standard_streams()
 
@@ -141,10 +143,11 @@ def _run(
     cluster = cluster_of(given, cluster)
     journal = Journal([] if given["quiet"] else [_say])
     try:
-        with dask.config.set({"graphgpu.tracebacks": "full" if given["traceback"] else "short"}):
+        settings = {"graphgpu.tracebacks": "full" if given["traceback"] else "short"}
+        with _sigterm_as_ctrl_c(), dask.config.set(settings):
             run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
-    except KeyboardInterrupt:
-        _leave()
+    except KeyboardInterrupt as stopped:
+        _leave(stopped)
     except Exception as error:
         if given["traceback"]:
             tracebacks.print_exc()
@@ -163,14 +166,36 @@ def _say(event: Event) -> None:
         click.echo(line, err=True)
 
 
-def _leave() -> NoReturn:
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, as a service manager or a batch system sends it."""
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Have SIGTERM end the job as Ctrl-C does: what it has started is ended too."""
+
+    def stop(*_: object) -> NoReturn:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(stopped: KeyboardInterrupt) -> NoReturn:
     """End the program at once: Python would wait for threads, and those that compute know of no Ctrl-C."""
-    click.echo("Interrupted.", err=True)
+    terminated = isinstance(stopped, _Terminated)
+    click.echo("Terminated." if terminated else "Interrupted.", err=True)
     remove_all()
     if sys.stdout is not None:
         with suppress(OSError):  # its reader has gone away
             sys.stdout.flush()
-    os._exit(130)
+    os._exit(143 if terminated else 130)
 
 
 def _fill_standard_streams() -> None:

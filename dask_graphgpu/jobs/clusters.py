@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import pkgutil
 import re
+import signal
 import threading
 import time
 import warnings
@@ -13,21 +15,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import dask
 from dask.utils import parse_timedelta
 from distributed import Client
+from distributed.client import AllExit
 from distributed.comm.addressing import get_address_host_port
 from distributed.security import Security
+from distributed.utils import LoopRunner
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument
 
 _NAMED = {"local": "distributed:LocalCluster", "cuda": "dask_cuda:LocalCUDACluster"}
-# Of clusters of this machine, where a job says nothing else: it is read by nobody, and errors are one line.
-_QUIET = {"dashboard_address": None, "silence_logs": 50}
+# Of clusters of this machine, where a job says nothing else: no port of two jobs is the same, and errors are one line.
+_QUIET = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL}
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PORT = re.compile(r".*:\d+")
 _LOOK = 0.1  # seconds between two looks at who has come
@@ -65,7 +70,7 @@ def on_cluster(
     options: ClusterOptions,
     client: Client | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Iterator[None]:
+) -> Iterator[Client | None]:
     """Have what is computed in a block computed by a cluster, if a client, the options or Dask's settings name one.
 
     Parameters
@@ -77,6 +82,11 @@ def on_cluster(
         setting ``scheduler-address``, else no cluster.
     tell
         Is told in a line what is waited for.
+
+    Yields
+    ------
+    Client or None
+        That of the cluster; None: this process computes.
 
     Raises
     ------
@@ -105,6 +115,7 @@ def on_cluster(
         else:
             found = _client_named(options.scheduler, waiting, closing)
         if found is not None:
+            logging.getLogger("asyncio").addFilter(_is_news)
             closing.enter_context(found.as_current())
             waiting.for_workers(found, least)
             _check_package(found)
@@ -112,7 +123,7 @@ def on_cluster(
             raise InvalidArgument(
                 f"workers={least} needs a cluster: name one with scheduler= or cluster="
             )
-        yield
+        yield found
 
 
 def _client_named(scheduler: str | None, waiting: _Waiting, closing: ExitStack) -> Client | None:
@@ -214,9 +225,29 @@ class _Waiting:
         )
 
 
+def _deaf_loop() -> LoopRunner:
+    """A loop whose thread does not hear Ctrl-C, nor do the processes that it starts.
+
+    A terminal sends it to all processes of a job, and those of a cluster are for the cluster to end.
+    """
+    resource_tracker.ensure_running()  # which has the thread that needs it first hear again
+    runner = LoopRunner()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        runner.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return runner
+
+
 def _disconnect(client: Client) -> None:
     with suppress(OSError, TimeoutError):  # the scheduler is gone
         client.close(timeout=_CLOSING)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether asyncio tells of more than that nobody waits any longer for what the cluster was asked for."""
+    return not (record.exc_info and record.exc_info[0] is AllExit)
 
 
 def _check_address(address: str) -> None:
@@ -305,6 +336,7 @@ class _OwnCluster:
         # Made in two steps: Ctrl-C in the second one finds what is to be ended.
         self.cluster = self._class.__new__(self._class)
         self._begun = self._whole = False
+        self._runner = _deaf_loop() if kind in _NAMED else None
 
     def start(self, arguments: Mapping[str, Any], workers: int | None) -> None:
         """Start it, with so many workers.
@@ -316,7 +348,9 @@ class _OwnCluster:
         ClusterUnavailable
             Its constructor raises.
         """
-        given = {**(_QUIET if self._kind in _NAMED else {}), **arguments}
+        given = dict(arguments)
+        if self._runner is not None:
+            given = {**_QUIET, "loop": self._runner.loop, **given}
         if given.get("asynchronous"):
             raise InvalidArgument(
                 "asynchronous is true, and a job waits for its cluster: leave it out"
@@ -340,12 +374,16 @@ class _OwnCluster:
     def close(self) -> None:
         """End it, however far it has come, in the time that it has for that; Ctrl-C ends the wait for it."""
         if not self._begun:
+            if self._runner is not None:
+                self._runner.stop()
             return
         left: list[str] = [f"it has not ended in {_CLOSING:g} s"]
 
         def close() -> None:
             try:
                 self.cluster.close()
+                if self._runner is not None:
+                    self._runner.stop()
                 left.clear()
             except AttributeError as error:  # of one that was refused before it was anything
                 left[:] = [str(error)] if self._whole else []

@@ -14,6 +14,7 @@ from dask_graphgpu.jobs.clusters import ClusterOptions, on_cluster
 from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.run import check, run
+from dask_graphgpu.jobs.shared_paths import check_shared
 from dask_graphgpu.jobs.steps import Step, StepResult
 
 
@@ -92,7 +93,9 @@ def run_steps(
     if cluster.kind is not None or cluster.workers is not None:
         check(steps)  # before anything is started or waited for
     journal = journal or Journal()
-    with on_cluster(cluster, client, lambda line: journal.tell("note", message=line)):
+    with on_cluster(cluster, client, lambda line: journal.tell("note", message=line)) as active:
+        if active is not None:
+            check_shared(steps, active)
         return run(steps, progress=progress, journal=journal)
 
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from dask.diagnostics.progress import ProgressBar
+from dask.diagnostics.progress import ProgressBar as TaskBar
+from distributed import get_client
 
 from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
@@ -30,6 +31,7 @@ from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
+from dask_graphgpu.progress import ProgressBar
 from dask_graphgpu.report import last_report
 
 
@@ -113,6 +115,11 @@ _Asked = tuple[Any, dict[str, str]] | None
 
 
 def _progress_bar() -> Any:
+    """Dask's bar counts tasks of this process; on a cluster, the package's own follows its runs."""
+    try:
+        get_client()
+    except ValueError:
+        return TaskBar(out=sys.stderr)
     return ProgressBar(out=sys.stderr)
 
 
