@@ -19,7 +19,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class MinimumSpanningForest(Algorithm):
-    """Edges of least total weight that join all that is joined: a tree for each component.
+    """The edges of a minimum spanning tree of each component.
 
     Returns
     -------
@@ -37,6 +37,7 @@ class MinimumSpanningForest(Algorithm):
     Edges beyond a limit of memory are gone over once, and there is to be room for several a vertex.
     """
 
+    row = "edge"
     rule = "min"
 
     def engine_functions(self) -> tuple[str, ...]:

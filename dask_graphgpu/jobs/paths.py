@@ -13,7 +13,7 @@ from fsspec.core import split_protocol
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
 from dask_graphgpu.io.read import expanded
-from dask_graphgpu.jobs.steps import Step, is_path
+from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
 
@@ -104,10 +104,10 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
 
 def _read(step: Step, number: int) -> Iterator[_Place]:
     """The local files and folders that a step reads."""
-    given = {"edges": step.graph.edges, "vertices": step.graph.vertices}
+    given = [("edges", step.graph.edges), ("vertices", step.graph.vertices)]
     if step.algorithm != "build":
-        given |= {name: value for name, value in step.arguments.items() if is_path(value)}
-    for what, text in given.items():
+        given += paths_among(step.arguments)
+    for what, text in given:
         if text is None:
             continue
         protocol, path = split_protocol(expanded(text))
