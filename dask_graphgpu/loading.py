@@ -11,6 +11,7 @@ from dask.base import persist, tokenize
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
+from dask_graphgpu.errors import briefly
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
@@ -22,6 +23,7 @@ from dask_graphgpu.store.saved import Replaced, open_partition
 _MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
 
+@briefly
 def load(
     path: str | Place,
     *,

@@ -16,7 +16,7 @@ from dask_graphgpu.io import output
 from dask_graphgpu.io.object_folder import ObjectFolder, is_object, matching
 from dask_graphgpu.io.place import Place, holds, meets, place_of
 from dask_graphgpu.io.read import expanded
-from dask_graphgpu.jobs.steps import Step, is_path
+from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
 
@@ -125,10 +125,10 @@ def _place(step: Step, path: str, what: str) -> Place:
 
 def _read(step: Step, number: int) -> Iterator[_Named]:
     """The files and folders that a step reads."""
-    given = {"edges": step.graph.edges, "vertices": step.graph.vertices}
+    given = [("edges", step.graph.edges), ("vertices", step.graph.vertices)]
     if step.algorithm != "build":
-        given |= {name: value for name, value in step.arguments.items() if is_path(value)}
-    for what, text in given.items():
+        given += paths_among(step.arguments)
+    for what, text in given:
         if text is None:
             continue
         if is_object(text):

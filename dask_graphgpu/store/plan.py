@@ -10,11 +10,11 @@ from dask.base import is_dask_collection
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.markup import table
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.store.markup import table
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency

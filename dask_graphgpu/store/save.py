@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,6 +39,10 @@ _READY = (
     ("sum", True, True, False),
 )
 _PIECE = 1 << 20  # values compared at a time
+_PATIENCE, _LOOK = (
+    5.0,
+    0.2,
+)  # seconds until a folder that another machine has made is seen here; between two looks
 
 # What is written as a file.
 Values: TypeAlias = np.ndarray | pa.Array | PagedArray
@@ -73,6 +79,20 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
             "is new, empty or a saved graph; nothing was changed"
         )
     return folder
+
+
+def check_seen(folder: Place) -> None:
+    """Raise OutputError where what a worker of a cluster has saved is not here: it has another file system."""
+    until = time.monotonic() + _PATIENCE
+    while isinstance(folder, Path) and not folder.is_dir():
+        if time.monotonic() > until:
+            raise OutputError(
+                f"the graph was saved to {folder} by a worker of the cluster, whose file system this process does "
+                "not share: name a folder that both see"
+            )
+        with suppress(OSError):
+            os.listdir(folder.parent)  # has a network file system look anew
+        time.sleep(_LOOK)
 
 
 def _others_in(path: Path) -> list[str]:

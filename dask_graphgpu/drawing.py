@@ -1,0 +1,218 @@
+"""Pictures of a small graph, by the layouts of NetworkX, and of its colours and widths."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+
+from dask_graphgpu.arguments import check_choice, check_flag, check_whole
+from dask_graphgpu.as_networkx import ids_of
+from dask_graphgpu.errors import InvalidArgument, InvalidVertices, briefly
+from dask_graphgpu.graphs import Graph
+from dask_graphgpu.io.arrow_frames import taken
+from dask_graphgpu.io.frames import is_frame, meta_of, with_columns
+from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.optional import imported
+
+_MOST = 2_000  # edges that a picture shows
+_LABELLED = 60  # vertices with their ids beside them, at most
+_COLOURS = 20  # values of a column that have a colour each, at most
+_NO_VALUE = "0.75"  # the colour of vertices without one
+
+_LAYOUTS = {
+    "spring": lambda nx, graph, seed: nx.spring_layout(graph, seed=seed, weight=None),
+    "kamada_kawai": lambda nx, graph, seed: nx.kamada_kawai_layout(graph, weight=None),
+    "circular": lambda nx, graph, seed: nx.circular_layout(graph),
+    "shell": lambda nx, graph, seed: nx.shell_layout(graph),
+    "spectral": lambda nx, graph, seed: nx.spectral_layout(graph, weight=None),
+}
+
+
+@briefly
+def draw(
+    edges: Any,
+    *,
+    color: str | None = None,
+    vertices: Any = None,
+    labels: bool | None = None,
+    layout: str = "spring",
+    seed: int = 0,
+    ax: Any = None,
+    **options: Any,
+) -> Any:
+    """Draw a small graph, such as an ego network, a path or a community, with matplotlib.
+
+    Parameters
+    ----------
+    edges : Graph or frame
+        A graph, or a frame with a row an edge, such as the result of ``graph.ego(center)``, of any library that
+        `graph` takes. At most 2,000 rows. Edges with weights are the wider the larger their weight; of repeated
+        ones the sum counts.
+    color : str, optional
+        A column of ``vertices`` by which they are coloured: texts, truth values and whole numbers with at most
+        20 different values get a colour each, other numbers a scale.
+    vertices : frame, optional
+        A frame with the id column (as of `Graph`) and the column ``color``. It may have rows of other vertices,
+        so the result of a method on the whole graph will do. Vertices without a row are grey.
+    labels : bool, optional
+        Write the ids beside the vertices. Default: where there are at most 60.
+    layout : {"spring", "kamada_kawai", "circular", "shell", "spectral"}
+        Where vertices stand: a layout of NetworkX's.
+    seed : int
+        Of the layout "spring": the same seed gives the same picture.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+    **options
+        Of a frame, as of `graph`: ``source``, ``destination``, ``weight``, ``directed``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InvalidArgument
+        There are more than 2,000 edges, or no colours for so many values.
+    InvalidEdges, InvalidVertices
+        As of `Graph`.
+    MissingPackage
+        matplotlib or NetworkX is not installed: ``pip install 'dask-graphgpu[plot]'``.
+
+    Examples
+    --------
+    >>> near = graph.ego("Rome", radius=2)  # doctest: +SKIP
+    >>> draw(near, directed=False, color="community", vertices=graph.louvain())  # doctest: +SKIP
+    """
+    check_choice("layout", layout, tuple(_LAYOUTS))
+    check_whole("seed", seed, 0)
+    check_flag("labels", labels, optional=True)
+    if (color is None) != (vertices is None):
+        raise InvalidArgument(
+            "color= names a column of the frame vertices=, by which vertices are coloured: give both or "
+            "neither"
+        )
+    nx = imported("networkx", "plot", "draw()")
+    if isinstance(edges, Graph):
+        if options:
+            raise InvalidArgument(
+                f"{', '.join(f'{name}=' for name in options)}: of a Graph, which has them already; they are of frames"
+            )
+        graph = edges
+    else:
+        graph = Graph(edges, **options)
+    schema = graph._input.schema
+    ids, rows = graph._at_hand(_MOST, "draw()")
+    drawn = _graph_of(nx, ids_of(ids, schema.vertex), rows, schema)
+    if ax is None:
+        plt = imported("matplotlib.pyplot", "plot", "draw()")
+        _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+    places = _LAYOUTS[layout](nx, drawn, seed)
+    size = max(30.0, min(260.0, 6000.0 / max(len(drawn), 1)))
+    _draw_edges(nx, drawn, places, size, ax)
+    given = {} if color is None else _values(vertices, color, schema)
+    _draw_vertices(drawn, places, given, color, size, ax)
+    if labels or (labels is None and len(drawn) <= _LABELLED):
+        for each, place in places.items():
+            above = {"xytext": (0, 0.6 * math.sqrt(size)), "textcoords": "offset points"}
+            ax.annotate(_text(each), place, **above, ha="center", fontsize=8)
+    ax.margins(0.1)
+    ax.set_axis_off()
+    return ax
+
+
+def _graph_of(nx: Any, vertices: list[Any], edges: Any, schema: EdgeSchema) -> Any:
+    """What is drawn: one edge between two vertices, in each direction if it has one; "width" is of all its rows."""
+    graph = nx.DiGraph() if schema.directed else nx.Graph()
+    graph.add_nodes_from(vertices)
+    ends = zip(ids_of(edges, schema.source), ids_of(edges, schema.destination), strict=True)
+    weights = [1.0] * len(edges) if schema.weight is None else edges[schema.weight].tolist()
+    for (source, destination), weight in zip(ends, weights, strict=True):
+        known = graph.edges.get((source, destination), {}).get("width", 0.0)
+        added = abs(float(weight)) if weight is not None and weight == weight else 0.0
+        graph.add_edge(source, destination, width=known + added)
+    return graph
+
+
+def _draw_edges(nx: Any, graph: Any, places: Any, size: float, ax: Any) -> None:
+    given = np.array([width for _, _, width in graph.edges.data("width")], dtype=float)
+    most = given.max(initial=0.0)
+    uneven = most > 0 and given.min() < most
+    widths = 0.6 + 3.4 * given / most if uneven else np.full(len(given), 1.0)
+    nx.draw_networkx_edges(
+        graph,
+        places,
+        ax=ax,
+        width=widths.tolist(),
+        edge_color="0.55",
+        node_size=size,
+        arrows=graph.is_directed(),
+    )
+
+
+def _draw_vertices(
+    graph: Any, places: Any, values: dict[Any, Any], name: str | None, size: float, ax: Any
+) -> None:
+    matplotlib = imported("matplotlib", "plot", "draw()")
+    at = np.array([places[each] for each in graph], dtype=float).reshape(-1, 2)
+    found = [values.get(each) for each in graph]
+    style = {"s": size, "zorder": 2, "edgecolors": "white", "linewidths": 0.7}
+    if name is None:
+        ax.scatter(*at.T, color="C0", **style)
+        return
+    known = np.array([value is not None for value in found], dtype=bool)
+    if len(known) and not known.any():
+        raise InvalidVertices(
+            f"none of the {len(found):,} vertices that are drawn has a value of {name!r} in the vertices frame: "
+            "are its ids those of the edges?"
+        )
+    if not known.all():
+        ax.scatter(*at[~known].T, color=_NO_VALUE, label="no value", **style)
+    kinds = sorted({value for value in found if value is not None}, key=lambda v: (str(type(v)), v))
+    whole = all(isinstance(value, int | str) for value in kinds)
+    if not (whole and len(kinds) <= _COLOURS):
+        texts = [value for value in kinds if isinstance(value, str)]
+        if texts:
+            raise InvalidArgument(
+                f"color={name!r} has {len(kinds)} different texts, and a picture can show {_COLOURS}: keep the "
+                "largest groups, or draw fewer vertices"
+            )
+        numbers = [float(value) for value in found if value is not None]
+        shown = ax.scatter(*at[known].T, c=numbers, cmap="viridis", **style)
+        ax.figure.colorbar(shown, ax=ax, label=name, shrink=0.7)
+        return
+    map_ = matplotlib.colormaps["tab10" if len(kinds) <= 10 else "tab20"]
+    for i, kind in enumerate(kinds):
+        mine = np.array([value is not None and value == kind for value in found], dtype=bool)
+        ax.scatter(*at[mine].T, color=[map_(i)], label=_text(kind), **style)
+    ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best")
+
+
+def _values(frame: Any, name: str, schema: EdgeSchema) -> dict[Any, Any]:
+    """The column by id, without nulls."""
+    frame = taken(frame)
+    if not is_frame(frame):
+        raise InvalidVertices(
+            f"vertices is a {type(frame).__name__}; give a frame with the id column and {name!r}, such as "
+            "the result of a method"
+        )
+    meta = meta_of(frame)
+    ids = find_vertex_columns(meta, schema)
+    if name not in meta.columns:
+        raise InvalidVertices(
+            f"the vertices frame has no column {name!r}; it has {[str(c) for c in meta.columns]}"
+        )
+    chosen = with_columns(frame, [*ids, name])
+    chosen = chosen.compute() if is_dask_collection(chosen) else chosen
+    chosen = (chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen).dropna()
+    return dict(zip(ids_of(chosen, ids), chosen[name].tolist(), strict=True))
+
+
+def _text(value: Any) -> str:
+    """An id or a value as a text that matplotlib does not take for mathematics."""
+    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        text = f"{value:g}"
+    return text.replace("$", r"\$")

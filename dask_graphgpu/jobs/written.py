@@ -1,0 +1,36 @@
+"""What a step has left in its output: rows, files and bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dask_graphgpu.io.output import rows_of
+from dask_graphgpu.io.place import Place
+from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.loading import load
+
+
+@dataclass(frozen=True)
+class OutputSize:
+    """An output: its rows (edges of a saved graph), its files and their bytes.
+
+    ``vertices`` : of a saved graph.
+    """
+
+    rows: int
+    files: int
+    bytes: int
+    vertices: int | None = None
+
+
+def written(step: Step, output: Place) -> OutputSize:
+    """What is in the output of a step that is done."""
+    if isinstance(output, Path):
+        sizes = [path.stat().st_size for path in output.rglob("*") if path.is_file()]
+    else:
+        sizes = output.sizes_of_all()
+    if step.algorithm == "build":
+        plan = load(output).explain()
+        return OutputSize(plan.rows or 0, len(sizes), sum(sizes), plan.vertices)
+    return OutputSize(rows_of(output), len(sizes), sum(sizes))
