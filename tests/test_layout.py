@@ -73,7 +73,7 @@ ALLOWED = {
     },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
 }
-ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
+ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
 ALLOWED["cluster"] |= {"stages"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}

@@ -17,18 +17,21 @@ import dask
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.job import run_steps
-from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file, read_job
 from dask_graphgpu.jobs.journal import Event, Journal, line_of
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     BUILD,
     FEATURES,
+    options_of,
     parameters_of,
     run_options,
     step_of,
+    storage_options,
 )
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
@@ -119,17 +122,19 @@ def features(**given: Any) -> None:
     _run([step_of(FEATURES, given)], given)
 
 
-@graph.command("run", params=run_options())
-@click.argument("job", type=click.File("rb"))
+@graph.command("run", params=[storage_options(), *run_options()])
+@click.argument("job")
 @click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
-def run_file(job: Any, resume: bool, **given: Any) -> None:
-    """Run the steps of a TOML file.
+def run_file(job: str, resume: bool, **given: Any) -> None:
+    """Run the steps of a TOML file, at a path or a URL.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    steps, cluster = job_of_keys(keys_of_file(job.read(), job.name), resume)
+    options = options_of(given)
+    keys = keys_of_file(read_job(job, options), redacted(job))
+    steps, cluster = job_of_keys(keys, resume, options)
     _run(steps, given, cluster)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from fsspec.core import split_protocol
 
+from dask_graphgpu.io.object_folder import ObjectFolder, is_object
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.method_options import algorithm_options
@@ -28,6 +32,27 @@ from dask_graphgpu.jobs.wording import guess
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 
 
+def read_job(path: str, options: StorageOptions) -> bytes:
+    """The text of a job file, at a path or a URL.
+
+    Raises
+    ------
+    click.UsageError
+        It cannot be read.
+    """
+    if not is_object(path):
+        try:
+            with click.open_file(split_protocol(path)[1], "rb") as file:
+                return bytes(file.read())
+        except OSError as error:
+            raise click.UsageError(f"cannot read the job {path}: {error.strerror}.") from error
+    try:
+        return ObjectFolder.of(path, "the job", options).read()
+    except OSError as error:
+        what = f"cannot read the job {redacted(path)}: {error.strerror}."
+        raise click.UsageError(what) from error
+
+
 def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
     """The keys of a job file; ``name`` is for errors.
 
@@ -42,7 +67,9 @@ def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
         raise click.UsageError(f"{name} is not TOML: {error}") from error
 
 
-def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Step], ClusterOptions]:
+def job_of_keys(
+    keys: Mapping[str, Any], resume: bool = False, options: StorageOptions | None = None
+) -> tuple[list[Step], ClusterOptions]:
     """The steps of a job, all of them checked as far as words can be, and where it is to run.
 
     Parameters
@@ -52,6 +79,8 @@ def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Ste
         for those that name a cluster, which is the job's.
     resume
         Go on from the checkpoints of steps that have some.
+    options
+        Storage options of steps that have none.
 
     Raises
     ------
@@ -62,6 +91,8 @@ def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Ste
     tables = keys.get("step", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
+    if options:
+        shared = {"storage_options": dict(options), **shared}
     cluster = cluster_of_keys(keys)
     steps = [_step_of_table({**shared, **table}, i + 1) for i, table in enumerate(tables)]
     if resume:
@@ -144,6 +175,13 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
+    if option.name == "storage_options" and isinstance(value, dict):
+        try:
+            value = json.dumps(value)
+        except TypeError:
+            raise click.UsageError(f"{key} has a value that is neither text nor number.") from None
+    elif option.name == "storage_options":
+        raise click.UsageError(f"{key} is no table: write {key} = {{name = value}}.")
     if option.name == "name" and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import re
+from collections import ChainMap
 from typing import Any
 
 import click
@@ -12,6 +14,8 @@ import click
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.features import ALLOWED
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
 from dask_graphgpu.jobs.steps import GraphOptions, Step
@@ -37,6 +41,20 @@ def _interval(text: str) -> tuple[str, int | float]:
     raise click.BadParameter(
         f"{text!r}; give a number of supersteps, such as 100, or a time, such as 30s, 5min or 1h."
     )
+
+
+def _storage_option(text: str) -> dict[str, Any]:
+    """One or several options of an object store. Errors do not repeat them: they may be secrets."""
+    name, equals, value = text.partition("=")
+    if equals and name.isidentifier():
+        return {name: {"true": True, "false": False}.get(value.lower(), value)}
+    try:
+        options = json.loads(text)
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise click.BadParameter("give NAME=VALUE or a JSON object (what was given is not shown).")
+    return options
 
 
 def _new_name(text: str) -> tuple[str, str]:
@@ -130,7 +148,20 @@ def graph_options() -> list[click.Parameter]:
             help="What to do if the files that a saved graph was built from have changed since. Default: error.",
         ),
         option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
+        storage_options(),
     ]
+
+
+def storage_options() -> click.Option:
+    """The parameter that says how object stores are reached."""
+    return click.Option(
+        ["--storage-options"],
+        type=_storage_option,
+        multiple=True,
+        metavar="NAME=VALUE|JSON",
+        help="Option of the object store that URLs are on, such as endpoint_url=http://localhost:9000. "
+        "Default: what the environment says.",
+    )
 
 
 def common_options() -> list[click.Parameter]:
@@ -267,7 +298,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             raise click.UsageError(
                 f"{name} needs {' and '.join(missing)}: give it in a job file, below [step.methods.{name}]."
             )
-    checkpoint = _checkpoint(given)
+    options = options_of(given)
+    checkpoint = _checkpoint(given, options)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
@@ -282,6 +314,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            options,
         ),
         arguments_of(given),
         output=given.get("output"),
@@ -306,7 +339,12 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
+def options_of(given: dict[str, Any]) -> StorageOptions:
+    """Storage options of parsed options, the last of each name."""
+    return StorageOptions(dict(ChainMap(*reversed(given["storage_options"]))))
+
+
+def _checkpoint(given: dict[str, Any], options: StorageOptions) -> Checkpoint | None:
     """Where a step keeps its state, of parsed options."""
     path, every = given.get("checkpoint"), given.get("every") or (("seconds", 60.0),)
     if path is None:
@@ -317,4 +355,5 @@ def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
     if len(dict(every)) < len(every):
         raise click.UsageError("--every: give one time, one number of supersteps, or one of each.")
     chosen = dict(every)
-    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"))
+    asked = options if is_object(path) else None
+    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"), asked)

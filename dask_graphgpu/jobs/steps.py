@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
+
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
 
@@ -50,6 +53,8 @@ class GraphOptions:
         Further options of ``ddf.graph``, as pairs.
     saved
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    storage_options
+        Of the object stores that URLs of the step are on.
     """
 
     edges: str
@@ -57,6 +62,11 @@ class GraphOptions:
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
+    storage_options: StorageOptions = field(default_factory=StorageOptions)
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.storage_options if is_object(path) else None
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,10 @@ class Step:
     report: str | None = None
     checkpoint: Checkpoint | None = None
     resume: bool = False
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.graph.options_for(path)
 
 
 @dataclass(frozen=True)
