@@ -7,8 +7,9 @@ author = "dask_graphgpu developers"
 copyright = "2026, dask_graphgpu developers"
 release = dask_graphgpu.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["dollarmath"]
+nb_execution_mode = "off"  # notebooks are stored with what came of them
 myst_heading_anchors = 3
 napoleon_google_docstring = False
 napoleon_use_ivar = True

@@ -98,7 +98,6 @@ ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["graphs"] = set(ALLOWED)
-ALLOWED["drawing"] = {"errors", "arguments", "as_networkx", "graphs", "io", "optional"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
@@ -123,6 +122,7 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
+ALLOWED["drawing"] = {"errors", "accessor", "arguments", "as_networkx", "graphs", "io", "optional"}
 ALLOWED["jobs"] = {
     "algorithms",
     "checkpoint",
