@@ -64,7 +64,7 @@ def test_a_report_is_a_frame_with_a_summary():
     again = pickle.loads(pickle.dumps(report))
     pd.testing.assert_frame_equal(again, report)
     assert again.summary() == report.summary()
-    report.drop(columns="bytes", inplace=True)
+    del report["bytes"]
     assert "superstep" in report._repr_html_()  # as of any frame
 
 
