@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from dask.base import is_dask_collection
 
+from dask_graphgpu.accessor import graph as graph_of
 from dask_graphgpu.arguments import check_choice, check_flag, check_whole
 from dask_graphgpu.as_networkx import ids_of
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices, briefly
@@ -19,7 +20,8 @@ from dask_graphgpu.optional import imported
 
 _MOST = 2_000  # edges that a picture shows
 _LABELLED = 60  # vertices with their ids beside them, at most
-_COLOURS = 20  # values of a column that have a colour each, at most
+_TEXTS, _NUMBERS = 20, 10  # different values of a column that have a colour each, at most
+_MARK = 60  # the size of what stands in a legend
 _NO_VALUE = "0.75"  # the colour of vertices without one
 
 _LAYOUTS = {
@@ -52,8 +54,9 @@ def draw(
         `graph` takes. At most 2,000 rows. Edges with weights are the wider the larger their weight; of repeated
         ones the sum counts.
     color : str, optional
-        A column of ``vertices`` by which they are coloured: texts, truth values and whole numbers with at most
-        20 different values get a colour each, other numbers a scale.
+        A column of ``vertices`` by which they are coloured: up to 20 different texts, or 10 truth values or whole
+        numbers, get a colour each, other numbers a scale. Make texts of numbers that are names, such as of many
+        communities.
     vertices : frame, optional
         A frame with the id column (as of `Graph`) and the column ``color``. It may have rows of other vertices,
         so the result of a method on the whole graph will do. Vertices without a row are grey.
@@ -102,14 +105,14 @@ def draw(
             )
         graph = edges
     else:
-        graph = Graph(edges, **options)
+        graph = graph_of(edges, **options)
     schema = graph._input.schema
     ids, rows = graph._at_hand(_MOST, "draw()")
     drawn = _graph_of(nx, ids_of(ids, schema.vertex), rows, schema)
     if ax is None:
         plt = imported("matplotlib.pyplot", "plot", "draw()")
         _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-    places = _LAYOUTS[layout](nx, drawn, seed)
+    places = _LAYOUTS[layout](nx, nx.Graph(drawn), seed)
     size = max(30.0, min(260.0, 6000.0 / max(len(drawn), 1)))
     _draw_edges(nx, drawn, places, size, ax)
     given = {} if color is None else _values(vertices, color, schema)
@@ -155,6 +158,8 @@ def _draw_edges(nx: Any, graph: Any, places: Any, size: float, ax: Any) -> None:
 def _draw_vertices(
     graph: Any, places: Any, values: dict[Any, Any], name: str | None, size: float, ax: Any
 ) -> None:
+    if not len(graph):
+        return
     matplotlib = imported("matplotlib", "plot", "draw()")
     at = np.array([places[each] for each in graph], dtype=float).reshape(-1, 2)
     found = [values.get(each) for each in graph]
@@ -163,7 +168,7 @@ def _draw_vertices(
         ax.scatter(*at.T, color="C0", **style)
         return
     known = np.array([value is not None for value in found], dtype=bool)
-    if len(known) and not known.any():
+    if not known.any():
         raise InvalidVertices(
             f"none of the {len(found):,} vertices that are drawn has a value of {name!r} in the vertices frame: "
             "are its ids those of the edges?"
@@ -171,14 +176,14 @@ def _draw_vertices(
     if not known.all():
         ax.scatter(*at[~known].T, color=_NO_VALUE, label="no value", **style)
     kinds = sorted({value for value in found if value is not None}, key=lambda v: (str(type(v)), v))
-    whole = all(isinstance(value, int | str) for value in kinds)
-    if not (whole and len(kinds) <= _COLOURS):
-        texts = [value for value in kinds if isinstance(value, str)]
-        if texts:
-            raise InvalidArgument(
-                f"color={name!r} has {len(kinds)} different texts, and a picture can show {_COLOURS}: keep the "
-                "largest groups, or draw fewer vertices"
-            )
+    texts = any(isinstance(value, str) for value in kinds)
+    if texts and len(kinds) > _TEXTS:
+        raise InvalidArgument(
+            f"color={name!r} has {len(kinds)} different texts, and a picture has colours for {_TEXTS}: keep the "
+            "largest groups, or draw fewer vertices"
+        )
+    whole = all(isinstance(value, int) for value in kinds)
+    if not texts and not (whole and len(kinds) <= _NUMBERS):
         numbers = [float(value) for value in found if value is not None]
         shown = ax.scatter(*at[known].T, c=numbers, cmap="viridis", **style)
         ax.figure.colorbar(shown, ax=ax, label=name, shrink=0.7)
@@ -187,7 +192,8 @@ def _draw_vertices(
     for i, kind in enumerate(kinds):
         mine = np.array([value is not None and value == kind for value in found], dtype=bool)
         ax.scatter(*at[mine].T, color=[map_(i)], label=_text(kind), **style)
-    ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best")
+    smaller = math.sqrt(_MARK / size)
+    ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best", markerscale=smaller)
 
 
 def _values(frame: Any, name: str, schema: EdgeSchema) -> dict[Any, Any]:
