@@ -35,8 +35,12 @@ def tables():
 def spelled_alike(records):
     """Pairs of names with the same letters and digits: sure; with the same digits and first letter: a guess."""
     names = records.str.partition(":")[2].str.lower()
-    plain = pd.DataFrame({"record": records, "key": names.str.replace(r"[^a-z0-9]", "", regex=True)})
-    guess = pd.DataFrame({"record": records, "key": names.str[0] + names.str.findall(r"\d+").str.join("-")})
+    plain = pd.DataFrame(
+        {"record": records, "key": names.str.replace(r"[^a-z0-9]", "", regex=True)}
+    )
+    guess = pd.DataFrame(
+        {"record": records, "key": names.str[0] + names.str.findall(r"\d+").str.join("-")}
+    )
     guess = guess[guess["key"].str.fullmatch(r"[a-z]\d{3,}")]
     return pd.concat([_pairs(plain, 0.95), _pairs(guess, 0.5)])
 
@@ -59,14 +63,21 @@ def truth(record):
 def resolve(matches, records, threshold):
     """The cluster of every record, by matches of at least such a score."""
     sure = matches[matches["score"] >= threshold]
-    graph = dg.graph(sure, source="left", destination="right", weight=None, directed=False, vertices=records)
-    return graph.weakly_connected_components().rename(columns={"vertex": "record", "component": "cluster"})
+    graph = dg.graph(
+        sure, source="left", destination="right", weight=None, directed=False, vertices=records
+    )
+    return graph.weakly_connected_components().rename(
+        columns={"vertex": "record", "component": "cluster"}
+    )
 
 
 def judged(clusters):
     """Of pairs of records in one cluster, the share that is right, and of those that should be, the share found."""
     known = clusters.assign(truth=clusters["record"].map(truth)).dropna()
-    pairs = {by: (known.groupby(by).size().pipe(lambda n: n * (n - 1) // 2)).sum() for by in ("cluster", "truth")}
+    pairs = {
+        by: (known.groupby(by).size().pipe(lambda n: n * (n - 1) // 2)).sum()
+        for by in ("cluster", "truth")
+    }
     both = known.groupby(["cluster", "truth"]).size().pipe(lambda n: n * (n - 1) // 2).sum()
     return both / pairs["cluster"], both / pairs["truth"]
 
@@ -104,7 +115,9 @@ def main():
     left, right = doubtful.iloc[0][["left", "right"]]
     wrong = matches["left"].isin([left, right]) & matches["right"].isin([left, right])
     clusters = resolve(matches[~wrong], frame, 0.9)
-    print("\nWithout the first: {:.0%} of pairs are right, {:.0%} are found".format(*judged(clusters)))
+    print(
+        "\nWithout the first: {:.0%} of pairs are right, {:.0%} are found".format(*judged(clusters))
+    )
     cluster = clusters.set_index("record")["cluster"]
     print("latin_1 is", ", ".join(cluster.index[cluster == cluster["encodings:latin_1"]]))
 
