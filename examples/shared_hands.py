@@ -2,12 +2,14 @@
 
 In fraud work accounts share telephones, cards and devices. Here packages are the accounts, and the e-mail addresses,
 people and repository owners in their metadata are what they share. Who else is in the hands of those who hold this one?
+People and addresses become digests at once: that two accounts share one is all that is needed.
 
     python examples/shared_hands.py [PACKAGE]
 """
 
 import re
 import sys
+from hashlib import blake2b
 from importlib import metadata
 
 import pandas as pd
@@ -30,15 +32,20 @@ def holdings():
         found = {f"owner {owner.lower()}" for owner in re.findall(HOSTS, text)}
         for field in ("Author", "Maintainer"):
             for mail in re.findall(r"[\w.+-]+@[\w.-]+", said.get(f"{field}-email", "")):
-                found.add(f"mail {mail.lower()}")
+                found.add(f"mail {digest(mail)}")
             people = (
                 f"{said.get(field, '')}, {re.sub('<[^>]*>', '', said.get(f'{field}-email', ''))}"
             )
             for person in re.split(r",|;| and ", people):
                 if " " in person.strip() and "@" not in person:
-                    found.add(f"person {person.strip().strip(chr(34)).lower()}")
+                    found.add(f"person {digest(person)}")
         rows += [(f"package {name}", identifier) for identifier in sorted(found)]
     return pd.DataFrame(rows, columns=["account", "identifier"]).drop_duplicates()
+
+
+def digest(text):
+    """Eight digits that stand for a name or an address."""
+    return blake2b(text.strip(' "').lower().encode(), digest_size=4).hexdigest()
 
 
 def graph_of(rows):
@@ -94,7 +101,7 @@ def main(package="dask"):
     print("\nWhat holds the largest together")
     print(go_betweens(graph, found.index[0]).to_string(index=False))
 
-    print(f"\nNearest to {package}, if that is flagged")
+    print(f"\nNearest to {package}, should that be flagged")
     print(suspicion(graph, f"package {package}").to_string(index=False))
 
 

@@ -217,6 +217,16 @@ def test_usage_in_the_readme(monkeypatch, tmp_path):
     assert dask_graphgpu.load("saved/").explain().rows == 6
 
 
+def test_the_first_page_of_the_docs():
+    names = {}
+    block = blocks_of("docs/index.md")[0]
+    for line in block.rstrip().splitlines()[:-3]:
+        exec(line, names)
+    for line in block.rstrip().splitlines()[-3:]:  # a call, and the columns of its result
+        call, columns = line.split("#")
+        assert list(eval(call, names)) == columns.strip().split(", ")
+
+
 def test_the_program_of_the_how_to():
     """Its lines that are of the example, and those of its own."""
     page = "docs/how-to/write-a-vertex-program.md"
