@@ -153,6 +153,8 @@ def test_widths_are_by_weight_and_places_by_seed():
     places = [dg.draw(EDGES, seed=seed).collections[0].get_offsets() for seed in (1, 1, 2)]
     assert np.array_equal(places[0], places[1])
     assert not np.array_equal(places[0], places[2])
+    odd = EDGES.assign(weight=[1.0, float("inf"), float("nan"), -2.0])
+    assert len(widths(dg.draw(odd))) == 4
     twice = pd.concat([EDGES, EDGES])
     assert widths(dg.draw(twice)) == widths(dg.draw(EDGES))
 
@@ -183,12 +185,23 @@ def test_layouts_of_graphs_that_are_hardly_any(layout):
             "none of the 4 vertices that are drawn has a value of 'x'",
         ),
         ({"source": "nobody"}, dg.errors.InvalidEdges, "give both source= and destination="),
+        (
+            {"color": "x", "vertices": pd.DataFrame({"vertex": ["a"], "x": [pd.Timestamp(0)]})},
+            dg.errors.InvalidVertices,
+            "values of Timestamp; colours are of texts",
+        ),
+        (
+            {"color": "x", "vertices": pd.DataFrame({"vertex": ["a"], "x": [[1]]})},
+            dg.errors.InvalidVertices,
+            "values of list",
+        ),
         ({"sauce": "src"}, TypeError, "did you mean source="),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn(wrong, error, says):
     with pytest.raises(error, match=says):
         dg.draw(EDGES, **wrong)
+    assert not matplotlib.pyplot.get_fignums(), "no empty figure is left"
 
 
 def test_large_graphs_are_not_drawn_nor_many_texts():
