@@ -526,7 +526,8 @@ class Graph:
         return f"<Graph: {', '.join(value for _, value in self._lines())}>"
 
     def _repr_html_(self) -> str:
-        return table(self._lines())
+        engine = {"auto": "cpu"}.get(self._on_engine(), self._on_engine())
+        return table([*self._lines(), ("engine", engine)])
 
     def _lines(self) -> list[tuple[str, str]]:
         """What is known of it without doing any work."""

@@ -33,7 +33,7 @@ def tables():
 
 
 def spelled_alike(records):
-    """Pairs of names with the same letters and digits: sure; with the same digits and first letter: a guess."""
+    """Pairs of names with the same letters and digits, and a guess: the same initial and number."""
     names = records.str.partition(":")[2].str.lower()
     plain = pd.DataFrame(
         {"record": records, "key": names.str.replace(r"[^a-z0-9]", "", regex=True)}
@@ -72,7 +72,7 @@ def resolve(matches, records, threshold):
 
 
 def judged(clusters):
-    """Of pairs of records in one cluster, the share that is right, and of those that should be, the share found."""
+    """Which share of the pairs in clusters is right, and which share of the right ones is found."""
     known = clusters.assign(truth=clusters["record"].map(truth)).dropna()
     pairs = {
         by: (known.groupby(by).size().pipe(lambda n: n * (n - 1) // 2)).sum()
@@ -83,7 +83,7 @@ def judged(clusters):
 
 
 def suspects(matches, clusters):
-    """Matches of the largest cluster, those first that hold most of it together: the wrong ones are among them."""
+    """Matches of the largest cluster that hold most of it together: the wrong ones are there."""
     largest = clusters["cluster"].value_counts().index[0]
     members = clusters.loc[clusters["cluster"] == largest, "record"]
     inside = matches[matches["left"].isin(members)]

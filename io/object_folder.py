@@ -149,11 +149,11 @@ class ObjectFolder:
             if above == path.strip("/") and name  # but what marks the folder itself
         }
 
-    def sizes_of_all(self) -> list[int]:
+    def all_sizes(self) -> list[int]:
         """Bytes of each object in it, however deep."""
         with self._asked() as (fs, path):
             fs.invalidate_cache()
-            return [each["size"] for each in fs.find(path, detail=True).values()]
+            return [int(each["size"]) for each in fs.find(path, detail=True).values()]
 
     def read(self) -> bytes:
         """The bytes of an object. Raises FileNotFoundError: there is none."""

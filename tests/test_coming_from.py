@@ -47,6 +47,8 @@ def names():
         "graph": EDGES.graph(directed=False),
         "directed": DIRECTED.graph(),
         "program": PROGRAM,
+        "start": pd.DataFrame({"vertex": [0], "value": [1.0]}),
+        "pairs": pd.DataFrame({"src": [0, 2], "dst": [33, 3]}),
         # theirs
         "nx": nx,
         "G": nx.from_pandas_edgelist(EDGES, "src", "dst", edge_attr="weight"),

@@ -19,9 +19,10 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class ArticulationPoints(Algorithm):
-    """Vertices that alone hold parts of the graph together: without one, some of the others are no longer connected.
+    """Vertices that alone hold parts of the graph together.
 
-    They are also called cut vertices. Directions, repeated edges and self-loops mean nothing here.
+    Without one, some of the others are no longer connected. They are also called cut vertices. Directions,
+    repeated edges and self-loops mean nothing here.
 
     Returns
     -------

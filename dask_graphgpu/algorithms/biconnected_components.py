@@ -18,10 +18,11 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class BiconnectedComponents(Algorithm):
-    """Biconnected component of every edge: within one, no single vertex holds the rest together.
+    """Biconnected component of every edge.
 
-    Two edges are in the same component if a cycle that passes no vertex twice goes along both. A component of one
-    edge is a bridge. Directions, repeated edges and self-loops mean nothing here.
+    Within one, no single vertex holds the rest together. Two edges are in the same component if a cycle that passes no
+    vertex twice goes along both. A component of one edge is a bridge. Directions, repeated edges and self-loops mean
+    nothing here.
 
     Returns
     -------

@@ -18,9 +18,10 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class Bridges(Algorithm):
-    """Edges that alone hold parts of the graph together: without one, its ends are no longer connected.
+    """Edges that alone hold parts of the graph together.
 
-    Directions, repeated edges and self-loops mean nothing here: two rows between the same vertices are one edge.
+    Without one, its ends are no longer connected. Directions, repeated edges and self-loops mean nothing here: two rows
+    between the same vertices are one edge.
 
     Returns
     -------

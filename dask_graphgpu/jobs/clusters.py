@@ -36,6 +36,7 @@ _QUIET = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL}
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PORT = re.compile(r".*:\d+")
 _LOOK = 0.1  # seconds between two looks at who has come
+_TORN = 20  # such looks at a file that is being written
 _QUIETLY = 5.0  # seconds to wait before that is said
 _CLOSING = 30.0  # seconds that a cluster has to end
 
@@ -180,17 +181,19 @@ class _Waiting:
 
     def for_file(self, path: Path) -> str:
         """The address in a scheduler file, as soon as it is there."""
+        torn = 0  # looks at a file that is not whole, as its scheduler is writing it
         for _ in self._looks(f"the scheduler file {path}"):
             try:
-                if text := path.read_text():
-                    return str(json.loads(text)["address"])
+                return str(json.loads(path.read_text())["address"])
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise InvalidArgument(
-                    f"scheduler {path} is neither an address, such as tcp://host:8786, nor a file that a scheduler "
-                    f"has written: {type(error).__name__}: {error}"
-                ) from error
+                torn += 1
+                if torn > _TORN or not isinstance(error, json.JSONDecodeError):
+                    raise InvalidArgument(
+                        f"scheduler {path} is neither an address, such as tcp://host:8786, nor a file that a "
+                        f"scheduler has written: {type(error).__name__}: {error}"
+                    ) from error
         raise ClusterUnavailable(
             f"there is no scheduler file {path}, and none has come in {self._seconds:g} s: start the scheduler with "
             "--scheduler-file, or give an address, such as tcp://host:8786"
@@ -253,7 +256,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 def _check_address(address: str) -> None:
     """Raise where a text is no address, or one that Dask's configuration has no certificates for."""
     try:
-        get_address_host_port(address, strict=True)
+        get_address_host_port(address)
     except (ValueError, TypeError) as error:
         raise InvalidArgument(
             f"scheduler {address} is no address, such as tcp://host:8786: {error}"

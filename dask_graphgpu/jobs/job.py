@@ -44,8 +44,7 @@ def run_job(
     progress : bool
         Show a progress bar on the standard error.
     storage_options : dict, optional
-        Of the object store that the file and URLs in it are on, for steps that have none. Default: what the environment
-        says.
+        Of the object store that the job file is on, and of URLs in steps that have none of their own.
 
     Returns
     -------
@@ -112,10 +111,6 @@ def _read(path: str | Path, options: StorageOptions) -> dict[str, Any]:
         raise InvalidArgument(
             f"job is a {type(path).__name__}; give the path of a TOML file, or a dict of its keys"
         )
-    if is_object(path):
-        return keys_of_file(read_job(str(path), options), redacted(str(path)))
-    file = Path(path).expanduser()
-    try:
-        return keys_of_file(file.read_bytes(), str(path))
-    except OSError as error:
-        raise InvalidArgument(f"the job file {path} cannot be read: {error.strerror}") from error
+    named = str(path)
+    file = named if is_object(named) else str(Path(path).expanduser())
+    return keys_of_file(read_job(file, options), redacted(named))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.steps import Step
 
 Event = dict[str, Any]
@@ -107,16 +108,14 @@ def options_of(step: Step) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has, without a name and password of a URL."""
+    """A value that JSON has, without the credentials of a URL."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, bool | int | float) or value is None:
         return value
-    head, mark, rest = str(value).partition("://")
-    place, slash, path = rest.partition("/")
-    return f"{head}{mark}{place.rpartition('@')[2]}{slash}{path}" if mark else str(value)
+    return redacted(str(value))
 
 
 def line_of(event: Event) -> str | None:

@@ -81,8 +81,8 @@ def run(
                 held.add(step.graph)
             first = asked.pop(i)
             output = looked.outputs.get(i)
-            wanted = _ask(step, graph) if step.graph in held else first
-            shown = _run_step(step, graph, wanted, output)
+            now = _ask(step, graph) if step.graph in held else first
+            shown = _run_step(step, graph, now, output)
             results.append(_done(journal, step, output, shown, time.monotonic() - started))
             uses[step.graph] -= 1
             if not uses[step.graph]:
@@ -98,7 +98,7 @@ def check(
     Returns
     -------
     Looked, dict, dict
-        What was found at the paths; graphs; what the other steps ask for.
+        What `check_paths` has found; graphs; what the steps ask for that wait for no earlier one.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def _done(
 ) -> StepResult:
     """Tell what a step has written or ``shown``, and that it is done."""
     facts: dict[str, Any] = {"rows": shown, "seconds": round(seconds, 3)}
-    made = None if output is None else written(step, output)
+    made = None if output is None else written(step.algorithm, output)
     if made is not None:
         where = redacted(step.output or "")
         facts |= {"rows": made.rows, "path": where}

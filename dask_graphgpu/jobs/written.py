@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dask_graphgpu.io.object_folder import ObjectFolder
 from dask_graphgpu.io.output import rows_of
 from dask_graphgpu.io.place import Place
-from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.loading import load
 
 
@@ -24,13 +24,15 @@ class OutputSize:
     vertices: int | None = None
 
 
-def written(step: Step, output: Place) -> OutputSize:
+def written(algorithm: str, output: Place) -> OutputSize:
     """What is in the output of a step that is done."""
-    if isinstance(output, Path):
-        sizes = [path.stat().st_size for path in output.rglob("*") if path.is_file()]
-    else:
-        sizes = output.sizes_of_all()
-    if step.algorithm == "build":
+    sizes = output.all_sizes() if isinstance(output, ObjectFolder) else _sizes(output)
+    if algorithm == "build":
         plan = load(output).explain()
         return OutputSize(plan.rows or 0, len(sizes), sum(sizes), plan.vertices)
     return OutputSize(rows_of(output), len(sizes), sum(sizes))
+
+
+def _sizes(folder: Path) -> list[int]:
+    """Bytes of the files in a local folder."""
+    return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]

@@ -218,7 +218,7 @@ def test_missing(s3):
     line = refused("degree", f"{s3.url}/edges", "--output", "s3://nowhere/out", *s3.words, code=1)
     assert "there is no object or folder s3://nowhere/" in line
     line = refused("run", f"{s3.url}/job.toml", *s3.words, code=2)
-    assert f"cannot read the job {s3.url}/job.toml: there is no object or folder" in line
+    assert f"the job file {s3.url}/job.toml cannot be read: there is no object or folder" in line
     with pytest.raises(dg.errors.InvalidSavedGraph, match=f"there is no folder {s3.url}/saved"):
         dg.load(f"{s3.url}/saved", storage_options=s3.options)
 
