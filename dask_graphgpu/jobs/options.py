@@ -249,7 +249,27 @@ def run_options() -> list[click.Parameter]:
             default=None,
             help="Progress bar on standard error. Default: only on a terminal.",
         ),
-        click.Option(["--quiet", "-q"], is_flag=True, help="Say nothing but errors."),
+        click.Option(
+            ["--log"],
+            type=click.Choice(["text", "json", "none"]),
+            default="text",
+            help="What is said on standard error: a line for each step, or one of JSON for each event. Default: text.",
+        ),
+        click.Option(
+            ["--log-file"],
+            metavar="FILE",
+            help="Add each event to a file, as a line of JSON.",
+        ),
+        click.Option(
+            ["--summary"],
+            is_flag=True,
+            help="Write totals of the job beside its output, as OUTPUT.summary.json.",
+        ),
+        click.Option(
+            ["--quiet", "-q"],
+            is_flag=True,
+            help="Say nothing but errors: --log none --no-progress.",
+        ),
         click.Option(["--traceback"], is_flag=True, help="Print the Python traceback of an error."),
     ]
 

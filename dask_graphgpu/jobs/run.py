@@ -24,6 +24,7 @@ from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
@@ -60,15 +61,15 @@ def run(
     GraphError
         A step failed; results of the steps before it are written.
     """
-    journal = journal or Journal()
+    journal = journal or Journal(steps=len(steps))
     waiting, made, asked = check(steps)
     results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
-    with _progress_bar() if progress else nullcontext():
+    with followed(journal), _progress_bar() if progress else nullcontext():
         for i, step in enumerate(steps):
             started = time.monotonic()
-            journal.begin(i + 1, step, len(steps), __version__)
+            journal.begin(i + 1, step, __version__)
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in waiting:
                 asked[i] = _ask(step, graph)
@@ -198,8 +199,10 @@ def _done(journal: Journal, step: Step, shown: int | None, seconds: float) -> St
     if step.algorithm != "build":
         with suppress(GraphError):  # nobody knows: another process has run it
             report = last_report()
-            facts |= {"supersteps": int(report["supersteps"].sum()), **report.attrs["graph"]}
-            facts.pop("bytes", None)  # of the graph
+            about = report.attrs["graph"]
+            journal.built(report.attrs["seconds"], about)
+            facts |= {"supersteps": int(report["supersteps"].sum())}
+            facts |= {name: about.get(name) for name in ("vertices", "edges")}
     journal.tell("done", **facts)
     return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
 
