@@ -64,13 +64,13 @@ def _command(name: str) -> click.Command:
             [step_of(name, given)], given["progress"], given["traceback"]
         ),
         help=(algorithm.__doc__ or "").strip().splitlines()[0]
-        + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+        + "\n\nEDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table, a URL or a saved graph.",
     )
 
 
 @click.group(cls=_Graph, name="graph")
 def graph() -> None:
-    """Graph algorithms from Parquet to Parquet.
+    """Graph algorithms from tables to Parquet.
 
     Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
@@ -81,7 +81,7 @@ def graph() -> None:
 def build(**given: Any) -> None:
     """Build a graph and save it.
 
-    EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
+    EDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table or a URL. Every other command takes the folder in place of EDGES, and
     opens it at once.
     """
     _run([step_of(BUILD, given)], given["progress"], given["traceback"])

@@ -13,6 +13,8 @@ import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.io.table_kind import FORMATS
+from dask_graphgpu.io.text_options import TYPES
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step
 
 # A vertex program is Python: it cannot be given here.
@@ -62,11 +64,56 @@ def _new_name(text: str) -> tuple[str, str]:
     return old, new
 
 
+def _column_type(text: str) -> tuple[str, str]:
+    """A column of a file of text and the type that it is to have."""
+    name, equals, kind = text.rpartition("=")
+    if not (name and equals and kind in TYPES):
+        raise click.BadParameter(
+            f"{text!r}; give a column and one of {', '.join(TYPES)}, such as weight=float."
+        )
+    return name, kind
+
+
+def table_options() -> list[click.Parameter]:
+    """Parameters that say how a table of edges is read."""
+    option = click.Option
+    return [
+        option(
+            ["--format"],
+            type=click.Choice(FORMATS),
+            help="What the edges are kept as. Default: as the names of files say.",
+        ),
+        option(
+            ["--where"],
+            metavar="CONDITION",
+            help="Edges that are read, such as \"day >= 2026-11-01 and kind in ('a', 'b')\".",
+        ),
+        option(
+            ["--separator"],
+            metavar="CHARACTER",
+            help="Between columns of CSV. Default: a comma; a tab in .tsv.",
+        ),
+        option(
+            ["--no-header"],
+            is_flag=True,
+            help="The first line of CSV is data: columns are called 0, 1 and so on.",
+        ),
+        option(
+            ["--type"],
+            type=_column_type,
+            multiple=True,
+            metavar="COL=TYPE",
+            help=f"Type of a column of CSV, one of {', '.join(TYPES)}; may be repeated.",
+        ),
+    ]
+
+
 def graph_options() -> list[click.Parameter]:
     """Parameters that say what the graph is."""
     option = click.Option
     return [
         click.Argument(["edges"]),
+        *table_options(),
         option(
             ["--columns"],
             metavar="SRC,DST",
@@ -80,7 +127,7 @@ def graph_options() -> list[click.Parameter]:
         option(
             ["--vertices"],
             metavar="PATH",
-            help="Parquet frame of vertices: keeps those without edges.",
+            help="Frame of vertices: keeps those without edges.",
         ),
         option(
             ["--duplicates"],
@@ -300,6 +347,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            _table(given),
         ),
         arguments,
         output=given.get("output"),
@@ -308,6 +356,18 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         checkpoint=checkpoint,
         resume=bool(given.get("resume")),
     )
+
+
+def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """How the edges are read, of parsed options."""
+    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    if given["no_header"]:
+        said["header"] = False
+    if given["format"] == "edgelist":
+        said["header"] = False
+    if given["type"]:
+        said["types"] = tuple(given["type"])
+    return tuple(said.items())
 
 
 def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:

@@ -20,7 +20,7 @@ from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import local_path, write_parquet, write_text
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
@@ -130,7 +130,7 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> None:
         written = write_parquet(result, step.output)
     if step.top is not None:
         if step.output is not None:
-            result = read_parquet(str(written))
+            result = read_table(str(written))
         _print(top(result, step.top, names).to_string(index=False) + "\n")
     elif step.output is None:
         result.compute()
@@ -166,4 +166,4 @@ def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_parquet(value) if is_path(value) else value
+    return read_table(value) if is_path(value) else value

@@ -1,0 +1,55 @@
+"""How files of text are to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidArgument
+
+TYPES = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "text": pa.string(),
+    "bool": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How files of text are read.
+
+    Attributes
+    ----------
+    separator : str or None
+        One character between columns; None: a tab in files that end in ``.tsv``, else a comma.
+    header : bool
+        Whether the first line names the columns; else they are called "0", "1" and so on.
+    types : mapping of str to str
+        Columns whose type is one of `TYPES`, whatever the beginning of the file looks like.
+
+    Raises
+    ------
+    InvalidArgument
+        The separator is not one character, or a type is none.
+    """
+
+    separator: str | None = None
+    header: bool = True
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (
+            len(self.separator.encode()) != 1 or self.separator in '\r\n"'
+        ):
+            raise InvalidArgument(
+                f"separator is {self.separator!r}; give one character, such as ;, or the format edgelist for columns "
+                "with any number of spaces or tabs between them"
+            )
+        for name, kind in self.types.items():
+            if kind not in TYPES:
+                raise InvalidArgument(f"type is {name}={kind}; types are {', '.join(TYPES)}")
