@@ -54,7 +54,7 @@ from dask_graphgpu.execute import at_once, call
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.parquet import takes_all_columns
+from dask_graphgpu.io.hidden_columns import takes_all_columns
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,

@@ -54,7 +54,7 @@ class KeptRows:
         return self.piece.filesystem
 
     def __dask_tokenize__(self) -> Any:
-        return self.piece.__dask_tokenize__(), str(self.kept.buffers()[1])
+        return "kept", self.piece.__dask_tokenize__()
 
     def read(self, columns: Sequence[str]) -> pa.Table | None:
         """Columns of the rows that are left."""
@@ -132,7 +132,7 @@ def read(path: str, where: str | None, storage_options: Mapping[str, Any] | None
         uri = uri if "://" in uri else table.table_uri.rstrip("/") + "/" + uri
         filesystem, file = url_to_fs(uri, **(storage_options or {}) if "://" in path else {})
         rows = FileRows(condition, constants, fields)
-        piece = Piece(file, None, remote(filesystem), rows=rows, stamp=action["path"])
+        piece = Piece(file, None, remote(filesystem), rows=rows, stamp=f"version {table.version()}")
         kept = deleted.get(action["path"].rpartition("/")[2])
         parts.append(piece if kept is None else KeptRows(piece, kept))
     return frame_of(parts, schema, path)

@@ -45,7 +45,8 @@ class ReadFiles(FromMapProjectable):
         expr: Any = self
         parts: list[FilePart] = expr.operand("iterables")[0]
         chosen = expr.operand("_partitions")
-        return parts if chosen is None else [parts[i] for i in chosen]
+        parts = parts if chosen is None else [parts[i] for i in chosen]
+        return [part for part in parts if not isinstance(part, _Nothing)]
 
 
 def frame_of(parts: Sequence[FilePart], schema: pa.Schema, given: str) -> Any:

@@ -30,34 +30,7 @@ from dask_graphgpu.io.parquet_file import (
     told,
 )
 
-# Expressions that give the columns of a frame on as they are, all of them; after others somebody has chosen.
-_KEEPING_COLUMNS = {
-    *(
-        "Assign",
-        "AsType",
-        "Concat",
-        "DropDuplicates",
-        "DropnaFrame",
-        "Fillna",
-        "Filter",
-        "Head",
-        "LocUnknown",
-    ),
-    *(
-        "Partitions",
-        "Query",
-        "RearrangeByColumn",
-        "Repartition",
-        "Replace",
-        "ResetIndex",
-        "Sample",
-        "SortValues",
-    ),
-    *("Tail", "ToPandasBackend", "Where", "Mask", "Drop", "RenameFrame", "SetIndex"),
-}
-
-
-_READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
+READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
 
 
 @dataclass(frozen=True)
@@ -152,44 +125,8 @@ def given_path(frame: Any) -> Any:
     return expr.operand("given" if isinstance(expr, ReadFiles) else "path")
 
 
-def takes_all_columns(frame: Any) -> bool:
-    """Whether a frame has the columns of files, of which nobody has chosen some."""
-    return next(_with_all_columns(frame.expr), None) is not None
-
-
-def check_without(frame: Any, name: str) -> None:
-    """Raise InvalidEdges where a file has a column that the frame would have if it had been in the first file.
-
-    Of frames that are nothing but `pieces` this is looked at when they are read. Cost: the footers of all files, once
-    for each ``read_parquet``.
-    """
-    for reading in _with_all_columns(frame.expr):
-        looked_at = reading._name, name  # in which is the checksum of the files
-        if looked_at in _without:
-            continue
-        for path, filesystem in _files(reading):
-            piece = Piece(path, None, filesystem, without=name)
-            _refuse_column(piece, _open(piece).schema_arrow.names)
-        _without[looked_at] = None
-        while len(_without) > _MOST:
-            _without.pop(next(iter(_without)), None)
-
-
-_without: dict[tuple[str, str], None] = {}  # readings no file of which has a column
-_MOST = 256
-
-
-def _files(reading: Any) -> list[tuple[str, Any]]:
-    """All files behind an expression that reads Parquet, each with its filesystem."""
-    if isinstance(reading, ReadFiles):
-        return [(part.path, part.filesystem) for part in reading.parts if isinstance(part, Piece)]
-    if isinstance(reading, ReadParquetPyarrowFS):
-        return [(fragment.path, remote(reading.fs)) for fragment in reading.fragments]
-    info = reading._dataset_info
-    return [(path, remote(info["fs"])) for path in info["ds"].files]
-
-
-def _refuse_column(piece: Piece, names: Sequence[str]) -> None:
+def refuse_column(piece: Piece, names: Sequence[str]) -> None:
+    """Raise InvalidEdges where a file has a column that its piece is not to have."""
     if piece.without in names:
         raise InvalidEdges(
             f"{piece.path} has a column {piece.without!r} and the frame has none: Dask takes the columns of the "
@@ -197,26 +134,12 @@ def _refuse_column(piece: Piece, names: Sequence[str]) -> None:
         )
 
 
-def _with_all_columns(expr: Any) -> Iterator[Any]:
-    """Readings of Parquet whose columns an expression takes as they are."""
-    left, seen = [expr], {expr._name}
-    while left:
-        each = left.pop()
-        if type(each) in _READERS:
-            if not each.operand("columns"):
-                yield each
-        elif type(each).__name__ in _KEEPING_COLUMNS:
-            new = [other for other in each.dependencies() if other._name not in seen]
-            seen.update(other._name for other in new)
-            left += new
-
-
 def _reading(frame: Any) -> Any:
     """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
     expr = frame.expr.simplify()
     if isinstance(expr, Projection):  # columns in another order than in the files
         expr = expr.frame
-    return expr if type(expr) in _READERS else None
+    return expr if type(expr) in READERS else None
 
 
 def split(found: Sequence[Piece], enough: int) -> list[Piece]:
@@ -226,7 +149,7 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
     runs = -(-enough // max(len(found), 1))
     made = []
     for piece in found:
-        file = _open(piece)
+        file = open_piece(piece)
         groups = [group for group, _ in _groups(file, piece)]
         made += [
             replace(piece, row_groups=tuple(int(g) for g in run), metadata=file.metadata)
@@ -238,7 +161,7 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
 
 def row_groups(piece: Piece) -> list[tuple[int, int]]:
     """The row groups of a piece that have rows, and how many each has, from the footer."""
-    return _groups(_open(piece), piece)
+    return _groups(open_piece(piece), piece)
 
 
 def num_rows(found: Sequence[Piece]) -> int:
@@ -277,7 +200,7 @@ def read_tables(
     InvalidEdges
         It has no such column, or two.
     """
-    file = _open(piece)
+    file = open_piece(piece)
     groups = _groups(file, piece)
     if not groups:
         return
@@ -288,7 +211,7 @@ def read_tables(
         if names.count(name) != 1:
             number = f"{names.count(name)} columns" if name in names else "no column"
             raise InvalidEdges(f"{piece.path} has {number} {name!r}; it has {names}")
-    _refuse_column(piece, names)
+    refuse_column(piece, names)
     compared = set() if rows is None or rows.where is None else set(rows.where.columns)
     encoded = small_dictionaries(
         file, [n for n in strings if n in stored and n not in compared], piece.path
@@ -321,7 +244,8 @@ def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:
     return [each for each in found if chosen is None or each[0] in chosen]
 
 
-def _open(piece: Piece) -> pq.ParquetFile:
+def open_piece(piece: Piece) -> pq.ParquetFile:
+    """The file of a piece."""
     return open_file(piece.path, piece.filesystem, piece.metadata)
 
 

@@ -104,7 +104,7 @@ def _look(
     except Exception as error:  # of decompression, of file systems, of what is no text
         raise UnreadableTable(f"cannot read {file.path}: {error}") from error
     for place, name in enumerate(table.column_names):
-        if name in ids and name not in types:
+        if name in ids and name not in types and not options.text_ids:
             table = table.set_column(place, name, _with_integers(table.column(place)))
     return table
 

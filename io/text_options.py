@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -31,6 +31,8 @@ class TextOptions:
         Whether the first line names the columns; else they are called "0", "1" and so on.
     types : mapping of str to str
         Columns whose type is one of `TYPES`, whatever the beginning of the file looks like.
+    text_ids : bool
+        Whether ids are text, however they are written, as they are in another frame.
 
     Raises
     ------
@@ -41,6 +43,7 @@ class TextOptions:
     separator: str | None = None
     header: bool = True
     types: Mapping[str, str] = field(default_factory=dict)
+    text_ids: bool = False
 
     def __post_init__(self) -> None:
         if self.separator is not None and (
@@ -53,3 +56,18 @@ class TextOptions:
         for name, kind in self.types.items():
             if kind not in TYPES:
                 raise InvalidArgument(f"type is {name}={kind}; types are {', '.join(TYPES)}")
+
+    def check_unused(self, columns: Collection[str], what: str) -> None:
+        """Raise InvalidArgument where they say something of a table that is not of text."""
+        typed = [name for name in self.types if name in columns]
+        named = {
+            "separator": self.separator is not None,
+            "no-header": not self.header,
+            f"type {typed[0] if typed else ''}": bool(typed),
+        }
+        for option, given in named.items():
+            if given:
+                raise InvalidArgument(
+                    f"--{option} is for files of text, and {what} is none: leave it out, or name another format "
+                    "with --format"
+                )

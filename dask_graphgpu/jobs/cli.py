@@ -81,8 +81,8 @@ def graph() -> None:
 def build(**given: Any) -> None:
     """Build a graph and save it.
 
-    EDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table or a URL. Every other command takes the folder in place of EDGES, and
-    opens it at once.
+    EDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table or a URL. Every other command takes the
+    folder in place of EDGES, and opens it at once.
     """
     _run([step_of(BUILD, given)], given["progress"], given["traceback"])
 

@@ -363,8 +363,6 @@ def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
     if given["no_header"]:
         said["header"] = False
-    if given["format"] == "edgelist":
-        said["header"] = False
     if given["type"]:
         said["types"] = tuple(given["type"])
     return tuple(said.items())

@@ -24,7 +24,7 @@ from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
-from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
+from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
@@ -166,4 +166,4 @@ def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_table(value) if is_path(value) else value
+    return read_values(value, schema) if is_path(value) else value

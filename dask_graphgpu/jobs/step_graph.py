@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.read import read_table
-from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns
+from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
 from dask_graphgpu.io.text_options import TextOptions
+from dask_graphgpu.io.text_part import TextPart
 from dask_graphgpu.jobs.steps import GraphOptions
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
@@ -76,9 +79,12 @@ def graph_of(options: GraphOptions) -> StepGraph:
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
-        named["vertices"] = read_table(
-            options.vertices, ("vertex", *schema.source), text=_text_options(options)
-        )
+        named["vertices"] = read_values(options.vertices, schema, _types(options))
+    for name in _types(options):
+        if not any(name in frame.columns for frame in (edges, named.get("vertices", edges))):
+            raise InvalidArgument(
+                f"type names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
+            )
     try:
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
@@ -88,13 +94,18 @@ def graph_of(options: GraphOptions) -> StepGraph:
 def _edges(options: GraphOptions) -> Any:
     """The edge frame."""
     table = dict(options.table)
-    return read_table(
+    text = TextOptions(table.get("separator"), table.get("header", True), _types(options))
+    edges = read_table(
         options.edges,
         options.columns or (*default_ids(), *_FIRST_TWO),
         form=table.get("format"),
         where=table.get("where"),
-        text=_text_options(options),
+        text=text,
     )
+    parts = parts_of(edges)
+    if parts and not any(isinstance(part, TextPart) for part in parts):
+        text.check_unused(edges.columns, options.edges)
+    return edges
 
 
 def _without_header(edges: Any) -> str:
@@ -103,10 +114,16 @@ def _without_header(edges: Any) -> str:
     return "; if the first line is a row, give --no-header" if rows else ""
 
 
-def _text_options(options: GraphOptions) -> TextOptions:
-    table = dict(options.table)
-    types = dict(table.get("types", ()))
-    return TextOptions(table.get("separator"), table.get("header", True), types)
+def read_values(path: str, schema: EdgeSchema, types: Mapping[str, str] | None = None) -> Any:
+    """A frame of values of vertices, or of pairs of them, whose ids are as those of the edges."""
+    ids = {"vertex", "first", "second", *schema.source, *schema.destination}
+    is_text = not any(map(is_integer, schema.ids))
+    return read_table(path, ids, text=TextOptions(types=types or {}, text_ids=is_text))
+
+
+def _types(options: GraphOptions) -> dict[str, str]:
+    """Types of columns of files of text."""
+    return dict(dict(options.table).get("types", ()))
 
 
 def _saved_graph(options: GraphOptions) -> StepGraph:
