@@ -76,7 +76,8 @@ def _command(name: str) -> click.Command:
         _shown(name),
         params=parameters_of(name),
         callback=lambda **given: _run([step_of(name, given)], given),
-        help=f"{what}\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+        help=f"{what}\n\nEDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table, a URL or a "
+        "saved graph.",
         short_help=what,  # else the list of commands cuts it
     )
 
@@ -89,7 +90,7 @@ def _shown(name: str) -> str:
 @click.group(cls=_Graph, name="graph")
 @click.version_option(__version__, prog_name="dask_graphgpu", message="%(prog)s %(version)s")
 def graph() -> None:
-    """Graph algorithms from Parquet to Parquet.
+    """Graph algorithms from tables to Parquet.
 
     Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated.
     """
@@ -100,8 +101,8 @@ def graph() -> None:
 def build(**given: Any) -> None:
     """Build a graph and save it.
 
-    EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
-    opens it at once.
+    EDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table or a URL. Every other command takes the
+    folder in place of EDGES, and opens it at once.
     """
     _run([step_of(BUILD, given)], given)
 
@@ -114,7 +115,7 @@ def build(**given: Any) -> None:
 def features(**given: Any) -> None:
     """Several methods in one frame, a row for each vertex.
 
-    EDGES is a Parquet file, a folder of them, a URL or a saved graph. Columns that two methods name alike have the
+    EDGES is what the other commands take. Columns that two methods name alike have the
     method's name before them.
     """
     _run([step_of(FEATURES, given)], given)

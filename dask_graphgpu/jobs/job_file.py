@@ -25,6 +25,7 @@ from dask_graphgpu.jobs.options import (
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
+_PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 
 
@@ -144,7 +145,7 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
-    if option.name == "name" and isinstance(value, dict):
+    if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)

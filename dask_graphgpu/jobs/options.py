@@ -13,7 +13,8 @@ from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
-from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
+from dask_graphgpu.jobs.graph_options import graph_options
+from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.wording import guess
 
@@ -59,78 +60,6 @@ def _methods(text: str) -> dict[str, dict[str, Any]]:
     if len(set(names)) < len(names):
         raise click.BadParameter(f"{text!r} names a method twice.")
     return {name: {} for name in names}
-
-
-def graph_options() -> list[click.Parameter]:
-    """Parameters that say what the graph is."""
-    option = click.Option
-    return [
-        click.Argument(["edges"]),
-        option(
-            ["--columns"],
-            metavar="SRC,DST",
-            help="Id columns of the source, then of the destination. Default: src,dst, or source,destination.",
-        ),
-        option(
-            ["--weight"], metavar="COL", help="Weight column. Default: weight, if there is one."
-        ),
-        option(["--unweighted"], is_flag=True, help="Ignore weights."),
-        option(
-            ["--undirected"],
-            is_flag=True,
-            help="Edges lead both ways. Default: from source to destination.",
-        ),
-        option(
-            ["--vertices"],
-            metavar="PATH",
-            help="Parquet file or folder of vertices; those without edges are kept.",
-        ),
-        option(
-            ["--duplicates"],
-            type=click.Choice(["auto", "min", "max", "sum", "one", "keep"]),
-            default="auto",
-            help="How repeated edges are merged into one. Default: auto, which suits the method.",
-        ),
-        option(
-            ["--order"],
-            type=click.Choice(["auto", "input", "degree"]),
-            default="auto",
-            help="Order of vertices in memory; changes speed, not the answer. Default: auto.",
-        ),
-        option(
-            ["--engine"],
-            type=click.Choice(["auto", "cpu", "gpu", "hybrid", "interpreted"]),
-            default="auto",
-            help="What computes. Default: auto, the CPU unless the setting graphgpu.engine names another.",
-        ),
-        option(
-            ["--ranks"],
-            type=number_or_text,
-            metavar="N",
-            help="How many workers of a cluster, or threads, share the graph. Default: auto, one where it fits.",
-        ),
-        option(
-            ["--partitioner"],
-            type=click.Choice(["balanced", "random", "biased_random", "metis"]),
-            help="How vertices are shared among ranks; changes speed, not the answer. Default: balanced.",
-        ),
-        option(
-            ["--layout"],
-            type=click.Choice(["rows", "layered"]),
-            help="How edges lie in memory; changes speed, not the answer. Default: rows.",
-        ),
-        option(
-            ["--root"],
-            metavar="ID",
-            help="Vertex from which layers are counted. Default: the one with the most out-edges.",
-        ),
-        option(
-            ["--stale"],
-            type=click.Choice(["error", "ignore"]),
-            help="What to do if the files that a saved graph was built from have changed since. Default: error.",
-        ),
-        option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
-    ]
 
 
 def common_options() -> list[click.Parameter]:
@@ -302,6 +231,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            _table(given),
         ),
         arguments_of(given),
         output=given.get("output"),
@@ -324,6 +254,16 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     if given.get("name"):
         found["columns"] = dict(given["name"])
     return found
+
+
+def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """How the edges are read, of parsed options."""
+    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    if given["no_header"]:
+        said["header"] = False
+    if given["type"]:
+        said["types"] = tuple(given["type"])
+    return tuple(said.items())
 
 
 def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:

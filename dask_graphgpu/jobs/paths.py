@@ -12,7 +12,7 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
-from dask_graphgpu.io.read import expanded
+from dask_graphgpu.io.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 

@@ -22,13 +22,13 @@ from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
 from dask_graphgpu.features import features_asked
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
-from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
+from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
@@ -173,7 +173,7 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
         written = write_parquet(result, step.output)
     if step.top is not None:
         if step.output is not None:
-            result = read_parquet(str(written))
+            result = read_table(str(written))
         first = top(result, step.top, names)
         rows = len(first)
         _print(first.to_string(index=False) + "\n")
@@ -235,4 +235,4 @@ def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_parquet(value) if is_path(value) else value
+    return read_values(value, schema) if is_path(value) else value

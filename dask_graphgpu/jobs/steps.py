@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.io.table_files import kind_of
+
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
 
@@ -15,12 +17,12 @@ IDS = ("source", "target", "sources", "center")
 
 
 def is_path(value: Any) -> bool:
-    """Whether an argument is the path of a frame: a text with a separator, or that ends in .parquet.
+    """Whether an argument is the path of a frame: a text with a separator, or that ends as files of frames do.
 
     Other texts name a column of the vertices frame or one of several choices.
     """
     return isinstance(value, str) and (
-        value.endswith(".parquet") or any(mark in value for mark in ("/", os.sep))
+        kind_of(value) is not None or any(mark in value for mark in ("/", os.sep))
     )
 
 
@@ -41,15 +43,17 @@ class GraphOptions:
     Attributes
     ----------
     edges
-        Parquet file, folder or URL, or the folder of a saved graph.
+        File, folder or URL of a table, or the folder of a saved graph.
     columns
         The id columns of sources, then as many of destinations; empty: by name.
     vertices
-        Parquet file or folder of a vertices frame.
+        File, folder or URL of a vertices frame.
     others
         Further options of ``ddf.graph``, as pairs.
     saved
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    table
+        How the edges are read, as pairs: "format", "where", "separator", "header" and "types", which is pairs too.
     """
 
     edges: str
@@ -57,6 +61,7 @@ class GraphOptions:
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
+    table: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
