@@ -38,8 +38,11 @@ class FileRows:
         return {name: kind for name, _, kind in self.fields}
 
     def stored(self, columns: Iterable[str], schema: pa.Schema) -> list[str]:
-        """Which columns of a file are read, by their names there, for some of the table's."""
-        return list(dict.fromkeys(self._names(columns, schema).values()))
+        """Which columns of a file are read, by their names there, for some of the table's.
+
+        One at least, which says how many rows there are.
+        """
+        return list(dict.fromkeys(self._names(columns, schema).values())) or schema.names[:1]
 
     def made(self, table: pa.Table, columns: Sequence[str]) -> pa.Table:
         """Columns of the table, of what `stored` names; the rows that are kept."""

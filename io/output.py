@@ -62,12 +62,12 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     """
     destination = check_destination(path)
     try:
-        with replacing(destination, _others_in) as folder:
+        with replacing(destination, others_in) as folder:
             _write_partitions(frame, folder, destination)
     except GraphError:
         raise
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
     return destination
 
 
@@ -91,7 +91,7 @@ def check_destination(path: str | Path) -> Path:
     try:
         others = of_one_generation(destination, _others)
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
     if others:
         raise OutputError(
             f"{destination} is not a result of dask_graphgpu: it holds {', '.join(others[:3])}"
@@ -159,7 +159,8 @@ def local_path(path: str | Path, name: str) -> Path:
     return found
 
 
-def _others_in(path: Path) -> list[str]:
+def others_in(path: Path) -> list[str]:
+    """The files in a folder that we have not written."""
     with OpenFolder(path) as folder:
         return _others(folder)
 
@@ -173,9 +174,9 @@ def _others(folder: OpenFolder) -> list[str]:
 
 
 def _is_ours(folder: OpenFolder, name: str) -> bool:
-    """Whether a file is one that we wrote."""
+    """Whether a file is one that we wrote, or a folder such as ``country=it`` holds nothing else."""
     if not name.endswith(".parquet"):
-        return False
+        return "=" in name and _is_our_folder(folder.path / name)
     try:
         with folder.open(name) as file:
             stamps = pq.read_metadata(file).metadata or {}
@@ -184,12 +185,19 @@ def _is_ours(folder: OpenFolder, name: str) -> bool:
     return STAMP.items() <= stamps.items()
 
 
+def _is_our_folder(path: Path) -> bool:
+    if path.is_symlink() or not path.is_dir():
+        return False
+    with OpenFolder(path) as folder:
+        return all(_is_ours(folder, name) for name in folder.names())
+
+
 def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
     write = partial(
         _write_partition,
         folder=folder,
         token=secrets.token_hex(4),
-        schema=_schema(frame if isinstance(frame, pd.DataFrame) else frame._meta),
+        schema=schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta),
         destination=destination,
     )
     if isinstance(frame, pd.DataFrame):
@@ -225,7 +233,7 @@ def _write_partition(
     try:
         for_blocks(write, cuts)
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
 
 
 def _encoding(table: pa.Table) -> dict[str, Any]:
@@ -249,8 +257,8 @@ def _repeats(column: pa.ChunkedArray) -> bool:
     return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
 
 
-def _schema(empty: pd.DataFrame) -> pa.Schema:
-    """One schema for all files, so that a partition without rows or values has the types of the others."""
+def schema_of(empty: pd.DataFrame) -> pa.Schema:
+    """One schema of Arrow for all files, so that a partition without rows or values has the types of the others."""
     schema = pa.Schema.from_pandas(empty, preserve_index=False)
     for i, field in enumerate(schema):
         if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
@@ -258,7 +266,8 @@ def _schema(empty: pd.DataFrame) -> pa.Schema:
     return schema
 
 
-def _failed(path: Path, error: OSError) -> OutputError:
+def failed(path: Path, error: OSError) -> OutputError:
+    """The error of a result that could not be written."""
     if isinstance(error, NotOnDisk):
         return OutputError(f"The result {error.strerror}. Write it again if you need to be sure.")
     reason = error.strerror or str(error)

@@ -26,7 +26,12 @@ from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
-_LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
+_LISTS = {
+    "columns",
+    "edge_columns",
+    "methods",
+    "partition_by",
+}  # texts with commas on the command line, lists in a file
 
 
 def keys_of_file(text: bytes, name: str) -> dict[str, Any]:

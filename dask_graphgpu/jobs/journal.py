@@ -139,6 +139,8 @@ def options_of(step: Step) -> dict[str, Any]:
         "output": step.output,
         "top": step.top,
         "report": step.report,
+        "keep": step.keep,
+        "partition_by": list(step.partition_by) or None,
         "resume": step.resume or None,
     }
     if step.checkpoint is not None:

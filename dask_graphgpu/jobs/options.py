@@ -77,6 +77,16 @@ def _result_options() -> list[click.Parameter]:
             help="Folder for the result as Parquet; an earlier result there is replaced in one step.",
         ),
         option(
+            ["--keep"],
+            metavar="CONDITION",
+            help='Rows of the result that are kept, such as "rank > 0.001"; written as --where is.',
+        ),
+        option(
+            ["--partition-by"],
+            metavar="COL,COL",
+            help="Write folders by the values of these columns, such as label=7/; for columns of few values.",
+        ),
+        option(
             ["--top"],
             type=click.IntRange(min=1),
             metavar="N",
@@ -216,6 +226,10 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             raise click.UsageError(
                 f"{name} needs {' and '.join(missing)}: give it in a job file, below [step.methods.{name}]."
             )
+    if given.get("partition_by") and "://" in (given.get("output") or "://"):
+        raise click.UsageError(
+            "--partition-by writes folders: give --output DIR on a local or shared file system."
+        )
     checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
@@ -237,6 +251,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         output=given.get("output"),
         top=given.get("top"),
         report=given.get("report"),
+        keep=given.get("keep"),
+        partition_by=tuple(filter(None, (given.get("partition_by") or "").split(","))),
         checkpoint=checkpoint,
         resume=bool(given.get("resume")),
     )

@@ -20,6 +20,8 @@ from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
 from dask_graphgpu.features import features_asked
+from dask_graphgpu.io.hive_output import check_partition_columns, write_by
+from dask_graphgpu.io.kept_rows import kept
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.read import read_table
@@ -74,8 +76,8 @@ def run(
             if i in waiting:
                 asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
-                kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
-                graph = StepGraph(graph.handle.persist(columns=sorted(kept)), graph.schema)
+                columns = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
+                graph = StepGraph(graph.handle.persist(columns=sorted(columns)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
@@ -149,7 +151,14 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
         raise
     if step.top is not None:
         ranking(names)
-    return result, names
+    if step.partition_by:
+        check_partition_columns(step.partition_by, result._meta)
+    if step.keep is None:
+        return result, names
+    try:
+        return kept(result, step.keep), names
+    except InvalidArgument as error:
+        raise InvalidArgument(str(error).replace("where", "keep", 1)) from error
 
 
 def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[str, str]:
@@ -170,7 +179,10 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
     rows = None
     result, names = asked
     if step.output is not None:
-        written = write_parquet(result, step.output)
+        if step.partition_by:
+            written = write_by(result, step.output, step.partition_by)
+        else:
+            written = write_parquet(result, step.output)
     if step.top is not None:
         if step.output is not None:
             result = read_table(str(written))

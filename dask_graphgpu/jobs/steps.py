@@ -80,6 +80,10 @@ class Step:
         How many rows to print.
     report
         File for the report of the run as CSV; "-" is the standard output.
+    keep
+        Condition on the rows of the result that are kept.
+    partition_by
+        Columns by whose values the output has folders.
     checkpoint
         Where the run saves its state, and how often.
     resume
@@ -92,6 +96,8 @@ class Step:
     output: str | None = None
     top: int | None = None
     report: str | None = None
+    keep: str | None = None
+    partition_by: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     resume: bool = False
 
