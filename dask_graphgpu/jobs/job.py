@@ -98,7 +98,7 @@ def run_steps(
     """
     if cluster.kind is not None or cluster.workers is not None:
         check(steps)  # before anything is started or waited for
-    journal = journal or Journal()
+    journal = journal or Journal(steps=len(steps))
     with on_cluster(cluster, client, lambda line: journal.tell("note", message=line)) as active:
         if active is not None:
             check_shared(steps, active)

@@ -29,7 +29,13 @@ from dask_graphgpu.jobs.options import (
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
-_LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
+_PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
+_LISTS = {
+    "columns",
+    "edge_columns",
+    "methods",
+    "partition_by",
+}  # texts with commas on the command line, lists in a file
 
 
 def read_job(path: str, options: StorageOptions) -> bytes:
@@ -182,7 +188,7 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} has a value that is neither text nor number.") from None
     elif option.name == "storage_options":
         raise click.UsageError(f"{key} is no table: write {key} = {{name = value}}.")
-    if option.name == "name" and isinstance(value, dict):
+    if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
