@@ -12,8 +12,8 @@ from pathlib import Path
 from distributed import Client
 
 from dask_graphgpu.errors import OutputError, UnreadableParquet
-from dask_graphgpu.io.read import expanded
-from dask_graphgpu.jobs.steps import Step, is_path
+from dask_graphgpu.io.table_files import expanded
+from dask_graphgpu.jobs.steps import Step, paths_among
 
 _PATIENCE = 5.0  # seconds until a new file is seen elsewhere, as by NFS
 _LOOK = 0.2
@@ -56,7 +56,7 @@ def _read(steps: Sequence[Step]) -> Iterator[Path]:
     """What is read of local files and folders; of a pattern one of them."""
     for step in steps:
         values = [step.graph.edges, step.graph.vertices]
-        values += [value for value in step.arguments.values() if is_path(value)]
+        values += [value for _, value in paths_among(step.arguments)]
         for text in filter(None, values):
             if "://" not in text:
                 found = expanded(text)

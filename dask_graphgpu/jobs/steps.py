@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.table_files import kind_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
@@ -15,13 +19,23 @@ IDS = ("source", "target", "sources", "center")
 
 
 def is_path(value: Any) -> bool:
-    """Whether an argument is the path of a frame: a text with a separator, or that ends in .parquet.
+    """Whether an argument is the path of a frame: a text with a separator, or that ends as files of frames do.
 
     Other texts name a column of the vertices frame or one of several choices.
     """
     return isinstance(value, str) and (
-        value.endswith(".parquet") or any(mark in value for mark in ("/", os.sep))
+        kind_of(value) is not None or any(mark in value for mark in ("/", os.sep))
     )
+
+
+def paths_among(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Arguments that are paths, with their names; also those of methods in a step of several."""
+    for name, value in arguments.items():
+        if name == "methods":
+            for each in value.values():
+                yield from paths_among(each)
+        elif is_path(value):
+            yield name, value
 
 
 @dataclass(frozen=True)
@@ -31,15 +45,19 @@ class GraphOptions:
     Attributes
     ----------
     edges
-        Parquet file, folder or URL, or the folder of a saved graph.
+        File, folder or URL of a table, or the folder of a saved graph.
     columns
         The id columns of sources, then as many of destinations; empty: by name.
     vertices
-        Parquet file or folder of a vertices frame.
+        File, folder or URL of a vertices frame.
     others
         Further options of ``ddf.graph``, as pairs.
     saved
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    table
+        How the edges are read, as pairs: "format", "where", "separator", "header" and "types", which is pairs too.
+    storage_options
+        Of the object stores that URLs of the step are on.
     """
 
     edges: str
@@ -47,6 +65,12 @@ class GraphOptions:
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
+    table: tuple[tuple[str, Any], ...] = ()
+    storage_options: StorageOptions = field(default_factory=StorageOptions)
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.storage_options if is_object(path) else None
 
 
 @dataclass(frozen=True)
@@ -56,17 +80,21 @@ class Step:
     Attributes
     ----------
     algorithm
-        Name of the method of Graph; "build" saves the graph.
+        Name of the method of Graph; "build" saves the graph, "features" are several methods in one frame.
     arguments
-        Of the method; ids are text, as on the command line.
+        Of the method; ids are text, as on the command line. Of "features" ``methods``, and arguments of each.
     output
         Folder for the result.
     top
         How many rows to print.
     report
         File for the report of the run as CSV; "-" is the standard output.
+    keep
+        Condition on the rows of the result that are kept.
+    partition_by
+        Columns by whose values the output has folders.
     checkpoint
-        Where the run writes its state down, and how often.
+        Where the run saves its state, and how often.
     resume
         Go on from the checkpoint that is there; from the start if there is none.
     """
@@ -77,8 +105,14 @@ class Step:
     output: str | None = None
     top: int | None = None
     report: str | None = None
+    keep: str | None = None
+    partition_by: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     resume: bool = False
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.graph.options_for(path)
 
 
 @dataclass(frozen=True)

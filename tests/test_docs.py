@@ -1,0 +1,60 @@
+"""The docs name every method, and say what the code and pyproject.toml say."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dask_graphgpu
+from dask_graphgpu.store.checkpoint import CHECKPOINT
+from dask_graphgpu.store.saved_format import SAVED
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def method_pages():
+    return runpy.run_path(str(DOCS / "method_pages.py"))
+
+
+def test_every_method_has_a_page_and_a_row_of_the_reference(method_pages, tmp_path):
+    (tmp_path / "reference" / "methods").mkdir(parents=True)
+    (tmp_path / "reference" / "methods" / "of_yesterday.md").touch()
+    method_pages["write"](tmp_path)
+    written = {path.stem for path in (tmp_path / "reference" / "methods").iterdir()}
+    assert written == set(method_pages["names"]())
+    assert set(method_pages["ALSO_CALLED"]) <= written
+    linked = re.findall(r"\(methods/(\w+)\.md\)", (DOCS / "reference" / "graph.md").read_text())
+    assert sorted(linked) == sorted(written), "give it a row in docs/reference/graph.md"
+
+
+def test_a_page_of_a_method_says_where_it_runs(method_pages):
+    text = method_pages["page"]("leiden")
+    assert ".. automethod:: Graph.leiden" in text
+    assert "Runs with: CPU, GPU, several ranks; see" in text
+    assert "`dask graph leiden EDGES --output OUT`" in text
+
+
+def test_versions_are_those_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == dask_graphgpu.__version__
+    page = (DOCS / "reference" / "stability.md").read_text()
+    least = {}
+    for packages, version in re.findall(r"^\| ([\w, -]+) \| ([\d.]+) or newer \|", page, re.M):
+        least |= dict.fromkeys(packages.split(", "), version)
+    needed = project["dependencies"] + project["optional-dependencies"]["gpu"]
+    needed = dict(one.split(">=") for one in needed if ">=" in one)
+    del needed["nvidia-nccl-cu13"]  # comes with the others
+    networkx = next(one for one in project["optional-dependencies"]["test"] if "networkx" in one)
+    python = project["requires-python"].removeprefix(">=")
+    assert least == needed | {"Python": python, "networkx": networkx.split(">=")[1]}
+    assert f"Version {project['version']}." in page
+    assert f"now {SAVED.version}." in page
+    assert f"format {CHECKPOINT.version}:" in page
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    assert re.search(
+        rf"^## \[{re.escape(project['version'])}\] - \d{{4}}-\d\d-\d\d$", changes, re.M
+    )
