@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path, PurePosixPath
@@ -13,7 +14,7 @@ from urllib.parse import unquote
 import fsspec
 from fsspec.core import url_to_fs
 
-from dask_graphgpu.errors import InvalidArgument, UnreadableTable
+from dask_graphgpu.errors import GraphError, InvalidArgument, UnreadableTable
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = {
@@ -141,7 +142,7 @@ def _local(path: Path, folders: Iterable[str], *, named: bool = False) -> TableF
 
 def _remote_files(url: str, storage_options: Mapping[str, Any]) -> list[TableFile]:
     """The files at a URL."""
-    try:
+    with told_of_url(url):
         filesystem, root = url_to_fs(url, **storage_options)
         entries = sorted(filesystem.glob(root)) if "*" in root else [root.rstrip("/")]
         fixed = _fixed_parts(PurePosixPath(root).parts)
@@ -157,11 +158,20 @@ def _remote_files(url: str, storage_options: Mapping[str, Any]) -> list[TableFil
                 folders = (*known, *inside)[:-1]
                 size = info.get("size") or 0
                 files.append(TableFile(path, filesystem, size, stamp, _partition(folders), named))
-    except (OSError, ImportError, ValueError) as error:
-        raise UnreadableTable(f"cannot read {url}: {error or type(error).__name__}") from error
     if not files and not any(filesystem.exists(entry) for entry in entries):
         raise UnreadableTable(f"There is no file or folder {url}.")
     return files
+
+
+@contextmanager
+def told_of_url(url: str) -> Iterator[None]:
+    """Make an UnreadableTable that names a URL of what file systems raise."""
+    try:
+        yield
+    except GraphError:
+        raise
+    except Exception as error:  # of whatever library the file system is made of
+        raise UnreadableTable(f"cannot read {url}: {error or type(error).__name__}") from error
 
 
 _STAMPS = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")

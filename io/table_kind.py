@@ -9,7 +9,7 @@ from typing import Any
 from fsspec.core import url_to_fs
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.table_files import SUFFIXES, TableFile, magic_of
+from dask_graphgpu.io.table_files import SUFFIXES, TableFile, magic_of, told_of_url
 
 FORMATS = ("parquet", "csv", "edgelist", "arrow", "delta", "iceberg")
 # What lies in the folder of a table whose files are listed elsewhere than by its folders.
@@ -32,8 +32,10 @@ def listings(
     """The files in a table's folder that list its data, each of which is written once; of Delta or Iceberg, or both."""
     patterns = [_LISTED[kind]] if kind else list(_LISTED.values())
     if "://" in path:
-        filesystem, root = url_to_fs(path, **(storage_options or {}))
-        return [name for p in patterns for name in filesystem.glob(f"{root.rstrip('/')}/{p}")]
+        with told_of_url(path):
+            filesystem, root = url_to_fs(path, **(storage_options or {}))
+            root = root.rstrip("/")
+            return [name for p in patterns for name in filesystem.glob(f"{root}/{p}")]
     return [str(name) for p in patterns for name in Path(path).glob(p)]
 
 

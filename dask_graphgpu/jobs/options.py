@@ -360,7 +360,9 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
 
 def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """How the edges are read, of parsed options."""
-    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    said = {
+        name: given[name] for name in ("format", "where", "separator") if given[name] is not None
+    }
     if given["no_header"]:
         said["header"] = False
     if given["type"]:
