@@ -117,7 +117,7 @@ def files_at(path: str, storage_options: Mapping[str, Any] | None = None) -> lis
         known = entry.parts[fixed:]
         if not entry.is_dir():
             named = "*" not in path
-            if named or not any(map(_is_hidden, known)):
+            if named or not (any(map(_is_hidden, known)) or not entry.stat().st_size):
                 files.append(_local(entry, known[:-1], named=named))
             continue
         for each in _walked(entry):

@@ -23,6 +23,8 @@ def table_kind(
     """The format of a table: as it is named or, of one of Delta or Iceberg, seen; None: its files tell."""
     if form is not None or "*" in path:
         return form
+    if path.endswith(".metadata.json"):
+        return "iceberg"
     return next((kind for kind in _LISTED if listings(path, kind, storage_options)), None)
 
 

@@ -65,6 +65,8 @@ def text_table(
     texts = {
         f.name for schema in schemas for f in schema if f.name in ids and pa.types.is_string(f.type)
     }
+    for names in options.alike:
+        texts |= set(names) if texts & set(names) else set()
     agreed = agreed_schema(schemas, ids)
     fields = [field.with_type(_settled(field, texts, options)) for field in agreed]
     types = tuple((field.name, field.type) for field in fields)

@@ -151,8 +151,9 @@ class TextPart:
             odd = pa.array([not _fits(text, kind) for text in texts.to_pylist()])
         row = pc.index(odd, True).as_py()
         raise UnreadableTable(
-            f"{self.path} has {texts[row].as_py()!r} in line {self._line(row + 1, before)} as an id in column {name!r}, "
-            f"whose ids at the beginning are written as {kind}: read them all as text, with --type {name}=text"
+            f"{self.path} has {texts[row].as_py()!r} in line {self._line(row + 1, before)} as an id in column "
+            f"{name!r}, whose ids at the beginning are written as {kind}: read them all as text, with --type "
+            f"{name}=text"
         )
 
     def _line(self, row: int, before: int) -> int:

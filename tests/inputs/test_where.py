@@ -250,6 +250,17 @@ def test_types_that_differ_by_file(tmp_path):
     assert found["dst"].tolist() == [0, 1, 2]
 
 
+def test_a_file_where_it_is_text(tmp_path):
+    for k, values in enumerate([[1, 20], ["3", "100"], ["x", "y"]]):
+        pq.write_table(
+            pa.table({"n": values, "src": [k, k], "dst": [0, 1]}), tmp_path / f"{k}.parquet"
+        )
+    frame = read_table(str(tmp_path), where="n > 9")
+    assert frame.partitions[[0, 1]].compute()[["src", "dst"]].values.tolist() == [[0, 1], [1, 1]]
+    with pytest.raises(errors.UnreadableParquet, match=r"2\.parquet: .* as a scalar of type int64"):
+        frame.compute()
+
+
 def test_damage_under_a_condition_names_the_file(tmp_path):
     path = tmp_path / "edges.parquet"
     pq.write_table(pa.table({"src": range(1000), "dst": range(1000)}), path, compression="none")
