@@ -40,8 +40,13 @@ def spark(tmp_path):
 
 
 def test_what_is_no_data_is_left_out(spark):
-    for path in (spark, f"{spark}/*", f"{spark.parent}/{spark.name[:-1]}*"):
+    for path in (spark, f"{spark}/*", f"{spark}*/part*"):
         assert rows(path)[["src", "dst"]].values.tolist() == 2 * EDGES.values.tolist()
+
+
+def test_a_pattern_that_asks_for_what_is_hidden(spark):
+    assert rows(f"{spark}/_t*/*/*").columns.tolist() == ["other"]
+    assert rows(f"{spark}/.h*").columns.tolist() == ["other"]
 
 
 def test_of_a_metadata_file_nothing_is_believed(tmp_path):
