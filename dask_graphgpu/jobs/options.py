@@ -279,7 +279,9 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
 
 def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """How the edges are read, of parsed options."""
-    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    said = {
+        name: given[name] for name in ("format", "where", "separator") if given[name] is not None
+    }
     if given["no_header"]:
         said["header"] = False
     if given["type"]:
