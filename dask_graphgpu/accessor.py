@@ -9,11 +9,13 @@ import dask.dataframe as dd
 import pandas as pd
 
 from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.errors import briefly
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.post_import import after_import
 from dask_graphgpu.signatures import check_call, of_method, options_of
 
-_PASSED_ON = {*ALGORITHMS, "persist", "save", "explain"}
+_PASSED_ON = {*ALGORITHMS, "features", "persist", "save", "explain"}
+_PASSED_ON |= {"num_vertices", "num_edges", "vertices", "to_networkx"}
 _OPTIONS = options_of(Graph)
 
 
@@ -27,6 +29,7 @@ class GraphAccessor:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
+    @briefly
     def __call__(self, *args: Any, **options: Any) -> Graph:
         check_call("graph", _OPTIONS, args, options)
         return Graph(self._frame, **options)
@@ -43,6 +46,7 @@ class GraphAccessor:
         return [*super().__dir__(), *_PASSED_ON]
 
 
+@briefly
 def graph(frame: Any, **options: Any) -> Graph:
     """A graph of a frame whose rows are edges, of any library: ``graph(table, source="from", destination="to")``.
 

@@ -67,6 +67,8 @@ DEFAULTS: dict[str, Any] = {
     # Whether on several GPUs most values travel while sums over the sources that are there already are
     # put together, on a second stream: of sums by blocks of sources in which a field is what is sent.
     "overlap": True,
+    # Of errors that this package raises on purpose: short (where it was called) | full.
+    "tracebacks": "short",
 }
 
 dask.config.update_defaults({"graphgpu": DEFAULTS})

@@ -1,5 +1,16 @@
 """Errors, sorted by what the caller can do about them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import dask
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class GraphError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -39,6 +50,10 @@ class NotConverged(GraphError, RuntimeError):
 
 class EngineUnavailable(GraphError, RuntimeError):
     """The engine asked for cannot run on this machine."""
+
+
+class MissingPackage(GraphError, ImportError):
+    """A package that is installed apart is not there; the message says how to install it."""
 
 
 class OutOfDeviceMemory(GraphError, MemoryError):
@@ -98,3 +113,38 @@ class RanksAborted(GraphError, RuntimeError):
 
 class InvalidCheckpoint(GraphError, ValueError):
     """A run cannot go on from a checkpoint: torn, damaged, or of another graph or program."""
+
+
+class ClusterUnavailable(GraphError, ConnectionError):
+    """The cluster of a job cannot be reached or started, lacks this package, or has too few workers in time."""
+
+
+def briefly(function: Callable[P, T]) -> Callable[P, T]:
+    """Have a function raise errors of this package as from itself, without the calls inside that led to them.
+
+    Their messages say what to do; where in the package they arose is of use to its developers, who set
+    ``graphgpu.tracebacks`` to "full". Other errors are raised as they are.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True  # for IPython and pytest
+        try:
+            return function(*args, **kwargs)
+        except GraphError as error:
+            if dask.config.get("graphgpu.tracebacks", "short") != "short":
+                raise
+            raise error.with_traceback(None) from _last_of(error.__cause__)
+
+    return call
+
+
+def _last_of(cause: BaseException | None) -> BaseException | None:
+    """What another package, or a user's function, has raised, with the place where it did; None of our own."""
+    if cause is None or isinstance(cause, GraphError):
+        return None
+    place = cause.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    cause.__cause__, cause.__suppress_context__ = None, True
+    return cause.with_traceback(place)

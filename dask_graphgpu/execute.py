@@ -26,7 +26,7 @@ from dask_graphgpu.cluster.haste import hurry_client
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stopping
@@ -77,15 +77,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
             f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
             "it out, or use one of these"
         )
-    needs = Needs(
-        weight=algorithm.reads_weight(schema),
-        edge_columns=tuple(algorithm.edge_columns()),
-        vertex_columns=tuple(algorithm.vertex_columns()),
-        by=algorithm.by,
-        tells_apart=_counts_rows(algorithm, graph, schema),
-        judged=_judges_weights(algorithm, graph),
-        absent=_hidden_weight(algorithm, graph),
-    )
+    needs = needs_of(algorithm, graph)
     graph.check(needs)
     graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -121,6 +113,19 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
     rows = None if graph.num_vertices is None else algorithm.num_rows(graph.num_vertices, schema)
     empty, reads = EmptyResult(columns, schema, rows), _read(graph, given, keeping)
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
+
+
+def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
+    """What an algorithm reads of a graph."""
+    return Needs(
+        weight=algorithm.reads_weight(graph.schema),
+        edge_columns=tuple(algorithm.edge_columns()),
+        vertex_columns=tuple(algorithm.vertex_columns()),
+        by=algorithm.by,
+        tells_apart=_counts_rows(algorithm, graph, graph.schema),
+        judged=_judges_weights(algorithm, graph),
+        absent=_hidden_weight(algorithm, graph),
+    )
 
 
 def _read(
@@ -170,7 +175,12 @@ def execute(
     needs.require_weights(partition.fault)
     if engine == "gpu":
         memory.require_current(partition.given.neighbours, "the graph")
-    report = Report(name, watch=watch.telling())
+    report = Report(name, watch=watch.telling(), took=partition.took)
+    report.graph = {
+        "edges": int(partition.num_rows),
+        "vertices": int(partition.num_vertices),
+        "bytes": int(partition.nbytes),
+    }
     compiled = engines.times_compiled() if partition.paged else 0
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
@@ -184,6 +194,7 @@ def execute(
         check(stopping())  # its caller has been told of Ctrl-C, and may go on from the checkpoint
         if run.keeper is not None:
             run.keeper.end()
+    report.end()
     report.bare().publish()
     watch.tell_own_report(report)
     if partition.paged and engines.times_compiled() > compiled:
@@ -211,6 +222,7 @@ def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
     return memory.told(f"{name} on the GPU")
 
 
+@briefly
 def _execute_in_parts(
     columns: dict[str, ColumnType],
     of: int,
@@ -238,7 +250,7 @@ def _of_no_vertex(
     """The result of a graph without a vertex; its run has nothing to report."""
     rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
     check_names_no_vertex(algorithm, rows)
-    report = Report(where.name_of(algorithm))
+    report = Report(where.name_of(algorithm), graph={"edges": 0, "vertices": 0, "bytes": 0})
     report.publish()
     watch.tell_own_report(report)
     return _results(schema).empty_frame(columns, schema)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
-from dask.base import is_dask_collection
+import pandas as pd
+from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
 
-from dask_graphgpu import config
+from dask_graphgpu import as_networkx, config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import (
     ALGORITHMS,
@@ -20,8 +21,11 @@ from dask_graphgpu.algorithms import (
     SSSP,
     SSWP,
     Algorithm,
+    ArticulationPoints,
     BeliefPropagation,
     BetweennessCentrality,
+    BiconnectedComponents,
+    Bridges,
     CircuitSimulation,
     ClusteringCoefficient,
     CoreNumber,
@@ -45,16 +49,19 @@ from dask_graphgpu.algorithms import (
     TriangleCount,
     WeaklyConnectedComponents,
 )
-from dask_graphgpu.arguments import as_id, as_names, check_choice, check_flag, said
+from dask_graphgpu.arguments import as_id, as_names, check_choice, check_flag, check_whole, said
 from dask_graphgpu.checkpoint import Checkpointing
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.cluster.watch import unasked
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly
 from dask_graphgpu.execute import at_once, call
+from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.parquet import takes_all_columns
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
@@ -63,12 +70,12 @@ from dask_graphgpu.io.schema import (
     find_vertex_columns,
     holding_vertices,
 )
+from dask_graphgpu.markup import table
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
-from dask_graphgpu.store.markup import table
 from dask_graphgpu.store.plan import BuildPlan
 from dask_graphgpu.tiers import tiers_of
 
@@ -82,6 +89,7 @@ _LAYOUTS = ("rows", "layered")
 def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
     """The graph method of an algorithm: its arguments and documentation are the dataclass's."""
 
+    @briefly
     def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         check_call(name, signature, args, kwargs)
         given = {argument: taken(value) for argument, value in kwargs.items()}
@@ -170,6 +178,7 @@ class Graph:
     InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
     """
 
+    @briefly
     def __init__(
         self,
         frame: Any,
@@ -245,6 +254,9 @@ class Graph:
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
     k_truss = _method(KTruss)
+    bridges = _method(Bridges)
+    articulation_points = _method(ArticulationPoints)
+    biconnected_components = _method(BiconnectedComponents)
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)
@@ -263,6 +275,45 @@ class Graph:
     circuit_simulation = _method(CircuitSimulation)
     run = _method(RunProgram)
 
+    @briefly
+    def features(self, methods: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Any:
+        """Several methods in one frame: a row for each vertex, and the columns of every method.
+
+        Parameters
+        ----------
+        methods : list of str or dict of str to dict
+            Names of methods, or names with arguments, as in ``{"pagerank": {"damping": 0.9}, "degree": {}}``.
+            Allowed are those that give a row for each vertex; searches take one source and no target.
+
+        Returns
+        -------
+        frame
+            ``vertex``, then the columns of each method in the order of ``methods``. Where two methods name a
+            column alike, as ``louvain`` and ``leiden`` do, both have the method's name before it:
+            ``louvain_community``, unless ``columns=`` among the arguments names it. One row a vertex in
+            ascending order of ids; of the kind that methods of this graph give.
+
+        Raises
+        ------
+        InvalidArgument
+            A method is unknown, given twice or gives rows of edges; the error lists those that are allowed.
+        GraphError
+            Any error of a method.
+
+        Notes
+        -----
+        The edges are read and the graph is built once. Methods run one after another, or on Dask frames when the
+        result is computed; columns are put side by side as they are, without a join or a shuffle. Memory: the
+        graph, and all columns of the result.
+        """
+        found = features_asked(methods, self._input.schema)
+        needs, engine = needs_of_all(found, self._input), self._on_engine()
+        made = at_once(self._input, self._engine, self._input.shared, needs, engine)
+        graph = Graph._of(made, self._engine)
+        results = [getattr(graph, each.method)(**each.arguments) for each in found]
+        return self._back(beside(results, found, self._input.schema))
+
+    @briefly
     def persist(self, *, columns: Columns = (), ranks: int | str = "auto") -> Graph:
         """Build the partition now and keep it, so that methods called later share it.
 
@@ -290,26 +341,36 @@ class Graph:
         engine = self._on_engine()
         return at_once(self._input, self._engine, self._input.built, columns, engine, ranks)
 
-    def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
+    @briefly
+    def save(
+        self,
+        path: str | Place,
+        *,
+        columns: Columns = (),
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Path | str:
         """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
 
         Parameters
         ----------
         path
-            Folder on a local or shared file system: new, empty or a saved graph, which is replaced
-            as one step.
+            Folder on a local or shared file system, or its URL on an object store: new, empty or a saved
+            graph, which is replaced as one step.
         columns : str or list of str
             Further columns of the edge frame that programs will read.
+        storage_options : dict, optional
+            Of the object store, as its fsspec file system takes them. Default: what the environment says.
 
         Returns
         -------
-        Path
-            The folder.
+        Path or str
+            The folder, or its URL.
 
         Raises
         ------
         OutputError
-            ``path`` holds something else or cannot be written; what was there is untouched.
+            ``path`` holds something else, cannot be written, or on an object store another job has written
+            there meanwhile; what was there is untouched.
         InvalidArgument
             The frames are cuDF's: graphs are saved from host memory.
 
@@ -317,7 +378,8 @@ class Graph:
         -----
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
         for use, the rows without repeats and of directed graphs both directions. It is built on
-        one rank. Needs room for the old and the new folder side by side. Of a graph beyond
+        one rank. Needs room for the old and the new folder side by side; for a URL also for the new one in
+        Dask's ``temporary-directory``. Of a graph beyond
         ``graphgpu.host-memory-limit`` all that is made of its edges is made on disk; once loaded, its
         files are the system's to keep in memory, and methods run on them as on any saved graph.
         """
@@ -331,7 +393,7 @@ class Graph:
         if self._input.lazy:
             check_may_wait("save()")
         names = as_names("columns", columns)
-        folder = saving.check_destination(path)
+        folder = saving.check_destination(path, storage_options)
         made = self._built(names, 1)
         needs = made.needs
         nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
@@ -339,10 +401,12 @@ class Graph:
         arguments = (made.held, folder, *about)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()
+            saving.check_seen(folder)
         else:
             saving.write(*arguments)
-        return folder
+        return folder if isinstance(folder, Path) else folder.url
 
+    @briefly
     def explain(self) -> BuildPlan:
         """What a method will work on; printed, a short text.
 
@@ -360,6 +424,7 @@ class Graph:
         plan = self._input.plan(engine, engines.word_bytes if limited else None)
         return dataclasses.replace(plan, on_gpu=tiers_of(plan))
 
+    @briefly
     def num_vertices(self) -> int:
         """How many vertices the graph has.
 
@@ -368,9 +433,82 @@ class Graph:
         """
         return self._sized("num_vertices()").vertices or 0
 
+    @briefly
     def num_edges(self) -> int:
         """How many edge rows the graph has, repeats and self-loops too; cost as of `num_vertices`."""
         return self._sized("num_edges()").rows or 0
+
+    @briefly
+    def vertices(self) -> Any:
+        """The ids of all vertices, those without edges too, in ascending order.
+
+        Returns
+        -------
+        frame
+            Of the kind of results: lazy of Dask frames. The column ``vertex``, or the source columns' names where
+            ids are of several. Columns of the vertices frame are not in it: join that.
+
+        Notes
+        -----
+        Cost: the graph is built, unless it is persisted or saved, and O(V + E) of one pass over it.
+        """
+        found = call(Degree(), self._input, self._engine)
+        return self._back(found[list(self._input.schema.vertex)])
+
+    @briefly
+    def to_networkx(self, limit: int | None = 100_000) -> Any:
+        """The graph as one of NetworkX's, to draw it or to use what NetworkX has.
+
+        Parameters
+        ----------
+        limit : int or None
+            Edge rows at most. None: as many as there are; each takes some 300 bytes there.
+
+        Returns
+        -------
+        networkx.DiGraph or networkx.Graph
+            Of a graph with ``duplicates="keep"`` a MultiDiGraph or MultiGraph. Nodes are ids as Python values,
+            tuples where they are of several columns; the attribute of an edge is its weight, under the name of
+            the column: give it to NetworkX' functions as ``weight="km"``.
+
+        Raises
+        ------
+        InvalidArgument
+            There are more edges, or repeated ones with weights and nobody has said which counts.
+        MissingPackage
+            NetworkX is not installed.
+
+        Notes
+        -----
+        Cost: the graph is built, unless it is persisted or saved, and a few microseconds an edge. For graphs that
+        came from NetworkX, and to run one function of its, see ``backend="graphgpu"``.
+        """
+        if limit is not None:
+            check_whole("limit", limit, 0)
+        vertices, edges = self._at_hand(limit, "to_networkx()")
+        schema = self._input.schema
+        return as_networkx.made(vertices, edges, schema, self._input.layout.duplicates)
+
+    def _at_hand(self, limit: int | None, asked: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """All vertices, and all edges by the rule for repeated rows, or all rows where that is "auto".
+
+        ``asked`` is what fetches them, ``limit`` how many edges there may be.
+        """
+        if self._input.lazy:
+            check_may_wait(asked)
+        kept = self if self._input.token else self.persist()
+        number = kept.num_edges()
+        if limit is not None and number > limit:
+            raise InvalidArgument(
+                f"the graph has {number:,} edges, and {asked} takes at most {limit:,}: choose a part of it first, "
+                "such as with ego(), k_core() or a filter of the frame"
+                + (", or give limit=None" if asked == "to_networkx()" else "")
+            )
+        engine = kept._engine if kept._engine in ("auto", "cpu", "gpu") else "cpu"
+        with unasked():
+            ids = call(Degree(), kept._input, engine)[list(kept._input.schema.vertex)]
+            vertices, edges = compute(ids, call(KCore(0), kept._input, engine))
+        return _pandas(vertices), _pandas(edges)
 
     def _sized(self, asked: str) -> BuildPlan:
         """The plan, exact; without vertices of an edge frame without rows."""
@@ -388,7 +526,8 @@ class Graph:
         return f"<Graph: {', '.join(value for _, value in self._lines())}>"
 
     def _repr_html_(self) -> str:
-        return table(self._lines())
+        engine = {"auto": "cpu"}.get(self._on_engine(), self._on_engine())
+        return table([*self._lines(), ("engine", engine)])
 
     def _lines(self) -> list[tuple[str, str]]:
         """What is known of it without doing any work."""
@@ -401,6 +540,11 @@ class Graph:
             *size,
             ("state", made.state),
         ]
+
+
+def _pandas(frame: Any) -> pd.DataFrame:
+    made: pd.DataFrame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    return made
 
 
 def _as_is(answer: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,7 @@ from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.weight_fault import WeightFault
+from dask_graphgpu.stages import Stage
 
 _TASKS = 8  # to read files by, of a thread: some row groups take longer than others
 
@@ -180,7 +182,11 @@ def chunks_of(
         return of_partitions(frame, read, *arguments, first=first)
     whole = (*first, frame, *arguments, "partition 0")
     if not lazy:
-        return [read(*whole)]
+        stage = Stage("reading", 1)
+        stage.say("")
+        made = [read(*whole)]
+        stage.step()
+        return made
     return [called(read, *whole, key=CHUNK + tokenize(read, whole))]
 
 
@@ -283,22 +289,27 @@ def read_parquet_edges(
     columns: tuple[str, ...],
     schema: EdgeSchema,
     carried: tuple[str, ...],
+    *,
+    told: bool = True,
 ) -> list[EdgeChunk]:
-    """Edges of Parquet files, read on the threads; ``columns`` are those of the frame.
+    """Edges of Parquet files, read on the threads; ``columns`` are those of the frame, ``told`` as of `Stage`.
 
     Of files without rows one chunk without edges, which says what they would carry.
     """
+    began = time.time()
     strings = _strings(schema)
     pieces = parquet.split(found, _TASKS * num_threads())
+    stage = Stage("reading", len(pieces), told=told)
     expected = 2 * parquet.most_rows(pieces)
     table = IdTable(expected, id_type(schema.ids[0])) if len(schema.ids) == 1 else None
 
     def read(lo: int, hi: int) -> list[tuple[EdgeChunk, str]]:
-        return [
-            (read_edges(frame, schema, carried, where, table), where)
-            for piece in pieces[lo:hi]
-            for frame, where in parquet.read_pieces(piece, columns, strings)
-        ]
+        made = []
+        for piece in pieces[lo:hi]:
+            for frame, where in parquet.read_pieces(piece, columns, strings):
+                made.append((read_edges(frame, schema, carried, where, table), where))
+            stage.step()
+        return made
 
     def united_blocks(lo: int, hi: int) -> list[EdgeChunk]:
         return united([chunk for chunk, _ in read(lo, hi)])
@@ -310,4 +321,5 @@ def read_parquet_edges(
         given = [each for block in for_blocks(read, cuts) for each in block if len(each[0])]
         give_back()  # what reading has left behind
         chunks = named(given, table, schema) if given else []
-    return chunks or [no_edges(schema, carried)]
+    first, *others = chunks or [no_edges(schema, carried)]
+    return [replace(first, read=(began, time.time())), *others]

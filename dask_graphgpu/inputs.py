@@ -98,6 +98,9 @@ class Input(Protocol):
         ``ranks`` "auto": as many as it was given itself.
         """
 
+    def shared(self, needs: Needs, engine: str) -> Input:
+        """The same built once for several methods, which need this of it; a lazy one when they are computed."""
+
     def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         """What `Graph.explain` shows; ``word`` as of `exact_plan`, and errors say that ``asked`` waits for it."""
 
@@ -217,18 +220,25 @@ class Frames:
         named = tuple(str(c) for c in values if c not in self.vertex_ids)
         needs = Needs(self.schema.carries_weight, columns, named, absent=self.schema.hidden_weight)
         self.check(needs)
-        return self.settled(needs)._built(needs, engine)
+        settled = self.settled(needs)
+        source = stated([edge_frame(settled.edges, self.schema, needs), *settled._vertex_frames()])
+        made = settled._built(needs, engine, source)
+        return replace(made, held=begun(made.held)) if self.lazy else made
 
-    def _built(self, needs: Needs, engine: str) -> Built | BuiltOnRanks:
-        source = stated([edge_frame(self.edges, self.schema, needs), *self._vertex_frames()])
+    def shared(self, needs: Needs, engine: str) -> Built | BuiltOnRanks:
+        self.check(needs)
+        made = self.settled(needs)._built(needs, engine, None)
+        token = made.held.key if self.lazy else made.token  # of equal graphs equal results
+        return replace(made, reads=self.reads, token=token)
+
+    def _built(
+        self, needs: Needs, engine: str, source: dict[str, Any] | None
+    ) -> Built | BuiltOnRanks:
         spread = self._spread(needs, engine)
-        made = self.partition(needs) if spread is None else self._shares(needs, spread)
-        limits = self.limits(needs) if spread is None else None
-        kept = begun(made) if self.lazy else made
         about = needs, self.npartitions, source, self.schema, self.layout
         if spread is None:
-            return Built(kept, *about, limits)
-        return BuiltOnRanks(kept, *about, spread)
+            return Built(self.partition(needs), *about, self.limits(needs))
+        return BuiltOnRanks(self._shares(needs, spread), *about, spread)
 
     def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         needs = Needs(weight=self.schema.carries_weight)
@@ -270,6 +280,9 @@ class _Kept:
     @cached_property
     def lazy(self) -> bool:
         return is_dask_collection(self.held)
+
+    def shared(self, needs: Needs, engine: str) -> Any:
+        return self
 
     def check(self, needs: Needs) -> None:
         held = {*self.needs.edge_columns, self.schema.weight}

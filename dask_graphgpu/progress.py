@@ -5,49 +5,66 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TextIO
 
-from dask.utils import format_time
-
 from dask_graphgpu import report as reports
+from dask_graphgpu import stages
+from dask_graphgpu.bars import Bar, NotebookBars, Shower, TextBars, in_notebook
 from dask_graphgpu.cluster import watch
 from dask_graphgpu.report import Advance, Report
+from dask_graphgpu.stages import StageSteps
 
-_WIDTH = 40
-_MARK = 6  # of a run whose end is not known
-_MOST = 64  # runs that are remembered
+_MOST = 64  # runs and stages that are remembered
 
 
-@dataclass
-class _Run:
-    """What is known of a run that goes on."""
+@dataclass(frozen=True)
+class _Going:
+    """What is known of a run, or a stage before one, that goes on or has ended.
 
-    algorithm: str
-    superstep: int
-    frontier: int
-    limit: int | None
-    began: float
+    ``done`` are its supersteps or steps, of ``limit`` if that is known. ``stage``: whether it is one.
+    """
+
+    name: str
+    done: int = 0
+    limit: int | None = None
+    detail: str = ""
+    stage: bool = False
+    ended: bool = False
+    began: float = 0.0
+    seconds: float | None = None  # that it took
+
+    def bar(self, key: Any) -> Bar:
+        seconds = time.monotonic() - self.began if self.seconds is None else self.seconds
+        text = self.name
+        if self.stage:
+            text += f" {self.done:,} of {self.limit:,}" if self.limit and not self.detail else ""
+            text += f": {self.detail}" if self.detail else ""
+        elif self.done:
+            text += f" superstep {self.done:,}"
+            text += "" if self.ended else f" | {self.detail}"
+        part = None if self.limit is None else min(self.done, self.limit) / max(self.limit, 1)
+        return Bar(key, text, 1.0 if self.ended else part, seconds, self.stage)
 
 
 class ProgressBar:
     """Shows how far the graph method is that is being computed; a context manager.
 
     Opt-in, as Dask's own bar: for what is computed inside of the context, or from `register` to
-    `unregister`. It follows runs in this process, and those on the cluster of the client that is
-    active when it begins. A line a run: the superstep, the vertices that are active in it, and the
-    time; with a bar of how much is done where the number of supersteps is known, as with
-    ``tolerance=0``, and else one that moves.
+    `unregister`. It follows what goes on in this process, and on the cluster of the client that is
+    active when it begins: reading, building, and the run. A line a run: the superstep, the vertices that are active
+    in it, and the time; with a bar of how much is done where the number of supersteps is known, as with
+    ``tolerance=0``, and else one that moves. A run that has ended is full. In a notebook it is one output, which
+    changes.
 
     Parameters
     ----------
     minimum : float
-        Seconds that a run takes before it is shown.
+        Seconds that reading, building or a run takes before it is shown.
     dt : float
         Seconds between two looks.
     out : text file, optional
-        Default: the standard output.
+        Default: in a notebook its output, elsewhere the standard output.
 
     Examples
     --------
@@ -59,11 +76,14 @@ class ProgressBar:
 
     def __init__(self, minimum: float = 0.0, dt: float = 0.1, out: TextIO | None = None) -> None:
         self._minimum, self._dt = minimum, dt
-        self._out: TextIO | None = sys.stdout if out is None else out  # None: it is closed
+        self._shower: Shower = (
+            NotebookBars()
+            if out is None and in_notebook()
+            else TextBars(sys.stdout if out is None else out)
+        )
         self._lock = threading.Lock()
-        self._runs: dict[Any, _Run] = {}
-        self._shown: Any = None  # the run of the line that is not ended
-        self._length = 0
+        self._going: dict[Any, _Going] = {}
+        self._shown: tuple[Any, _Going] | None = None  # what was shown last, as it was then
         self._stop = threading.Event()
         self._drawing: threading.Thread | None = None
 
@@ -82,6 +102,7 @@ class ProgressBar:
         self._drawing = threading.Thread(target=self._draw, name="graph-progress", daemon=True)
         self._drawing.start()
         reports.watchers.append(self._advanced)
+        stages.followers.append(self._staged)
         self._unfollow = watch.follow(self._told)
 
     def unregister(self) -> None:
@@ -89,72 +110,83 @@ class ProgressBar:
         if self._drawing is None:
             return
         reports.watchers.remove(self._advanced)
+        stages.followers.remove(self._staged)
         self._unfollow()
         self._stop.set()
         self._drawing.join()
         self._drawing = None
         self._look()
-        if self._shown is not None:
-            self._write("\n")
-            self._shown = None
-        self._runs.clear()
+        self._shower.close()
+        self._shown = None
+        self._going.clear()
 
-    def _advanced(self, report: Report, advance: Advance) -> None:
-        """A run in this process has advanced."""
+    def _advanced(self, report: Report, advance: Advance | None) -> None:
+        """A run in this process has advanced, or ended."""
         with self._lock:
-            known = self._runs.get(report.number)
-            superstep = (known.superstep if known else 0) + advance.supersteps
-            frontier = int(advance.frontier)
-            self._note(report.number, report.algorithm, superstep, frontier, report.limit)
+            known = self._known(report.number, _Going(report.algorithm))
+            if advance is None:
+                self._note(report.number, replace(known, ended=True))
+                return
+            done = known.done + advance.supersteps
+            active = f"{int(advance.frontier):,} active"
+            self._note(report.number, replace(known, done=done, detail=active, limit=report.limit))
+
+    def _staged(self, progress: StageSteps) -> None:
+        """Some steps of a stage are done, here or on the cluster."""
+        key = (progress.stage, progress.key)
+        with self._lock:
+            known = self._known(key, _Going(progress.stage, limit=progress.of, stage=True))
+            done = known.done + progress.steps
+            detail, ended = progress.detail or known.detail, done == progress.of
+            self._note(key, replace(known, done=done, detail="" if ended else detail, ended=ended))
 
     def _told(self, event: dict[str, Any]) -> None:
-        """A run on the cluster has."""
+        """A run on the cluster has advanced or ended, or a stage there."""
+        if "stage" in event:
+            self._staged(StageSteps(**event["stage"]))
+            return
         with self._lock:
-            about = (event[name] for name in ("algorithm", "superstep", "frontier", "limit"))
-            self._note(event["run"], *about)
+            known = self._known(event["run"], _Going(event["algorithm"]))
+            active, ended = f"{event['frontier']:,} active", event.get("ended", False)
+            about = {"done": event["superstep"], "limit": event["limit"]}
+            self._note(event["run"], replace(known, **about, detail=active, ended=ended))
 
-    def _note(
-        self, key: Any, algorithm: str, superstep: int, frontier: int, limit: int | None
-    ) -> None:
-        known = self._runs.pop(key, None)
-        began = time.monotonic() if known is None else known.began
-        self._runs[key] = _Run(algorithm, superstep, frontier, limit, began)  # the last one last
-        if len(self._runs) > _MOST:
-            del self._runs[next(iter(self._runs))]
+    def _known(self, key: Any, new: _Going) -> _Going:
+        known = self._going.get(key)
+        if known is None or known.ended:  # it is run again
+            return replace(new, began=time.monotonic())
+        return known
+
+    def _note(self, key: Any, going: _Going) -> None:
+        if going.ended:
+            going = replace(going, seconds=time.monotonic() - going.began)
+        self._going.pop(key, None)
+        self._going[key] = going  # the last one last
+        if len(self._going) > _MOST:
+            del self._going[next(iter(self._going))]
 
     def _draw(self) -> None:
         while not self._stop.wait(self._dt):
             self._look()
 
     def _look(self) -> None:
-        """Draw the line of the run that has advanced last."""
+        """Show what has advanced last; before, the end of what was shown."""
         with self._lock:
-            if not self._runs:
+            if not self._going:
                 return
-            key, run = next(reversed(self._runs.items()))
-        seconds = time.monotonic() - run.began
-        if seconds < self._minimum:
+            latest = next(reversed(self._going.items()))
+            before = None
+            if self._shown is not None and self._shown[0] != latest[0]:
+                key, shown = self._shown
+                now = self._going.get(key, shown)
+                before = (key, now) if now.ended and not shown.ended and not now.stage else None
+        if before is not None:
+            self._shower.show(before[1].bar(before[0]))
+        key, going = latest
+        if self._shown == latest and going.ended:
             return
-        if self._shown not in (None, key):
-            self._write("\n")
-            self._length = 0
-        self._shown = key
-        line = f"{_bar(run, seconds)} | {run.algorithm} superstep {run.superstep:,}"
-        line += f" | {run.frontier:,} active | {format_time(seconds)}"
-        self._write("\r" + line.ljust(self._length))
-        self._length = len(line)
-
-    def _write(self, text: str) -> None:
-        if self._out is None:
+        bar = going.bar(key)
+        if bar.seconds < self._minimum:
             return
-        with suppress(ValueError, OSError):  # the file has been closed, its reader has gone
-            self._out.write(text)
-            self._out.flush()
-
-
-def _bar(run: _Run, seconds: float) -> str:
-    if run.limit is None:
-        place = int(4 * seconds) % (_WIDTH - _MARK + 1)
-        return f"[{' ' * place}{'#' * _MARK}{' ' * (_WIDTH - _MARK - place)}]"
-    done, limit = min(run.superstep, run.limit), max(run.limit, 1)
-    return f"[{'#' * (_WIDTH * done // limit):{_WIDTH}}] | {100 * done // limit}%"
+        self._shower.show(bar)
+        self._shown = latest

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 
 import pandas as pd
+from dask.utils import format_bytes, format_time
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.kernels.compiled import seconds_compiling
+from dask_graphgpu.markup import grid
 
-# Told of every advance of rank 0 of a run in this process that is not watched from elsewhere.
-watchers: list[Callable[[Report, Advance], None]] = []
+_COLUMNS = ["superstep", "direction", "supersteps", "frontier", "edges", "bytes", "seconds"]
+_ROWS = 20  # of a report that a notebook shows
+
+# Told of every advance of rank 0 of a run in this process that is not watched from elsewhere; last of None, which is
+# its end.
+watchers: list[Callable[[Report, Advance | None], None]] = []
 
 _numbers = count()
 
@@ -67,7 +74,7 @@ class Split:
 
 @dataclass
 class Report:
-    """The advances of one run, in order; ``watch`` is told of each.
+    """The advances of one run, in order; ``watch`` is told of each, and of the end.
 
     ``rank`` is whose report it is, ``ranks`` how many there were, and ``split`` where the time of
     each has gone, of a run on several. ``limit``: supersteps of a run whose number is known.
@@ -76,12 +83,14 @@ class Report:
     seconds. ``moved``: of edges in host memory, by the
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
     ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``compiled``: seconds
-    that compiling took, which no advance counts. ``number`` tells the reports of a process apart.
+    that compiling took, which no advance counts. ``took``: seconds to "read" and to "build" the graph. ``graph``:
+    how many "edges" and "vertices" it has, and its "bytes" where it is on one rank.
+    ``number`` tells the reports of a process apart.
     """
 
     algorithm: str
     advances: list[Advance] = field(default_factory=list)
-    watch: Callable[[Report, Advance], None] | None = None
+    watch: Callable[[Report, Advance | None], None] | None = None
     rank: int = 0
     ranks: int = 1
     split: tuple[Split, ...] = ()
@@ -91,7 +100,9 @@ class Report:
     disk_waited: float = 0.0
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    graph: dict[str, int] = field(default_factory=dict)
     compiled: float = 0.0
+    took: dict[str, float] = field(default_factory=dict)
     number: int = field(default_factory=_numbers.__next__, compare=False)
     _clock: float = field(default_factory=seconds_compiling, compare=False, repr=False)
     _owed: float = field(default=0.0, compare=False, repr=False)
@@ -119,6 +130,14 @@ class Report:
             for watcher in list(watchers):
                 watcher(self, made)
 
+    def end(self) -> None:
+        """Tell who watches that the run is over, with None in the place of an advance."""
+        if self.watch is not None:
+            self.watch(self, None)
+        elif self.rank == 0:
+            for watcher in list(watchers):
+                watcher(self, None)
+
     def _computing(self, seconds: float) -> float:
         """Seconds of an advance without what compiling has taken since the last one."""
         now = seconds_compiling()
@@ -142,16 +161,21 @@ class Report:
         """The same without the watch, to be sent elsewhere."""
         return replace(self, watch=None)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> RunReport:
         """One row an advance; ``superstep`` is the number of the first superstep in it."""
-        names = ["direction", "supersteps", "frontier", "edges", "bytes", "seconds"]
-        frame = pd.DataFrame([asdict(a) for a in self.advances], columns=names)
+        frame = RunReport([asdict(a) for a in self.advances], columns=_COLUMNS[1:])
         first = frame["supersteps"].cumsum() - frame["supersteps"] + 1
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
         frame.attrs["compile_seconds"] = self.compiled
+        frame.attrs["seconds"] = {
+            **self.took,
+            "compile": self.compiled,
+            "run": sum(advance.seconds for advance in self.advances),
+        }
         frame.attrs["memory"] = self.memory
+        frame.attrs["graph"] = dict(self.graph)
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
         frame.attrs["sides"] = {side: dict(of) for side, of in self.sides.items()}
@@ -165,6 +189,51 @@ class Report:
             _last = time.time(), self
 
 
+@contextmanager
+def unpublished() -> Iterator[None]:
+    """Have `last_report` not tell of runs in this process that are made inside, for something else."""
+    global _last
+    with _lock:
+        before = _last
+    try:
+        yield
+    finally:
+        with _lock:
+            _last = before
+
+
+class RunReport(pd.DataFrame):
+    """The frame that `last_report` gives, with a summary of the run where a notebook shows it.
+
+    What is made of it, such as a part of its rows, is a plain ``pandas.DataFrame``.
+    """
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+    def summary(self) -> str:
+        """The run in a line: the method, its supersteps, edges, bytes, and the seconds of each part."""
+        about = self.attrs
+        steps, edges = int(self["supersteps"].sum()), int(self["edges"].sum())
+        told = [f"{about['algorithm']}: {steps:,} supersteps", f"{edges:,} edges read"]
+        told.append(f"{format_bytes(int(self['bytes'].sum()))} moved")
+        told += [f"{part} {format_time(taken)}" for part, taken in about["seconds"].items()]
+        ranks = f"on {about['ranks']} ranks"
+        return ", ".join(told + [ranks] * (about["ranks"] > 1))
+
+    def _repr_html_(self) -> str:
+        if list(self.columns) != _COLUMNS or "seconds" not in self.attrs:  # it was made another
+            return str(self.to_html(max_rows=_ROWS))
+        rows = []
+        for first, way, number, active, edges, size, seconds in self.head(_ROWS).values.tolist():
+            counts = [f"{first:,}", way, f"{number:,}", f"{active:,}", f"{edges:,}"]
+            rows.append([*counts, format_bytes(size), format_time(seconds)])
+        if len(self) > _ROWS:
+            rows.append([f"{len(self) - _ROWS:,} more rows", *[""] * (len(_COLUMNS) - 1)])
+        return grid(_COLUMNS, rows, self.summary())
+
+
 def elsewhere(latest: Callable[[float], tuple[float, Report] | None]) -> None:
     """Have `last_report` ask a function for runs in other processes: when the last ended, its report.
 
@@ -173,20 +242,24 @@ def elsewhere(latest: Callable[[float], tuple[float, Report] | None]) -> None:
     _elsewhere.append(latest)
 
 
-def last_report() -> pd.DataFrame:
+def last_report() -> RunReport:
     """The report of the graph method that finished last, in this process or for it on a cluster.
 
     Returns
     -------
-    pandas.DataFrame
+    RunReport
+        A pandas.DataFrame, which notebooks show with a line about the whole run; `plot_report` draws it.
         One row for each time the engine advanced: ``superstep`` (number of the first one in it),
         ``direction``, ``supersteps`` (how many it ran before it came back), ``frontier`` (active
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
-        and ``seconds``, without those that compiling took, which are ``attrs["compile_seconds"]``.
-        ``attrs["algorithm"]`` names the method, and ``attrs["disk_bytes"]`` is what
-        was read of edges that lie in pages on disk. With ``engine="hybrid"``, ``attrs["sides"]`` has
-        a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of these
-        ``alone`` those in which the other one did not, ``pages`` and ``edges``.
+        and ``seconds``, without those that compiling took. ``attrs["algorithm"]`` names the method.
+        ``attrs["graph"]`` has the number of ``edges`` (rows) and ``vertices`` of the graph, and its ``bytes`` (not on
+        several ranks).
+        ``attrs["seconds"]`` has the seconds of each part: to "read" and "build" the graph, for this run or when it
+        was persisted (not of a saved one), "compile", which is ``attrs["compile_seconds"]`` too, and "run".
+        ``attrs["disk_bytes"]`` is what was read of edges that lie in pages on disk. With ``engine="hybrid"``,
+        ``attrs["sides"]`` has a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of
+        these ``alone`` those in which the other one did not, ``pages`` and ``edges``.
 
     Raises
     ------

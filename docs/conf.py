@@ -16,13 +16,14 @@ copyright = "2026, dask_graphgpu developers"
 release = dask_graphgpu.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
 ]
+nb_execution_mode = "off"  # notebooks are stored with what came of them
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 napoleon_google_docstring = False

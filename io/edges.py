@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -55,6 +56,7 @@ def read_edges(
         Nulls, values that the declared type does not hold, or damaged text. What is wrong with
         weights is said by the chunk's ``fault``.
     """
+    began = time.time()
     frame = to_host(frame)
     names = [*schema.source, *schema.destination]
     require_columns(frame, names)
@@ -82,7 +84,8 @@ def read_edges(
         check_kind(frame[column], column, declared[column], where)
         instead = OR_NO_WEIGHTS if column == schema.weight else ""
         carried[name] = number_array(*given, instead)
-    return EdgeChunk(source_codes, destination_codes, ids, carried, fault)
+    read = began, time.time()
+    return EdgeChunk(source_codes, destination_codes, ids, carried, fault, read)
 
 
 def named(

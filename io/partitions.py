@@ -12,7 +12,9 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import funcname
 
+from dask_graphgpu.errors import briefly
 from dask_graphgpu.io import parquet
+from dask_graphgpu.stages import Stage
 
 NAME = "dask-graphgpu"  # in the keys of all tasks of this package
 BUILD = f"{NAME}-build-"  # with it begin those of tasks that build graphs
@@ -60,8 +62,18 @@ def of_partitions(
         parts = Parts(name, len(given), dict(made.__dask_graph__()))
         places = [f"partition {i}" for i in range(len(given))]
     for key, part, where in zip(parts.keys, given, places, strict=True):
-        parts.graph[key] = Task(key, make, *first, part, *arguments, where)
+        parts.graph[key] = Task(
+            key, _chunk, name, parts.number, make, *first, part, *arguments, where
+        )
     return parts
+
+
+@briefly
+def _chunk(name: str, of: int, make: Callable[..., Any], *arguments: Any) -> Any:
+    """One of so many chunks, which are read under one name."""
+    made = make(*arguments)
+    Stage("reading", of, key=name).step()
+    return made
 
 
 def called(function: Callable[..., Any], *arguments: Any, key: str | None = None) -> Delayed:

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
+import fsspec
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument, UnreadableParquet
+from dask_graphgpu.io.object_folder import is_object, plain
 from dask_graphgpu.io.parquet_file import footer_schema
 from dask_graphgpu.io.schema import plain_type
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
 
 
-def read_parquet(path: str, ids: Collection[str] = ()) -> Any:
+def read_parquet(path: str, ids: Collection[str] = (), options: Any = None) -> Any:
     """A Parquet file, folder or URL as a lazy Dask frame.
 
     Parameters
@@ -27,6 +30,8 @@ def read_parquet(path: str, ids: Collection[str] = ()) -> Any:
         ``.parquet``.
     ids
         Columns that stay integers where only some files have floats.
+    options : mapping, optional
+        Of the object store that a URL is on.
 
     Returns
     -------
@@ -53,16 +58,35 @@ def read_parquet(path: str, ids: Collection[str] = ()) -> Any:
         if "*" in path and any(Path(entry).is_dir() for entry in glob(path)):
             given = list(map(str, files))  # Dask finds nothing in folders that a pattern matches
         agreed = _agreed([footer_schema(str(file)) for file in files], ids)
+    more: dict[str, Any] = {}
+    if is_object(path):
+        given, more = _of_store(path, StorageOptions(options))
     try:
-        frame = dd.read_parquet(given)
+        frame = dd.read_parquet(given, **more)
         first = frame.expr._dataset_info["schema"]
         fields = [field.with_type(agreed.get(field.name, field.type)) for field in first]
         if agreed and fields != list(first):
             schema = pa.schema(fields, metadata=first.metadata)
-            frame = dd.read_parquet(given, dataset={"schema": schema})
+            frame = dd.read_parquet(given, dataset={"schema": schema}, **more)
         return frame
     except Exception as error:  # damage takes every form in readers
-        raise UnreadableParquet(f"cannot read {path}: {error}") from error
+        text = StorageOptions(options).without_secrets(f"cannot read {path}: {error}")
+        raise UnreadableParquet(text) from error
+
+
+def _of_store(url: str, options: StorageOptions) -> tuple[Any, dict[str, Any]]:
+    """What Dask is given to read of a store: not the options, which it would show, but a file system that has them."""
+    shown = redacted(url)
+    try:
+        fs, path = fsspec.core.url_to_fs(url, **options)
+        fs.invalidate_cache()  # what it has listed before
+        found = sorted(fs.glob(path)) if "*" in path else [path] * fs.exists(path)
+    except Exception as error:
+        reason = plain(error, url, options)
+        raise UnreadableParquet(f"Cannot read {shown}: {reason.strerror}.") from error
+    if not found:
+        raise UnreadableParquet(f"There is no object or folder {shown}.")
+    return found if "*" in path else path, {"filesystem": fs}
 
 
 def expanded(path: str) -> str:

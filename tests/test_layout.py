@@ -23,7 +23,10 @@ ALLOWED = {
     "errors": set(),
     "arguments": {"errors"},
     "config": {"errors", "arguments"},
-    "report": {"errors", "kernels"},
+    "markup": set(),
+    "optional": {"errors"},
+    "stages": set(),
+    "report": {"errors", "kernels", "markup"},
     "functions": {"errors"},
     "fields": {"errors", "arguments", "functions"},
     "program": {"errors", "arguments", "functions", "fields"},
@@ -31,9 +34,18 @@ ALLOWED = {
     "forking": set(),
     "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
-    "partition": {"errors", "arguments", "config", "kernels", "exchange"},
-    "io": {"errors", "arguments", "config", "interrupting", "kernels", "exchange", "partition"},
-    "store": {"errors", "config", "exchange", "kernels", "partition", "io"},
+    "partition": {"errors", "arguments", "config", "kernels", "exchange", "stages"},
+    "io": {
+        "errors",
+        "arguments",
+        "config",
+        "interrupting",
+        "kernels",
+        "exchange",
+        "partition",
+        "stages",
+    },
+    "store": {"errors", "config", "exchange", "kernels", "markup", "partition", "io"},
     "engine": {
         "errors",
         "config",
@@ -59,10 +71,11 @@ ALLOWED = {
         "partition",
         "io",
     },
-    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io"},
+    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
 }
-ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
+ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
+ALLOWED["cluster"] |= {"stages"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {
@@ -83,8 +96,21 @@ ALLOWED["where"] = {"errors", "algorithms", "engine"}
 ALLOWED["execute"] |= {"where"}
 ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
+ALLOWED["features"] = {
+    "errors",
+    "arguments",
+    "algorithms",
+    "execute",
+    "ingest",
+    "inputs",
+    "io",
+    "signatures",
+}
+ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["graphs"] = set(ALLOWED)
-ALLOWED["progress"] = {"cluster", "report"}
+ALLOWED["report_drawing"] = {"errors", "optional", "report"}
+ALLOWED["bars"] = set()
+ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
 ALLOWED["loading"] = {
     "errors",
     "arguments",
@@ -106,6 +132,7 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
+ALLOWED["drawing"] = {"errors", "accessor", "arguments", "as_networkx", "graphs", "io", "optional"}
 ALLOWED["jobs"] = {
     "algorithms",
     "checkpoint",
@@ -116,7 +143,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"store"}
+ALLOWED["jobs"] |= {"features", "progress", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}

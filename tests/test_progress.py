@@ -1,11 +1,14 @@
 """The progress bar: what it shows of runs in this process and on a cluster, and when it shows nothing."""
 
 import io
+import itertools
 import threading
 import time
+from collections import Counter
 from unittest import mock
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +17,7 @@ from strategies import partitioned
 
 import dask_graphgpu as dg
 from dask_graphgpu import report as reports
+from dask_graphgpu import stages
 from dask_graphgpu.engine.cpu import in_step
 from dask_graphgpu.report import Report
 
@@ -25,8 +29,14 @@ def frame():
 
 
 def lines(out):
-    """What stood in each line, one after another."""
-    return [line.split("\r")[1:] for line in out.getvalue().split("\n")]
+    """What stood of runs in each line, one after another."""
+    shown = [line.split("\r")[1:] for line in out.getvalue().split("\n")]
+    return [[text for text in line if not stage_of(text)] for line in shown]
+
+
+def stage_of(text):
+    """The stage before a run that a line tells of, if it does."""
+    return next((each for each in ("reading", "building") if f"| {each}" in text), None)
 
 
 def steps(shown):
@@ -50,7 +60,8 @@ def test_a_run_that_knows_its_end(frame, ranks, lazy):
     shown = shown[0]
     assert len(shown) > 3
     assert all("| pagerank superstep" in text for text in shown)
-    of_rank = {text.split(" | ")[-2] for text in shown}
+    of_rank = {text.split(" | ")[-2] for text in shown[:-1]}
+    assert shown[-1].split(" | ")[-2] == "pagerank superstep 1,500", "it has ended"
     assert of_rank == {"2,998 active"} if ranks == 1 else len(of_rank) == 1
     done = steps(shown)
     assert done == sorted(done)
@@ -71,9 +82,13 @@ def test_a_run_whose_end_nobody_knows(frame):
     first, second, rest = lines(out)
     assert first
     assert second
-    assert all("pagerank superstep" in text and "%" not in text for text in first)
+    assert all("pagerank superstep" in text for text in first)
     assert all("bfs superstep" in text for text in second)
-    assert all(text.count("#") == 6 for text in first + second)
+    *going, end = first
+    assert going
+    assert all(text.count("#") == 6 and "%" not in text for text in going)
+    for ended in (end, second[-1]):
+        assert ended.startswith("[" + 40 * "#" + "] | 100% | ")
     assert rest == []
 
 
@@ -153,6 +168,46 @@ def test_other_ranks_are_not_shown():
     assert seen == [5]
 
 
+@pytest.mark.parametrize(
+    ("kind", "ranks"),
+    [*itertools.product(["pandas", "lazy", "parquet"], [1, 2]), ("pages", 1)],
+)
+def test_reading_and_building_move_and_end(frame, kind, ranks, tmp_path):
+    graph = {"pandas": frame, "lazy": partitioned(frame, 6)}.get(kind)
+    if graph is None:
+        ends = np.random.default_rng(3).integers(0, 900, (2, 60_000))
+        frame = pd.DataFrame({"src": ends[0], "dst": ends[1]})
+        partitioned(frame, 6).to_parquet(tmp_path / "edges")
+        graph = dd.read_parquet(tmp_path / "edges")
+    limits = {
+        "graphgpu.host-memory-limit": 900_000,
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(tmp_path)],
+    }
+    followed = []
+    stages.followers.append(followed.append)
+    out = io.StringIO()
+    try:
+        with dask.config.set(limits if kind == "pages" else {}), dg.ProgressBar(out=out):
+            result = graph.graph(ranks=ranks).degree()
+            if kind != "pandas":
+                result.compute()
+    finally:
+        stages.followers.remove(followed.append)
+    done = Counter()
+    for each in followed:
+        done[each.stage, each.of] += each.steps
+    told = {each.stage for each in followed}
+    assert told == ({"building"} if kind == "pages" else {"reading", "building"})
+    for (_, of), steps_done in done.items():
+        assert of is None or steps_done == of, "all steps are told of"
+    if kind in ("lazy", "parquet"):
+        assert max(of for stage, of in done if stage == "reading") >= 3
+    (line, rest) = out.getvalue().split("\n")
+    assert rest == ""
+    assert line.split("\r")[-1].startswith("[" + 40 * "#" + "] | 100% | degree | ")
+
+
 @pytest.mark.parametrize("processes", [True, False])
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_on_a_cluster(frame, ranks, processes):
@@ -171,12 +226,13 @@ def test_on_a_cluster(frame, ranks, processes):
             # One rank makes some ten thousand in a call.
             iterations = 100_000 if ranks == 1 else 4000
             graph.pagerank(tolerance=0, max_iterations=iterations).compute()
-            time.sleep(0.2)
         shown, rest = lines(out)
         done = steps(shown)
         assert done == sorted(done)
-        assert done[-1] > 1
+        assert done[-1] == iterations
         assert all("%" in text for text in shown)
+        assert shown[-1].startswith("[" + 40 * "#")
+        assert any(map(stage_of, out.getvalue().split("\r"))), "before it there is building"
         assert rest == []
         assert mine, "a handler of one's own is not replaced"
         end = out.getvalue()

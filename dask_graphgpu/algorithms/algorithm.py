@@ -28,6 +28,7 @@ class Algorithm(ABC):
 
     Class attributes
     ----------------
+    row : what each row of the result is of: a "vertex", an "edge" or a "pair"
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
@@ -37,6 +38,7 @@ class Algorithm(ABC):
     _: KW_ONLY
     columns: Mapping[str, str] | None = None
 
+    row: ClassVar[str] = "vertex"
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()

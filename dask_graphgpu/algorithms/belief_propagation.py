@@ -55,7 +55,9 @@ from dask_graphgpu.partition.view import View
 
 @dataclass(frozen=True)
 class BeliefPropagation(Iterated):
-    """How likely each vertex is of each class, by what is known of some and by how like joins like.
+    """Probability of each class at every vertex, from known ones.
+
+    What is known of some vertices spreads along edges, by how like joins like.
 
     Give ``homophily`` for two classes or ``coupling`` for any number. Edges have no direction here.
 

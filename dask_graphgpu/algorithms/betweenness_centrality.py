@@ -108,15 +108,15 @@ class _Betweenness(Algorithm):
 
 @dataclass(frozen=True)
 class BetweennessCentrality(_Betweenness):
-    """How many shortest paths between two others go through a vertex.
+    """Share of shortest paths that go through every vertex.
 
     The sum over pairs (s, t) of the part of the shortest paths from s to t that go through it.
 
     Parameters
     ----------
     sources : int or list of ids, optional
-        From which paths start: so many drawn at random, or these. The result is then an estimate of
-        that of all. Default: all.
+        The vertices that paths start from: a list of ids, or a number to draw so many at random. The
+        result is then an estimate of that of all. Default: all.
     weighted : bool
         A path's length is the sum of its weights, which have to be above 0. Default: the number of
         its edges.
@@ -124,9 +124,9 @@ class BetweennessCentrality(_Betweenness):
         Divide by the number of pairs, (n - 1) (n - 2). Without, of undirected graphs each pair
         counts once.
     seed : int
-        Of the draw.
+        Number that the drawing of sources starts from; the same one draws the same sources.
     endpoints : bool
-        A path goes through its two ends as well.
+        Count a path at its two ends as well.
 
     Returns
     -------
@@ -176,22 +176,22 @@ class BetweennessCentrality(_Betweenness):
 
 @dataclass(frozen=True)
 class EdgeBetweennessCentrality(_Betweenness):
-    """How many shortest paths go along an edge.
+    """Share of shortest paths that go along every edge.
 
     The sum over pairs (s, t) of the part of the shortest paths from s to t that go along it.
 
     Parameters
     ----------
     sources : int or list of ids, optional
-        From which paths start: so many drawn at random, or these. The result is then an estimate of
-        that of all. Default: all.
+        The vertices that paths start from: a list of ids, or a number to draw so many at random. The
+        result is then an estimate of that of all. Default: all.
     weighted : bool
         A path's length is the sum of its weights, which have to be above 0. Default: the number of
         its edges.
     normalized : bool
         Divide by the number of pairs, n (n - 1). Without, of undirected graphs each pair counts once.
     seed : int
-        Of the draw.
+        Number that the drawing of sources starts from; the same one draws the same sources.
 
     Returns
     -------
@@ -216,6 +216,7 @@ class EdgeBetweennessCentrality(_Betweenness):
     those of NetworkX, up to rounding.
     """
 
+    row = "edge"
     name = "edge_betweenness_centrality"
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class BFS(ShortestPaths):
-    """Number of edges on a shortest path from a source to every vertex.
+    """Fewest edges from a source to every vertex (BFS).
 
     Parameters
     ----------

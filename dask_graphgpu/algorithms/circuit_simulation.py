@@ -74,7 +74,7 @@ def joined_program(*, weighted: bool) -> VertexProgram:
 
 @dataclass(frozen=True)
 class CircuitSimulation(Iterated):
-    """Electric potential at every vertex of a circuit of resistors.
+    """Electric potential at every vertex of a resistor circuit.
 
     Weights are the conductances of edges (1 / resistance), 1 where the graph has none. Edges have no
     direction here.

@@ -20,7 +20,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class ClusteringCoefficient(Algorithm):
-    """How many of the possible edges between the neighbours of a vertex there are.
+    """Share of the pairs of a vertex's neighbours that are joined.
 
     A vertex with d neighbours, those of in- and out-edges together, has d (d - 1) ordered pairs of
     them: the coefficient is the part of these that are edges. In an undirected graph an edge is two

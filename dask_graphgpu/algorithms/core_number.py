@@ -18,7 +18,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class CoreNumber(Algorithm):
-    """The largest k for which a vertex is in the k-core.
+    """Core number of every vertex: the largest k-core it is in.
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours. Directions,
     repeated edges and self-loops mean nothing here.

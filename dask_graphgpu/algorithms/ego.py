@@ -21,12 +21,12 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class Ego(Algorithm):
-    """The edges among the vertices that are near a vertex, itself included.
+    """The edges among a vertex and the vertices near it.
 
     Parameters
     ----------
     center : id
-        The vertex.
+        The vertex whose neighbourhood it is.
     radius : int
         Near are vertices that a path of at most so many edges leads to, in a directed graph along
         the edges.
@@ -53,6 +53,7 @@ class Ego(Algorithm):
     center: Any
     radius: int = 1
 
+    row = "edge"
     rule = "keep"
     returns_weight = True
 

@@ -46,7 +46,9 @@ def program(*, weighted: bool) -> VertexProgram:
 
 @dataclass(frozen=True)
 class HeatSimulation(Iterated):
-    """Heat of every vertex after some steps of time, or when it is spread.
+    """Heat of every vertex as it spreads along the edges.
+
+    After some steps of time, or when it is spread.
 
     Weights are the conductances of edges, 1 where the graph has none.
 

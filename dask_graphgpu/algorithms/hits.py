@@ -25,7 +25,9 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class HITS(Algorithm):
-    """How much a vertex points to authorities (hub), and is pointed to by hubs (authority).
+    """Hub and authority score of every vertex (HITS).
+
+    A hub points to authorities, and an authority is pointed to by hubs.
 
     Parameters
     ----------

@@ -22,7 +22,9 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class Jaccard(Algorithm):
-    """Part of the neighbours of either of two vertices that are neighbours of both.
+    """Jaccard similarity of the neighbours of two vertices.
+
+    Of the neighbours of either of them, the part that are neighbours of both.
 
     Directions, repeated edges and self-loops mean nothing here.
 
@@ -52,6 +54,7 @@ class Jaccard(Algorithm):
 
     pairs: Any = None
 
+    row = "pair"
     rule = "one"
     pair_frames = ("pairs",)
 

@@ -20,7 +20,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class KCore(Algorithm):
-    """The edges of the k-core.
+    """The edges of the k-core, for one k.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class KCore(Algorithm):
 
     k: int
 
+    row = "edge"
     rule = "keep"
     returns_weight = True
 

@@ -19,7 +19,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class KTruss(Algorithm):
-    """Largest k such that an edge is in the k-truss.
+    """Truss number of every edge: the largest k-truss it is in.
 
     In the k-truss every edge is in at least k - 2 triangles of the k-truss; it is the largest such part of the graph.
     Directions, repeated edges and self-loops mean nothing here. The edges of the k-truss for one k are the rows with
@@ -39,6 +39,7 @@ class KTruss(Algorithm):
     and for the result. Weights are not read.
     """
 
+    row = "edge"
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:

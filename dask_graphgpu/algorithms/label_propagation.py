@@ -20,7 +20,9 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class LabelPropagation(Algorithm):
-    """The label that spread to a vertex, at first its own id.
+    """Community of every vertex by label propagation.
+
+    The label that spread to a vertex, at first its own id.
 
     In every iteration all vertices take, at the same time, the label that most of their neighbours
     have; of several the smallest, in the order of the user's ids. In a directed graph out- and

@@ -19,7 +19,9 @@ from dask_graphgpu.arguments import check_whole
 
 @dataclass(frozen=True)
 class Leiden(Communities):
-    """The community of every vertex, so that modularity is high and communities are connected.
+    """Community of every vertex by the Leiden method.
+
+    Communities are connected, and such that modularity is high.
 
     As ``louvain``, but communities are refined before they become vertices: into parts, each of
     which is connected and well connected to its community, which can then leave it.
@@ -29,12 +31,12 @@ class Leiden(Communities):
     resolution : float
         The larger, the smaller the communities; 1 is modularity as it was defined first.
     seed : int
-        Of what is left to chance. Other seeds give other answers of about the same modularity, and so
-        does the other engine; several ranks give the answer of one GPU.
+        Number that random choices start from. Other seeds give other answers of about the same
+        modularity, and so does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
     max_iterations : int
-        How often at most, each from the communities of the one before; fewer when one changes nothing.
+        Rounds at most, each from the communities of the one before; fewer when one changes nothing.
 
     Returns
     -------

@@ -24,7 +24,9 @@ from dask_graphgpu.algorithms.run import Run
 
 @dataclass(frozen=True)
 class Louvain(Communities):
-    """The community of every vertex, so that modularity is high.
+    """Community of every vertex by the Louvain method.
+
+    Communities are such that modularity is high.
 
     Vertices move to the neighbouring community by which modularity gains most, until none gains; then
     communities become vertices, and so on. Directions mean nothing: the weights of both add up, as
@@ -35,7 +37,7 @@ class Louvain(Communities):
     resolution : float
         The larger, the smaller the communities; 1 is modularity as it was defined first.
     seed : int
-        Of the order in which vertices are looked at. Other seeds give other answers of about the
+        Number that the random order of vertices starts from. Other seeds give other answers of about the
         same modularity, and so does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.

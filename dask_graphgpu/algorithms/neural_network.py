@@ -51,7 +51,9 @@ def program(kind: str) -> VertexProgram:
 
 @dataclass(frozen=True)
 class NeuralNetwork(Iterated):
-    """Activation of every neuron of a recurrent network after some steps, or where it settles.
+    """Activation of every neuron of a recurrent network.
+
+    After some steps, or where it settles.
 
     Parameters
     ----------

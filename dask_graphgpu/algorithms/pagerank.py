@@ -162,6 +162,7 @@ class PageRank(Resumable):
     weighted : bool, optional
         Follow edges by their weight. Default: when the graph has weights.
     dtype : {"float64", "float32"}
+        Type of the ranks; float32 takes half of the memory and has half of the digits.
     method : {"power", "delta"}
         How: "power" has all vertices send in every iteration, "delta" only those with something to
         hand out. Delta pays where these are few, as with a personalization of few vertices; else

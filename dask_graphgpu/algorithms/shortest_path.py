@@ -26,12 +26,14 @@ from dask_graphgpu.partition import rowwise
 
 @dataclass(frozen=True)
 class ShortestPath(Resumable):
-    """The edges of a shortest path from a source to a target, in the order of the path.
+    """The edges of a shortest path from a source to a target.
 
     Parameters
     ----------
     source : id
+        The vertex where the path starts.
     target : id
+        The vertex where it ends.
     weighted : bool, optional
         A path's length is the sum of its weights, else the number of its edges. Default: by weights
         where the graph has some.
@@ -70,6 +72,7 @@ class ShortestPath(Resumable):
     _: KW_ONLY
     weighted: bool | None = None
 
+    row = "edge"
     rule = "min"
 
     def __post_init__(self) -> None:

@@ -26,7 +26,9 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class SSNSP(Traversal):
-    """How many paths of fewest edges lead from a source to every vertex.
+    """Number of shortest paths from a source to every vertex.
+
+    Paths of fewest edges are counted.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ class SSNSP(Traversal):
     cutoff : int, optional
         Vertices further away than this are left unreached.
     dtype : {"int64", "float64"}
-        Of the numbers, which may grow exponentially with the distance. int64 is exact; float64 is
+        Type of the result, which may grow exponentially with the distance. int64 is exact; float64 is
         exact up to 2**53, then rounded, and infinite beyond 1.8e308.
 
     Returns

@@ -20,7 +20,9 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class StronglyConnectedComponents(Algorithm):
-    """The strongly connected component of every vertex: those that it reaches and is reached by.
+    """Strongly connected component of every vertex.
+
+    It holds the vertices that the vertex reaches, and that reach it.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class TriangleCount(Algorithm):
-    """Number of triangles that a vertex is in.
+    """Number of triangles that every vertex is in.
 
     A triangle is three vertices that are all neighbours. Directions, repeated edges and self-loops
     mean nothing here.

@@ -18,7 +18,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class WeaklyConnectedComponents(Algorithm):
-    """The component of every vertex, the direction of edges ignored.
+    """Component of every vertex; edges lead both ways.
 
     Returns
     -------

@@ -3,5 +3,5 @@
 Without a cluster the same functions run on ranks that are threads of this process.
 
 It may import `algorithms`, `arguments`, `checkpoint`, `config`, `engine`, `errors`, `exchange`, `ingest`, `io`,
-`partition`, `report`, `store` of the package.
+`partition`, `report`, `stages`, `store` of the package.
 """

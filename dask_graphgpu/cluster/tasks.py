@@ -32,7 +32,7 @@ from dask_graphgpu.cluster.work import (
     run_share,
     size_of,
 )
-from dask_graphgpu.errors import EngineUnavailable, RankLost
+from dask_graphgpu.errors import EngineUnavailable, RankLost, briefly
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.io.spread import rank_of
@@ -103,6 +103,7 @@ class Ran:
 # -- build ----------------------------------------------------------------------------------------
 
 
+@briefly
 def build_graph(
     spread: Spread, recipe: Recipe, edges: Sequence[Any], vertices: Sequence[Any]
 ) -> Held | HeldHere:
@@ -164,6 +165,7 @@ def about(held: Held | HeldHere) -> BuiltGraph:
 # -- run ------------------------------------------------------------------------------------------
 
 
+@briefly
 def run_graph(
     spread: Spread, held: Held | HeldHere, job: Job, frames: Mapping[str, Sequence[Any]]
 ) -> Ran | list[pd.DataFrame]:
@@ -257,6 +259,7 @@ def _run_rank(
 # -- take -----------------------------------------------------------------------------------------
 
 
+@briefly
 def take(ran: Ran | list[pd.DataFrame] | Handed, i: int) -> pd.DataFrame:
     """One partition of a result."""
     with hurried():

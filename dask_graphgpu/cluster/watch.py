@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +12,12 @@ import distributed
 from distributed import Reschedule, Worker
 
 from dask_graphgpu import report as reports
+from dask_graphgpu import stages
 from dask_graphgpu.cluster.calls import running, this_task, this_worker
 from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.report import Advance, Report, Split
+from dask_graphgpu.stages import StageSteps
 
 TOPIC = "dask_graphgpu"
 _REPORTS = "dask_graphgpu-reports"
@@ -28,7 +30,9 @@ _mine: dict[
 _MOST = 1000
 
 # Of a report, beside its advances and the ranks' times.
-_ABOUT = ("algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "compiled")
+_ABOUT = (
+    "algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "graph", "compiled", "took",
+)  # fmt: skip
 
 
 class Telling:
@@ -48,7 +52,10 @@ class Telling:
         self._supersteps = 0
         self._next = time.monotonic() + _EVERY
 
-    def __call__(self, report: Report, advance: Advance) -> None:
+    def __call__(self, report: Report, advance: Advance | None) -> None:
+        if advance is None:
+            self._end(report)
+            return
         self._supersteps += advance.supersteps
         if (now := time.monotonic()) < self._next:
             return
@@ -56,19 +63,45 @@ class Telling:
         task = self._worker.state.tasks.get(self._run) if self._alone else None
         if task is not None and task.state == "cancelled":
             raise Reschedule  # of no effect then, unless it is asked for again meanwhile
-        self._worker.log_event(
-            [TOPIC, _PROGRESS],
-            {
-                "run": self._run,
-                "algorithm": report.algorithm,
-                "superstep": self._supersteps,
-                "direction": advance.direction,
-                "frontier": int(advance.frontier),
-                "edges": int(advance.edges),
-                "seconds": float(advance.seconds),
-                "limit": report.limit,
-            },
-        )
+        event = self._about(report) | {
+            "direction": advance.direction,
+            "frontier": int(advance.frontier),
+            "edges": int(advance.edges),
+            "seconds": float(advance.seconds),
+        }
+        self._worker.log_event([TOPIC, _PROGRESS], event)
+
+    def _end(self, report: Report) -> None:
+        """Tell bars that the run is over; it goes with the message that its task has ended, as `tell_report`."""
+        event = self._about(report) | {"frontier": 0, "ended": True}
+        _send_with_next(self._worker, _PROGRESS, event)
+
+    def _about(self, report: Report) -> dict[str, Any]:
+        """What all events of a run say."""
+        return {
+            "run": self._run,
+            "algorithm": report.algorithm,
+            "superstep": self._supersteps,
+            "limit": report.limit,
+        }
+
+
+def _send_with_next(worker: Worker, topic: str, event: dict[str, Any]) -> None:
+    """Leave an event with the scheduler, together with the next message: nothing is sent for it alone."""
+    message = {"op": "log-event", "topic": topic, "msg": event}
+    worker.loop.add_callback(send_with_next, worker.batched_stream, message)
+
+
+def _telling_of_stages() -> Callable[[StageSteps], None] | None:
+    """What tells the client of a stage of the task that calls; None outside of this package's tasks."""
+    worker = this_worker()
+    if worker is None:
+        return None
+
+    def told(progress: StageSteps) -> None:
+        worker.log_event(_PROGRESS, {"stage": asdict(progress)})
+
+    return told
 
 
 def telling() -> Telling | None:
@@ -113,8 +146,7 @@ def tell_report(worker: Worker, run: str, report: Report) -> None:
     about = {name: _plain(getattr(report, name)) for name in _ABOUT}
     split = [list(asdict(each).values()) for each in report.split]
     event = {"run": run, "about": about, "split": split, "advances": rows}
-    message = {"op": "log-event", "topic": _REPORTS, "msg": event}
-    worker.loop.add_callback(send_with_next, worker.batched_stream, message)
+    _send_with_next(worker, _REPORTS, event)
 
 
 def tell_own_report(report: Report) -> None:
@@ -139,6 +171,18 @@ def expect(run: str) -> None:
         _mine[run] = time.time()
     while len(_mine) > _MOST:
         del _mine[next(iter(_mine))]
+
+
+@contextmanager
+def unasked() -> Iterator[None]:
+    """Have `last_report` not tell of runs that this process asks for inside: they are for something else."""
+    before = set(_mine)
+    try:
+        with reports.unpublished():
+            yield
+    finally:
+        for run in set(_mine) - before:
+            _mine.pop(run, None)
 
 
 def _client() -> distributed.Client | None:
@@ -178,3 +222,4 @@ def _latest(since: float) -> tuple[float, Report] | None:
 
 
 reports.elsewhere(_latest)
+stages.elsewhere(_telling_of_stages)

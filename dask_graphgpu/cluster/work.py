@@ -93,7 +93,9 @@ def build_share(
 
     if recipe.pieces is not None:
         mine = deal_rows(ranks, recipe.pieces)
-        chunks = read_parquet_edges(mine, recipe.columns, recipe.schema, recipe.carried)
+        chunks = read_parquet_edges(
+            mine, recipe.columns, recipe.schema, recipe.carried, told=ranks.rank == 0
+        )
     relay = Relay(ranks.rank, ranks.size)
     given = chunks, vertices, recipe.layout, recipe.partitioner
     with relay.to(ranks):
@@ -212,7 +214,7 @@ def run_share(
     share: Share,
     job: Job,
     frames: dict[str, list[VertexChunk]],
-    watch: Callable[[Report, Advance], None] | None = None,
+    watch: Callable[[Report, Advance | None], None] | None = None,
     device: int | None = None,
     home: int | None = None,
 ) -> tuple[dict[int, pd.DataFrame], Report]:
@@ -223,7 +225,7 @@ def run_share(
     frames : dict
         This rank's chunks of frames that were given as arguments.
     watch : function, optional
-        Called whenever the engine has advanced.
+        Called whenever the engine has advanced, and with None at the end.
     device : int, optional
         Number of the GPU that the rank works on, if the engine needs one; default: the current one.
     home : int, optional
@@ -240,9 +242,12 @@ def run_share(
     began = time.perf_counter()
     algorithm, needs = job.algorithm, job.needs
     if isinstance(share.partition, EmptyPartition):
+        report.graph = {"edges": 0, "vertices": 0}
         return _of_no_vertex(ranks, job, frames), report
+    report.took = share.partition.took
     needs.require_weights(share.partition.fault)
     with share.over(ranks) as partition:
+        report.graph = {"edges": int(partition.num_rows), "vertices": int(partition.num_vertices)}
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
         layered = view.levels is not None
@@ -271,6 +276,7 @@ def run_share(
         with _on_device(job.engine, home):
             made = _frames(share.relay, partition, run, table, job, home)
         report.split = _split(share.relay, began, partition.border.seconds - packaged)
+    report.end()
     return made, report
 
 

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
+import threading
 import traceback as tracebacks
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
+import dask
 
+from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.jobs.job_file import steps_of_file
-from dask_graphgpu.jobs.options import ALGORITHMS, BUILD, parameters_of, run_options, step_of
-from dask_graphgpu.jobs.run import run
+from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.jobs.cluster_options import cluster_of
+from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.job import run_steps
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file, read_job
+from dask_graphgpu.jobs.journal import Event, Journal, line_of
+from dask_graphgpu.jobs.options import (
+    ALGORITHMS,
+    BUILD,
+    FEATURES,
+    options_of,
+    parameters_of,
+    run_options,
+    step_of,
+    storage_options,
+)
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess, in_options
 from dask_graphgpu.partition.paged.folder import remove_all
@@ -27,7 +44,7 @@ class _Graph(click.Group):
     """A command an algorithm, made when it is asked for, beside ``run``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*sorted(ALGORITHMS), *super().list_commands(ctx)]
+        return [_shown(name) for name in [*sorted(ALGORITHMS), *super().list_commands(ctx)]]
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _usage_in_one_line("graph"):
@@ -47,7 +64,7 @@ class _Graph(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        cmd_name = cmd_name.replace("-", "_")
+        cmd_name = cmd_name.replace("-", "_")  # of Python and of job files, too
         if cmd_name not in ALGORITHMS:
             return super().get_command(ctx, cmd_name)
         return _command(cmd_name)
@@ -56,23 +73,27 @@ class _Graph(click.Group):
 @functools.cache
 def _command(name: str) -> click.Command:
     """The command of an algorithm."""
-    algorithm = ALGORITHMS[name]
+    what = (ALGORITHMS[name].__doc__ or name).strip().splitlines()[0]
     return click.Command(
-        name,
+        _shown(name),
         params=parameters_of(name),
-        callback=lambda **given: _run(
-            [step_of(name, given)], given["progress"], given["traceback"]
-        ),
-        help=(algorithm.__doc__ or "").strip().splitlines()[0]
-        + "\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+        callback=lambda **given: _run([step_of(name, given)], given),
+        help=f"{what}\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+        short_help=what,  # else the list of commands cuts it
     )
 
 
+def _shown(name: str) -> str:
+    """The name of a command: words with hyphens, as options are."""
+    return name.replace("_", "-")
+
+
 @click.group(cls=_Graph, name="graph")
+@click.version_option(__version__, prog_name="dask_graphgpu", message="%(prog)s %(version)s")
 def graph() -> None:
     """Graph algorithms from Parquet to Parquet.
 
-    Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
+    Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated.
     """
     _fill_standard_streams()
 
@@ -84,31 +105,56 @@ def build(**given: Any) -> None:
     EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
     opens it at once.
     """
-    _run([step_of(BUILD, given)], given["progress"], given["traceback"])
+    _run([step_of(BUILD, given)], given)
 
 
-@graph.command("run", params=run_options())
-@click.argument("job", type=click.File("rb"))
-@click.option("--resume", is_flag=True, help="Go on from the checkpoints of steps that have some.")
-def run_job(job: Any, resume: bool, progress: bool | None, traceback: bool) -> None:
-    """Run the steps of a TOML file.
+@graph.command(
+    FEATURES,
+    params=parameters_of(FEATURES),
+    short_help="Several methods in one frame, a row for each vertex.",
+)
+def features(**given: Any) -> None:
+    """Several methods in one frame, a row for each vertex.
+
+    EDGES is a Parquet file, a folder of them, a URL or a saved graph. Columns that two methods name alike have the
+    method's name before them.
+    """
+    _run([step_of(FEATURES, given)], given)
+
+
+@graph.command("run", params=[storage_options(), *run_options()])
+@click.argument("job")
+@click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
+def run_file(job: str, resume: bool, **given: Any) -> None:
+    """Run the steps of a TOML file, at a path or a URL.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    _run(steps_of_file(job.read(), job.name, resume), progress, traceback)
+    options = options_of(given)
+    keys = keys_of_file(read_job(job, options), redacted(job))
+    steps, cluster = job_of_keys(keys, resume, options)
+    _run(steps, given, cluster)
 
 
-def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
+def _run(
+    steps: list[Step], given: Mapping[str, Any], cluster: ClusterOptions | None = None
+) -> None:
     """Run steps; what goes wrong becomes one line and an exit code."""
+    progress = given["progress"]
+    if progress is None:
+        progress = sys.stderr is not None and sys.stderr.isatty() and not given["quiet"]
+    cluster = cluster_of(given, cluster)
+    journal = Journal([] if given["quiet"] else [_say])
     try:
-        shown = sys.stderr is not None and (sys.stderr.isatty() if progress is None else progress)
-        run(steps, progress=shown, done=_say)
-    except KeyboardInterrupt:
-        _leave()
+        settings = {"graphgpu.tracebacks": "full" if given["traceback"] else "short"}
+        with _sigterm_as_ctrl_c(), dask.config.set(settings):
+            run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
+    except KeyboardInterrupt as stopped:
+        _leave(stopped)
     except Exception as error:
-        if traceback:
+        if given["traceback"]:
             tracebacks.print_exc()
         text = f"{type(error).__name__}: {error}"
         if isinstance(error, GraphError):
@@ -116,20 +162,45 @@ def _run(steps: list[Step], progress: bool | None, traceback: bool) -> None:
         raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
 
 
-def _say(line: str) -> None:
-    """Print a line on the standard error, which may be closed."""
+def _say(event: Event) -> None:
+    """Print what a step did on the standard error, which may be closed."""
+    line = line_of(event)
+    if line is None:
+        return
     with suppress(OSError, ValueError):
         click.echo(line, err=True)
 
 
-def _leave() -> NoReturn:
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, as a service manager or a batch system sends it."""
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Have SIGTERM end the job as Ctrl-C does: what it has started is ended too."""
+
+    def stop(*_: object) -> NoReturn:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(stopped: KeyboardInterrupt) -> NoReturn:
     """End the program at once: Python would wait for threads, and those that compute know of no Ctrl-C."""
-    click.echo("Interrupted.", err=True)
+    terminated = isinstance(stopped, _Terminated)
+    click.echo("Terminated." if terminated else "Interrupted.", err=True)
     remove_all()
     if sys.stdout is not None:
         with suppress(OSError):  # its reader has gone away
             sys.stdout.flush()
-    os._exit(130)
+    os._exit(143 if terminated else 130)
 
 
 def _fill_standard_streams() -> None:

@@ -3,51 +3,104 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from fsspec.core import split_protocol
 
-from dask_graphgpu.jobs.options import STEPS, parameters_of, step_of
+from dask_graphgpu.io.object_folder import ObjectFolder, is_object
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
+from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.method_options import algorithm_options
+from dask_graphgpu.jobs.options import (
+    ALGORITHMS,
+    FEATURES,
+    STEPS,
+    arguments_of,
+    name_option,
+    parameters_of,
+    run_options,
+    step_of,
+)
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.wording import guess
 
-_RUN_OPTIONS = {"progress", "traceback"}
 _LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
 
 
-def steps_of_file(text: bytes, name: str, resume: bool = False) -> list[Step]:
-    """The steps of a job file, all of them checked as far as words can be.
-
-    Parameters
-    ----------
-    text
-        TOML. Each [[step]] is one algorithm, or build; keys above the first step hold for all of them.
-    name
-        Of the file, for errors.
-    resume
-        Go on from the checkpoints of steps that have some.
+def read_job(path: str, options: StorageOptions) -> bytes:
+    """The text of a job file, at a path or a URL.
 
     Raises
     ------
     click.UsageError
-        It is no TOML, a key is unknown, or a value is not of its kind.
+        It cannot be read.
+    """
+    if not is_object(path):
+        try:
+            with click.open_file(split_protocol(path)[1], "rb") as file:
+                return bytes(file.read())
+        except OSError as error:
+            raise click.UsageError(f"cannot read the job {path}: {error.strerror}.") from error
+    try:
+        return ObjectFolder.of(path, "the job", options).read()
+    except OSError as error:
+        what = f"cannot read the job {redacted(path)}: {error.strerror}."
+        raise click.UsageError(what) from error
+
+
+def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
+    """The keys of a job file; ``name`` is for errors.
+
+    Raises
+    ------
+    click.UsageError
+        It is no TOML.
     """
     try:
-        keys = tomllib.loads(text.decode())
+        return tomllib.loads(text.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{name} is not TOML: {error}") from error
-    tables = keys.pop("step", [{}])
+
+
+def job_of_keys(
+    keys: Mapping[str, Any], resume: bool = False, options: StorageOptions | None = None
+) -> tuple[list[Step], ClusterOptions]:
+    """The steps of a job, all of them checked as far as words can be, and where it is to run.
+
+    Parameters
+    ----------
+    keys
+        Of a job file. Each [[step]] is one algorithm, or build; keys above the first step hold for all of them, but
+        for those that name a cluster, which is the job's.
+    resume
+        Go on from the checkpoints of steps that have some.
+    options
+        Storage options of steps that have none.
+
+    Raises
+    ------
+    click.UsageError
+        A key is unknown, or a value is not of its kind.
+    """
+    shared = {name: value for name, value in keys.items() if name not in ("step", *KEYS)}
+    tables = keys.get("step", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
-    steps = [_step_of_table({**keys, **table}, i + 1) for i, table in enumerate(tables)]
-    if not resume:
-        return steps
-    return [
-        dataclasses.replace(step, resume=step.resume or step.checkpoint is not None)
-        for step in steps
-    ]
+    if options:
+        shared = {"storage_options": dict(options), **shared}
+    cluster = cluster_of_keys(keys)
+    steps = [_step_of_table({**shared, **table}, i + 1) for i, table in enumerate(tables)]
+    if resume:
+        steps = [
+            dataclasses.replace(step, resume=step.resume or step.checkpoint is not None)
+            for step in steps
+        ]
+    return steps, cluster
 
 
 def _step_of_table(table: dict[str, Any], number: int) -> Step:
@@ -60,20 +113,59 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
             raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(STEPS)}.{meant}")
         if not isinstance(edges, str):
             raise click.UsageError(f"edges is {edges!r}; give a path.")
+        arguments = None
+        if name == FEATURES and isinstance(table.get("methods"), dict | list):
+            arguments = _arguments_of_methods(table["methods"])
+            table = {**table, "methods": ",".join(arguments)}
         command = click.Command(name, params=parameters_of(name))
-        options = {p.name: p for p in command.params if p.name not in _RUN_OPTIONS | {"edges"}}
-        words: list[str] = []
-        for key, value in table.items():
-            option = options.get(key.replace("-", "_"))
-            if not isinstance(option, click.Option):
-                known = sorted(map(str, options))
-                meant = guess(key, known) or f" There are {', '.join(known)}."
-                raise click.UsageError(f"{key!r} is no key of {name}.{meant}")
-            words += _words(option, key, value)
+        for key in KEYS:
+            if key in table:
+                raise click.UsageError(
+                    f"{key} is of the whole job: write it above the first [[step]]."
+                )
+        others = {"edges", *(p.name for p in run_options())}
+        options = {str(p.name): p for p in command.params if p.name not in others}
+        words = _words_of_keys(table, name, options)
         context = command.make_context(name, [*words, "--", edges])
-        return step_of(name, context.params)
+        given = context.params if arguments is None else {**context.params, "methods": arguments}
+        return step_of(name, given)
     except click.UsageError as error:
         raise click.UsageError(f"step {number}: {error.format_message()}") from error
+
+
+def _arguments_of_methods(methods: dict[str, Any] | list[Any]) -> dict[str, dict[str, Any]]:
+    """Methods of a step of several with their arguments, as the command of each would read them."""
+    given = methods if isinstance(methods, dict) else {str(name): {} for name in methods}
+    found: dict[str, dict[str, Any]] = {}
+    for key, table in given.items():
+        name = key.replace("-", "_")
+        if not isinstance(table, dict):
+            raise click.UsageError(
+                f"methods.{key} is {table!r}; give a table of its arguments, or {{}}."
+            )
+        found[name] = {}
+        if name not in ALGORITHMS:  # as the option says, which reads the names
+            continue
+        params = [name_option(), *algorithm_options(ALGORITHMS[name])]
+        words = _words_of_keys(table, name, {str(p.name): p for p in params})
+        read = click.Command(name, params=params).make_context(name, words).params
+        found[name] = arguments_of(read)
+    return found
+
+
+def _words_of_keys(
+    table: dict[str, Any], name: str, options: Mapping[str, click.Parameter]
+) -> list[str]:
+    """The keys of a table and their values as words of the command line."""
+    words: list[str] = []
+    for key, value in table.items():
+        option = options.get(key.replace("-", "_"))
+        if not isinstance(option, click.Option):
+            known = sorted(map(str, options))
+            meant = guess(key, known) or f" There are {', '.join(known)}."
+            raise click.UsageError(f"{key!r} is no key of {name}.{meant}")
+        words += _words(option, key, value)
+    return words
 
 
 def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
@@ -83,6 +175,13 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
+    if option.name == "storage_options" and isinstance(value, dict):
+        try:
+            value = json.dumps(value)
+        except TypeError:
+            raise click.UsageError(f"{key} has a value that is neither text nor number.") from None
+    elif option.name == "storage_options":
+        raise click.UsageError(f"{key} is no table: write {key} = {{name = value}}.")
     if option.name == "name" and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):

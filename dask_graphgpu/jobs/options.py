@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
+import json
 import re
-import types
-from typing import Any, get_args, get_type_hints
+from collections import ChainMap
+from typing import Any
 
 import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
-from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step
+from dask_graphgpu.features import ALLOWED
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.jobs.cluster_options import cluster_parameters
+from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
+from dask_graphgpu.jobs.steps import GraphOptions, Step
+from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 BUILD = "build"  # the step that saves a graph
-STEPS = sorted([*ALGORITHMS, BUILD])
+FEATURES = "features"  # that of several methods in one frame
+STEPS = sorted([*ALGORITHMS, BUILD, FEATURES])
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report"}
-_COMMON_FIELDS = {"columns", "checkpoint", "resume"}  # of methods, whose options all commands have
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
-
-
-def _number(text: str) -> int | float:
-    """An integer where the text is one, so that large ones stay exact; else a float."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise click.BadParameter(f"{text!r} is not a number.")
-
-
-def _number_or_text(text: str) -> int | float | str:
-    try:
-        return _number(text)
-    except click.BadParameter:
-        return text
 
 
 def _interval(text: str) -> tuple[str, int | float]:
@@ -54,12 +43,40 @@ def _interval(text: str) -> tuple[str, int | float]:
     )
 
 
+def _storage_option(text: str) -> dict[str, Any]:
+    """One or several options of an object store. Errors do not repeat them: they may be secrets."""
+    name, equals, value = text.partition("=")
+    if equals and name.isidentifier():
+        return {name: {"true": True, "false": False}.get(value.lower(), value)}
+    try:
+        options = json.loads(text)
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise click.BadParameter("give NAME=VALUE or a JSON object (what was given is not shown).")
+    return options
+
+
 def _new_name(text: str) -> tuple[str, str]:
     """A column of a method and the name that it is to have."""
     old, equals, new = text.partition("=")
     if not (old and equals and new):
         raise click.BadParameter(f"{text!r}; give the column and its new name, such as rank=score.")
     return old, new
+
+
+def _methods(text: str) -> dict[str, dict[str, Any]]:
+    """Methods whose results come together, with no arguments yet."""
+    names = [name.strip().replace("-", "_") for name in text.split(",")]
+    allowed = [name for name in ALLOWED if name in ALGORITHMS]
+    for name in names:
+        if name not in allowed:
+            raise click.BadParameter(
+                f"{name!r}; allowed are {', '.join(allowed)}.{guess(name, allowed)}"
+            )
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f"{text!r} names a method twice.")
+    return {name: {} for name in names}
 
 
 def graph_options() -> list[click.Parameter]:
@@ -70,105 +87,157 @@ def graph_options() -> list[click.Parameter]:
         option(
             ["--columns"],
             metavar="SRC,DST",
-            help="Id columns: of the source, then of the destination.",
+            help="Id columns of the source, then of the destination. Default: src,dst, or source,destination.",
         ),
         option(
-            ["--weight"], metavar="COL", help="Weight column. Default: weight, where there is one."
+            ["--weight"], metavar="COL", help="Weight column. Default: weight, if there is one."
         ),
         option(["--unweighted"], is_flag=True, help="Ignore weights."),
-        option(["--undirected"], is_flag=True, help="Edges go both ways."),
+        option(
+            ["--undirected"],
+            is_flag=True,
+            help="Edges lead both ways. Default: from source to destination.",
+        ),
         option(
             ["--vertices"],
             metavar="PATH",
-            help="Parquet frame of vertices: keeps those without edges.",
+            help="Parquet file or folder of vertices; those without edges are kept.",
         ),
         option(
             ["--duplicates"],
             type=click.Choice(["auto", "min", "max", "sum", "one", "keep"]),
             default="auto",
-            help="What repeated rows become. Default: what suits the algorithm.",
+            help="How repeated edges are merged into one. Default: auto, which suits the method.",
         ),
         option(
             ["--order"],
             type=click.Choice(["auto", "input", "degree"]),
             default="auto",
-            help="Order of vertices in memory; the answer is the same.",
+            help="Order of vertices in memory; changes speed, not the answer. Default: auto.",
         ),
         option(
             ["--engine"],
             type=click.Choice(["auto", "cpu", "gpu", "hybrid", "interpreted"]),
             default="auto",
-            help="Engine that computes. Default: auto.",
+            help="What computes. Default: auto, the CPU unless the setting graphgpu.engine names another.",
         ),
         option(
             ["--ranks"],
-            type=_number_or_text,
+            type=number_or_text,
             metavar="N",
-            help="Ranks that share the graph: workers of a cluster, or threads. Default: auto.",
+            help="How many workers of a cluster, or threads, share the graph. Default: auto, one where it fits.",
         ),
         option(
             ["--partitioner"],
             type=click.Choice(["balanced", "random", "biased_random", "metis"]),
-            help="Which rank owns a vertex; the answer is the same. Default: balanced.",
+            help="How vertices are shared among ranks; changes speed, not the answer. Default: balanced.",
         ),
         option(
             ["--layout"],
             type=click.Choice(["rows", "layered"]),
-            help="How edges are held; the answer is the same. Default: rows.",
+            help="How edges lie in memory; changes speed, not the answer. Default: rows.",
         ),
-        option(["--root"], metavar="ID", help="Vertex from which layers are counted."),
+        option(
+            ["--root"],
+            metavar="ID",
+            help="Vertex from which layers are counted. Default: the one with the most out-edges.",
+        ),
         option(
             ["--stale"],
             type=click.Choice(["error", "ignore"]),
-            help="What to do when a saved graph's Parquet has changed since. Default: error.",
+            help="What to do if the files that a saved graph was built from have changed since. Default: error.",
         ),
-        option(["--verify"], is_flag=True, help="Compare a saved graph's checksums first."),
+        option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
+        storage_options(),
     ]
+
+
+def storage_options() -> click.Option:
+    """The parameter that says how object stores are reached."""
+    return click.Option(
+        ["--storage-options"],
+        type=_storage_option,
+        multiple=True,
+        metavar="NAME=VALUE|JSON",
+        help="Option of the object store that URLs are on, such as endpoint_url=http://localhost:9000. "
+        "Default: what the environment says.",
+    )
 
 
 def common_options() -> list[click.Parameter]:
     """Parameters that every algorithm has."""
+    return [*graph_options(), *_result_options(), *_single_options(), *run_options()]
+
+
+def _result_options() -> list[click.Parameter]:
+    """Parameters that say what becomes of a result."""
     option = click.Option
     return [
-        *graph_options(),
         option(
-            ["--name"],
-            type=_new_name,
-            multiple=True,
-            metavar="OLD=NEW",
-            help="Another name for a column that the method makes, such as rank=score.",
+            ["--output"],
+            metavar="DIR",
+            help="Folder for the result as Parquet; an earlier result there is replaced in one step.",
         ),
-        option(["--output"], metavar="DIR", help="Folder for the result, replaced as one step."),
         option(
             ["--top"],
             type=click.IntRange(min=1),
             metavar="N",
-            help="Print the N first rows of the result.",
+            help="Print the first N rows: the largest ranks, the shortest distances and so on.",
         ),
         option(
             ["--report"],
             metavar="FILE",
-            help="Write a row a superstep as CSV; - is standard output.",
+            help="Write what the run did, superstep by superstep, as CSV; - prints it.",
         ),
+    ]
+
+
+def name_option() -> click.Option:
+    """The parameter that renames columns of a method."""
+    return click.Option(
+        ["--name"],
+        type=_new_name,
+        multiple=True,
+        metavar="OLD=NEW",
+        help="Rename a column that the method makes, as in rank=score; may be repeated.",
+    )
+
+
+def _single_options() -> list[click.Parameter]:
+    """Parameters of a step that runs a single algorithm."""
+    option = click.Option
+    return [
+        name_option(),
         option(
             ["--checkpoint"],
             metavar="DIR",
-            help="Folder in which a long run writes its state down, until it has its result.",
+            help="Folder for the saved state of a long run; deleted when the result is there.",
         ),
         option(
             ["--every"],
             type=_interval,
             multiple=True,
             metavar="N|TIME",
-            help="How often: after so many supersteps, or 30s, 5min, 1h. Default: 1min.",
+            help="How often the state is saved: every N supersteps, or a time such as 30s, 5min or 1h. Default: 1min.",
         ),
         option(
             ["--resume"],
             is_flag=True,
-            help="Go on from the checkpoint; from the start if there is none.",
+            help="Continue from the checkpoint, or start anew if there is none.",
         ),
-        *run_options(),
     ]
+
+
+def _features_options() -> list[click.Parameter]:
+    """Parameters of the step that puts several results into one frame."""
+    methods = click.Option(
+        ["--methods"],
+        type=_methods,
+        required=True,
+        metavar="NAME,NAME",
+        help="Methods with a row for each vertex, such as pagerank,degree; job files give them arguments.",
+    )
+    return [methods, *graph_options(), *_result_options(), *run_options()]
 
 
 def _build_options() -> list[click.Parameter]:
@@ -178,23 +247,23 @@ def _build_options() -> list[click.Parameter]:
         click.Option(
             ["--edge-columns"],
             metavar="COL,COL",
-            help="Further columns of edges to keep, for vertex programs.",
+            help="Edge columns to keep for vertex programs.",
         ),
         click.Option(
             ["--output"],
             metavar="DIR",
             required=True,
-            help="Folder for the saved graph, replaced as one step.",
+            help="Folder for the saved graph; an earlier one there is replaced in one step.",
         ),
         *run_options(),
     ]
 
 
 def parameters_of(name: str) -> list[click.Parameter]:
-    """All parameters of a step: of an algorithm by its name, or of "build"."""
-    if name == BUILD:
-        return _build_options()
-    return [*common_options(), *algorithm_options(ALGORITHMS[name])]
+    """All parameters of a step: of an algorithm by its name, of "build" or of "features"."""
+    if name in (BUILD, FEATURES):
+        return _build_options() if name == BUILD else _features_options()
+    return [*algorithm_options(ALGORITHMS[name]), *common_options()]
 
 
 @functools.cache
@@ -203,95 +272,40 @@ def _common_names() -> frozenset[str | None]:
 
 
 def run_options() -> list[click.Parameter]:
-    """Parameters that say how a job shows how far it is, and where errors came from."""
+    """Parameters that say where a job runs, and what it tells meanwhile."""
     return [
+        *cluster_parameters(),
         click.Option(
             ["--progress/--no-progress"],
             default=None,
-            help="Progress bar on standard error. Default: where that is a terminal.",
+            help="Progress bar on standard error. Default: only on a terminal.",
         ),
-        click.Option(["--traceback"], is_flag=True, help="Show where an error came from."),
+        click.Option(["--quiet", "-q"], is_flag=True, help="Say nothing but errors."),
+        click.Option(["--traceback"], is_flag=True, help="Print the Python traceback of an error."),
     ]
-
-
-def algorithm_options(algorithm: type) -> list[click.Parameter]:
-    """An option for each field of an algorithm's dataclass, with the help of its docstring."""
-    hints, texts = get_type_hints(algorithm), _parameter_texts(algorithm.__doc__ or "")
-    options: list[click.Parameter] = []
-    for field in dataclasses.fields(algorithm):
-        if field.name in _COMMON_FIELDS:
-            continue
-        required = field.default is dataclasses.MISSING
-        more: dict[str, Any] = {
-            "required": required,
-            "help": texts.get(field.name, "").replace("``", ""),
-        }
-        name = "--" + field.name.replace("_", "-")
-        # None stands for "not given", so that the algorithm's own default holds.
-        kinds = {
-            k
-            for k in get_args(hints[field.name]) or (hints[field.name],)
-            if k is not types.NoneType
-        }
-        if field.name in IDS:
-            more |= {"multiple": True, "metavar": "ID", "default": None if required else ()}
-        elif Any in kinds:  # a frame, a column of the vertices frame, and where it says so a number
-            more["metavar"] = "NUMBER|PATH|COL" if float in kinds else "PATH|COL"
-            more["type"] = _number_or_text if float in kinds else str
-        elif kinds == {bool}:
-            name += f"/--no-{name[2:]}"
-            more["default"] = None
-        elif kinds == {int}:
-            more["type"] = int
-        elif float in kinds:
-            more |= {"type": _number, "metavar": "NUMBER"}
-        options.append(click.Option([name, field.name], **more))
-        if field.name == "sources":
-            options.append(
-                click.Option(
-                    ["--draw"],
-                    type=click.IntRange(min=1),
-                    metavar="N",
-                    help="Draw so many sources at random, instead of --sources.",
-                )
-            )
-    return options
-
-
-def _parameter_texts(doc: str) -> dict[str, str]:
-    """First sentence on each parameter of a numpydoc docstring; its type where nothing is said."""
-    _, _, section = inspect.cleandoc(doc).partition("\nParameters\n----------\n")
-    section = re.split(r"\n[^\n]+\n-+\n", section)[0]
-    texts = {}
-    for head, body in re.findall(r"^(\w[^\n]*)\n?((?:[ ]+[^\n]*\n?)*)", section, re.M):
-        name, _, kind = head.partition(" : ")
-        text = " ".join(body.split()) or f"One of {kind}"
-        texts[name] = text.split(". ")[0].rstrip(".") + "."
-    return texts
 
 
 def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     """A step of parsed options."""
     if not any(given.get(name) is not None for name in _STEP_OPTIONS):
-        raise click.UsageError("Nothing would come of it: give --output, --top or --report.")
+        raise click.UsageError("The result would be thrown away: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
-    if given.get("draw") is not None and given.get("sources"):
-        raise click.UsageError("--draw and --sources exclude each other.")
-    checkpoint = _checkpoint(given)
+    for name, arguments in given.get("methods", {}).items():
+        fields = dataclasses.fields(ALGORITHMS[name])
+        needed = [f.name for f in fields if f.default is dataclasses.MISSING]
+        if missing := [each for each in needed if each not in arguments]:
+            raise click.UsageError(
+                f"{name} needs {' and '.join(missing)}: give it in a job file, below [step.methods.{name}]."
+            )
+    options = options_of(given)
+    checkpoint = _checkpoint(given, options)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
     if given["unweighted"] or given["weight"] is not None:
         others["weight"] = given["weight"]
     saved = {"stale": given["stale"], "verify": given["verify"] or None}
-    arguments = {
-        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
-    }
-    if "draw" in arguments:
-        arguments["sources"] = arguments.pop("draw")
-    if given.get("name"):
-        arguments["columns"] = dict(given["name"])
     return Step(
         algorithm,
         GraphOptions(
@@ -300,8 +314,9 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            options,
         ),
-        arguments,
+        arguments_of(given),
         output=given.get("output"),
         top=given.get("top"),
         report=given.get("report"),
@@ -310,15 +325,35 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     )
 
 
-def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
+def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a method among parsed options."""
+    found = {
+        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
+    }
+    if "draw" in found:
+        if "sources" in found:
+            raise click.UsageError("--draw and --sources exclude each other.")
+        found["sources"] = found.pop("draw")
+    if given.get("name"):
+        found["columns"] = dict(given["name"])
+    return found
+
+
+def options_of(given: dict[str, Any]) -> StorageOptions:
+    """Storage options of parsed options, the last of each name."""
+    return StorageOptions(dict(ChainMap(*reversed(given["storage_options"]))))
+
+
+def _checkpoint(given: dict[str, Any], options: StorageOptions) -> Checkpoint | None:
     """Where a step keeps its state, of parsed options."""
     path, every = given.get("checkpoint"), given.get("every") or (("seconds", 60.0),)
     if path is None:
         for name in ("every", "resume"):
             if given.get(name):
-                raise click.UsageError(f"--{name} is of a checkpoint: give --checkpoint DIR too.")
+                raise click.UsageError(f"--{name} needs a checkpoint: give --checkpoint DIR too.")
         return None
     if len(dict(every)) < len(every):
         raise click.UsageError("--every: give one time, one number of supersteps, or one of each.")
     chosen = dict(every)
-    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"))
+    asked = options if is_object(path) else None
+    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"), asked)

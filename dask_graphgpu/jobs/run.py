@@ -9,31 +9,37 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
-from dask.diagnostics.progress import ProgressBar
-from pyarrow.parquet import read_metadata
+from dask.diagnostics.progress import ProgressBar as TaskBar
+from distributed import get_client
 
+from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.errors import InvalidArgument, InvalidVertices
+from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
+from dask_graphgpu.features import features_asked
 from dask_graphgpu.io.naming import own_names
-from dask_graphgpu.io.output import local_path, write_parquet, write_text
+from dask_graphgpu.io.output import write_parquet, write_text
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.jobs.paths import check_paths
+from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.jobs.journal import Journal
+from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
-from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, is_path
+from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
-from dask_graphgpu.loading import load
+from dask_graphgpu.jobs.written import written
+from dask_graphgpu.progress import ProgressBar
 from dask_graphgpu.report import last_report
 
 
 def run(
-    steps: Sequence[Step], *, progress: bool = False, done: Callable[[str], None] | None = None
-) -> None:
+    steps: Sequence[Step], *, progress: bool = False, journal: Journal | None = None
+) -> list[StepResult]:
     """Check all steps, then run one after the other.
 
     Parameters
@@ -43,27 +49,30 @@ def run(
         the output of an earlier one; what needs them is checked when it is there.
     progress
         Show a progress bar on the standard error.
-    done
-        Is told of every step that has written something, in a line.
+    journal
+        Is told of what happens. Default: nobody is.
+
+    Returns
+    -------
+    list of StepResult
+        One for each step.
 
     Raises
     ------
     GraphError
         A step failed; results of the steps before it are written.
     """
-    waiting = check_paths(steps)
-    made: dict[GraphOptions, StepGraph] = {}
-    asked: dict[int, _Asked] = {}
-    for i, step in enumerate(steps):
-        if i not in waiting:
-            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
-            asked[i] = _ask(step, made[step.graph])
+    journal = journal or Journal()
+    looked, made, asked = check(steps)
+    results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
     with _progress_bar() if progress else nullcontext():
         for i, step in enumerate(steps):
+            started = time.monotonic()
+            journal.begin(i + 1, step, len(steps), __version__)
             graph = made.get(step.graph) or graph_of(step.graph)
-            if i in waiting:
+            if i in looked.waiting:
                 asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
                 kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
@@ -71,13 +80,38 @@ def run(
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
-            started = time.monotonic()
-            _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
-            if step.output is not None and done is not None:
-                done(f"{step.algorithm}: {_written(step)}, {time.monotonic() - started:.1f} s")
+            output = looked.outputs.get(i)
+            now = _ask(step, graph) if step.graph in held else first
+            shown = _run_step(step, graph, now, output)
+            results.append(_done(journal, step, output, shown, time.monotonic() - started))
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
+    return results
+
+
+def check(
+    steps: Sequence[Step],
+) -> tuple[Looked, dict[GraphOptions, StepGraph], dict[int, _Asked]]:
+    """Refuse what can be refused before any work is done, as `run` does first.
+
+    Returns
+    -------
+    Looked, dict, dict
+        What `check_paths` has found; graphs; what the steps ask for that wait for no earlier one.
+
+    Raises
+    ------
+    GraphError
+    """
+    looked = check_paths(steps)
+    made: dict[GraphOptions, StepGraph] = {}
+    asked: dict[int, _Asked] = {}
+    for i, step in enumerate(steps):
+        if i not in looked.waiting:
+            made[step.graph] = made.get(step.graph) or graph_of(step.graph)
+            asked[i] = _ask(step, made[step.graph])
+    return looked, made, asked
 
 
 # The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
@@ -85,6 +119,11 @@ _Asked = tuple[Any, dict[str, str]] | None
 
 
 def _progress_bar() -> Any:
+    """Dask's bar counts tasks of this process; on a cluster, the package's own follows its runs."""
+    try:
+        get_client()
+    except ValueError:
+        return TaskBar(out=sys.stderr)
     return ProgressBar(out=sys.stderr)
 
 
@@ -97,16 +136,12 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     """Ask for the result of a step; refuses what can be refused before any work is done."""
     if step.algorithm == "build":
         return None
-    arguments = {
-        name: _argument(name, value, graph.schema) for name, value in step.arguments.items()
-    }
+    arguments = _arguments(step, graph.schema)
     if step.checkpoint is not None:
         arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
     try:
         result = getattr(graph.handle, step.algorithm)(**arguments)
-        made = ALGORITHMS[step.algorithm](**arguments)
-        columns = made.result_columns(graph.schema)
-        names = own_names(columns, graph.schema, step.algorithm, made.columns)
+        names = _names(step.algorithm, arguments, graph.schema)
     except InvalidVertices as error:
         for name, value in arguments.items():
             if isinstance(value, str) and f"no column {value!r}" in str(error):
@@ -120,35 +155,59 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     return result, names
 
 
-def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> None:
+def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[str, str]:
+    """The columns that a method makes, and what they are called in the result."""
+    if method == "features":
+        found = reversed(features_asked(arguments["methods"], schema))
+        return {name: shown for each in found for name, shown in each.names.items()}
+    made = ALGORITHMS[method](**arguments)
+    return own_names(made.result_columns(schema), schema, method, made.columns)
+
+
+def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None) -> int | None:
+    """Run a step; gives how many rows it has shown or computed, where nothing is written."""
     if asked is None:
-        assert step.output is not None
-        graph.handle.save(step.output, columns=_edge_columns(step))
-        return
+        graph.handle.save(output, columns=_edge_columns(step))
+        return None
+    rows = None
     result, names = asked
-    if step.output is not None:
-        written = write_parquet(result, step.output)
+    if output is not None:
+        write_parquet(result, output)
     if step.top is not None:
         if step.output is not None:
-            result = read_parquet(str(written))
-        _print(top(result, step.top, names).to_string(index=False) + "\n")
+            result = read_parquet(step.output, options=step.options_for(step.output))
+        first = top(result, step.top, names)
+        rows = len(first)
+        _print(first.to_string(index=False) + "\n")
     elif step.output is None:
-        result.compute()
+        rows = len(result.compute())
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
-        write_text(step.report, last_report().to_csv(index=False))
+        write_text(step.report, last_report().to_csv(index=False), step.options_for(step.report))
+    return rows
 
 
-def _written(step: Step) -> str:
-    """What a step has written, and where."""
-    assert step.output is not None
-    if step.algorithm == "build":
-        plan = load(step.output).explain()
-        return f"{plan.rows:,} edges and {plan.vertices:,} vertices in {step.output}"
-    files = local_path(step.output, "output").glob("*.parquet")
-    rows = sum(read_metadata(file).num_rows for file in files)
-    return f"{rows:,} rows in {step.output}"
+def _done(
+    journal: Journal, step: Step, output: Place | None, shown: int | None, seconds: float
+) -> StepResult:
+    """Tell what a step has written or ``shown``, and that it is done."""
+    facts: dict[str, Any] = {"rows": shown, "seconds": round(seconds, 3)}
+    made = None if output is None else written(step.algorithm, output)
+    if made is not None:
+        where = redacted(step.output or "")
+        facts |= {"rows": made.rows, "path": where}
+        about = {"rows": made.rows, "files": made.files, "bytes": made.bytes}
+        journal.tell("written", path=where, **about)
+        if made.vertices is not None:
+            facts |= {"vertices": made.vertices, "edges": made.rows}
+    if step.algorithm != "build":
+        with suppress(GraphError):  # nobody knows: another process has run it
+            report = last_report()
+            facts |= {"supersteps": int(report["supersteps"].sum()), **report.attrs["graph"]}
+            facts.pop("bytes", None)  # of the graph
+    journal.tell("done", **facts)
+    return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
 
 
 def _print(text: str) -> None:
@@ -161,9 +220,22 @@ def _print(text: str) -> None:
         os.close(nothing)
 
 
-def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
+def _arguments(step: Step, schema: EdgeSchema) -> dict[str, Any]:
+    """Arguments as the method takes them; of a step of several those of each."""
+
+    def taken(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: _argument(step, name, value, schema) for name, value in given.items()}
+
+    if step.algorithm == "features":
+        return {
+            "methods": {name: taken(given) for name, given in step.arguments["methods"].items()}
+        }
+    return taken(step.arguments)
+
+
+def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_parquet(value) if is_path(value) else value
+    return read_parquet(value, options=step.options_for(value)) if is_path(value) else value

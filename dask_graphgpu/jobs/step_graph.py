@@ -9,6 +9,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.read import read_parquet
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.steps import GraphOptions
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
@@ -31,11 +32,11 @@ def graph_of(options: GraphOptions) -> StepGraph:
     GraphError
         Its files cannot be read, or are not what the options say.
     """
-    if is_saved(options.edges):
+    if is_saved(options.edges, options.options_for(options.edges)):
         return _saved_graph(options)
     if options.saved:
         raise InvalidArgument(
-            f"{options.saved[0][0]} is an option for saved graphs, and {options.edges} is none"
+            f"{options.saved[0][0]} is an option for saved graphs, and {redacted(options.edges)} is none"
         )
     named: dict[str, Any] = {}
     if options.columns:
@@ -47,25 +48,27 @@ def graph_of(options: GraphOptions) -> StepGraph:
             )
         named = {"source": options.columns[:k], "destination": options.columns[k:]}
     named |= {name: value for name, value in options.others if name == "weight"}
-    edges = read_parquet(options.edges, options.columns or default_ids())
+    given = options.options_for(options.edges)
+    edges = read_parquet(options.edges, options.columns or default_ids(), given)
     weight = named.get("weight")
     for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
         for name in names:
             if name not in edges.columns:
                 raise InvalidArgument(
-                    f"{option} names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
+                    f"{option} names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
                 )
     try:
         schema = find_columns(meta_of(edges), **named)
     except InvalidEdges as error:
         if "neither columns" not in str(error):
             raise
-        raise InvalidArgument(f"{options.edges}: {error}") from error
+        raise InvalidArgument(f"{redacted(options.edges)}: {error}") from error
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
-        named["vertices"] = read_parquet(options.vertices)
+        given = options.options_for(options.vertices)
+        named["vertices"] = read_parquet(options.vertices, options=given)
     try:
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
@@ -77,10 +80,16 @@ def _saved_graph(options: GraphOptions) -> StepGraph:
     others = dict(options.others)
     if others.get("ranks", 1) not in (1, "auto"):
         raise InvalidArgument(
-            f"ranks is {others['ranks']!r} and {options.edges} a saved graph, which is on one rank: "
+            f"ranks is {others['ranks']!r} and {redacted(options.edges)} a saved graph, which is on one rank: "
             "leave it out, or give the edges that it was built from"
         )
-    graph = load(options.edges, engine=others.get("engine", "auto"), **dict(options.saved))
+    given = options.options_for(options.edges)
+    graph = load(
+        options.edges,
+        storage_options=given,
+        engine=others.get("engine", "auto"),
+        **dict(options.saved),
+    )
     schema, layout = graph._input.schema, graph._input.layout
     asked = {
         "columns": (options.columns or None, (*schema.source, *schema.destination)),
@@ -97,10 +106,10 @@ def _saved_graph(options: GraphOptions) -> StepGraph:
             None if others.get(name) == "auto" else others.get(name),
             getattr(layout, name),
         )
-    for name, (wanted, given) in asked.items():
-        if wanted != given and (wanted is not None or name == "weight"):
+    for name, (wanted, held) in asked.items():
+        if wanted != held and (wanted is not None or name == "weight"):
             raise InvalidArgument(
-                f"{name} is {wanted!r} and the saved graph {options.edges} has {given!r}: leave it "
+                f"{name} is {wanted!r} and the saved graph {redacted(options.edges)} has {held!r}: leave it "
                 "out, or build the graph anew with it"
             )
     return StepGraph(graph, schema)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
 
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
@@ -24,6 +27,16 @@ def is_path(value: Any) -> bool:
     )
 
 
+def paths_among(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Arguments that are paths, with their names; also those of methods in a step of several."""
+    for name, value in arguments.items():
+        if name == "methods":
+            for each in value.values():
+                yield from paths_among(each)
+        elif is_path(value):
+            yield name, value
+
+
 @dataclass(frozen=True)
 class GraphOptions:
     """The graph of a step: which edges, and how to read them. Steps with equal options share it.
@@ -40,6 +53,8 @@ class GraphOptions:
         Further options of ``ddf.graph``, as pairs.
     saved
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    storage_options
+        Of the object stores that URLs of the step are on.
     """
 
     edges: str
@@ -47,6 +62,11 @@ class GraphOptions:
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
+    storage_options: StorageOptions = field(default_factory=StorageOptions)
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.storage_options if is_object(path) else None
 
 
 @dataclass(frozen=True)
@@ -56,9 +76,9 @@ class Step:
     Attributes
     ----------
     algorithm
-        Name of the method of Graph; "build" saves the graph.
+        Name of the method of Graph; "build" saves the graph, "features" are several methods in one frame.
     arguments
-        Of the method; ids are text, as on the command line.
+        Of the method; ids are text, as on the command line. Of "features" ``methods``, and arguments of each.
     output
         Folder for the result.
     top
@@ -66,7 +86,7 @@ class Step:
     report
         File for the report of the run as CSV; "-" is the standard output.
     checkpoint
-        Where the run writes its state down, and how often.
+        Where the run saves its state, and how often.
     resume
         Go on from the checkpoint that is there; from the start if there is none.
     """
@@ -79,3 +99,29 @@ class Step:
     report: str | None = None
     checkpoint: Checkpoint | None = None
     resume: bool = False
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.graph.options_for(path)
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step has done.
+
+    Attributes
+    ----------
+    algorithm : str
+        Name of the method; "build" has saved the graph.
+    output : str or None
+        The folder that was written, as the step names it.
+    rows : int or None
+        Rows in it; of a saved graph, its edges. None where nothing was written.
+    seconds : float
+        What the step took; reading and building a graph count for the first step that uses it.
+    """
+
+    algorithm: str
+    output: str | None
+    rows: int | None
+    seconds: float

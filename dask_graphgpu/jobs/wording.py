@@ -13,7 +13,7 @@ _FIELDS = {f.name: str(f.type) for a in ALGORITHMS.values() for f in dataclasses
 _FLAGS = {name for name, kind in _FIELDS.items() if kind.startswith("bool")}
 _GRAPH = (
     "weight", "vertices", "duplicates", "order", "engine", "ranks", "partitioner", "layout", "root",
-    "stale", "verify",
+    "stale", "verify", "scheduler", "cluster", "workers", "wait",
 )  # fmt: skip
 _NAMES = {*_FIELDS, *_GRAPH} - {"columns"}
 
@@ -51,7 +51,7 @@ def _as_option(match: re.Match[str]) -> str:
 
 def guess(word: str, names: Iterable[str]) -> str:
     """What may have been meant by a word that is none of some names, as a question; "" where nothing is near."""
-    plain, known = word.replace("-", "_").lower(), list(names)
-    near = [name for name in known if len(plain) > 3 and plain in name]
-    near += [name for name in get_close_matches(plain, known, 2) if name not in near]
+    plain, known = word.replace("-", "_").lower(), {name.replace("-", "_"): name for name in names}
+    near = [name for plainly, name in known.items() if len(plain) > 3 and plain in plainly]
+    near += [known[each] for each in get_close_matches(plain, known, 2) if known[each] not in near]
     return f" Did you mean {' or '.join(near[:3])}?" if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
@@ -27,6 +28,7 @@ from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
 from dask_graphgpu.partition.undirected import undirected
 from dask_graphgpu.partition.weight_fault import WeightFault
+from dask_graphgpu.stages import Stage
 
 # Consecutive integers are numbered through a table over their range when that is at most this
 # many times the edge ends; beyond, through a hash of the distinct ones.
@@ -45,6 +47,8 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     InvalidEdges
         The chunks' id types disagree, or there is no edge and no vertex at all.
     """
+    began, took = time.monotonic(), reading(chunks)
+    stage = Stage("building", 2)
     give_back()  # what reading the frames left behind
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
     edges = [chunk for chunk in chunks if len(chunk)]
@@ -54,6 +58,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
         raise NoVertices
     fault = WeightFault.worst(chunk.fault for chunk in edges)
     edges, vertices = _same_types(_same_columns(edges), vertices)
+    stage.say("numbering vertices")
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
     position = None
@@ -67,6 +72,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
             base[:] = position.take(base)
     balanced = numbering.balanced
     del numbering
+    stage.step("sorting edges into rows")
     by = layout.by if layout.directed else "source"
     runs = [_coo(chunk, table, by) for chunk, table in zip(edges, tables, strict=False)]
     given = vertex_columns(vertices, tables[len(edges) :], num_vertices)
@@ -90,6 +96,8 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     made = Partition(ids, rows, layout, given, num_rows, levels=levels, fault=fault)
     if levels is not None:
         made.order_by_layers()
+    made.took = took | {"build": time.monotonic() - began}
+    stage.step()
     return made
 
 

@@ -18,7 +18,8 @@ class EdgeChunk:
     """Edges whose ends are codes into ``names``; arrays of one length, codes unsigned.
 
     They are NumPy's; of integers from a narrow range in cuDF frames they may be CuPy's.
-    ``fault``: what is wrong with the weights among ``columns``.
+    ``fault``: what is wrong with the weights among ``columns``. ``read``: the times, as of `time.time`, at which
+    reading began and had ended.
     """
 
     source: np.ndarray
@@ -26,6 +27,7 @@ class EdgeChunk:
     names: Names
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     fault: WeightFault | None = None
+    read: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -34,7 +36,7 @@ class EdgeChunk:
         """The same in host memory."""
         columns = {name: to_host(column) for name, column in self.columns.items()}
         ends = to_host(self.source), to_host(self.destination)
-        return EdgeChunk(*ends, self.names, columns, self.fault)
+        return EdgeChunk(*ends, self.names, columns, self.fault, self.read)
 
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         arrays = [self.source, self.destination, *self.columns.values()]
@@ -71,6 +73,14 @@ class VertexChunk:
     def id_at(self, row: int) -> tuple[Any, ...]:
         """The user's id of one row."""
         return tuple(column[row].as_py() for column in self.ids())
+
+
+def reading(chunks: Sequence[Any]) -> dict[str, float]:
+    """Seconds from the first chunk's reading to the end of the last one's, as "read"; empty where nobody knows."""
+    spans = [chunk.read for chunk in chunks if getattr(chunk, "read", None) is not None]
+    return (
+        {"read": max(span[1] for span in spans) - min(span[0] for span in spans)} if spans else {}
+    )
 
 
 def to_host(array: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.errors import InvalidEdges, briefly
 
 
 class NoVertices(InvalidEdges):
@@ -29,6 +29,7 @@ class EmptyPartition:
     nbytes: int = 0
 
 
+@briefly
 def built(build: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
     """The partition that a function builds, or `EmptyPartition` where there is nothing to build it of."""
     try:

@@ -97,14 +97,15 @@ class Prepared:
 class Origin:
     """The folder that a partition's arrays are mapped from.
 
-    ``reopen(path, fingerprint)`` gives the partition again, in this process or in another one.
+    ``path`` is a text, or a folder of an object store. ``reopen(path, fingerprint)`` gives the
+    partition again, in this process or in another one.
     ``before_use`` is called with mapped arrays that are about to be read, and may raise.
     """
 
-    path: str
+    path: Any
     fingerprint: str
     nbytes: int
-    reopen: Callable[[str, str], Any]
+    reopen: Callable[[Any, str], Any]
     before_use: BeforeUse
 
 
@@ -165,6 +166,7 @@ class Partition:
         self.origin = origin
         self.levels = levels
         self.fault = fault
+        self.took: dict[str, float] = {}  # seconds to "read" the frames and to "build" this
         # Whether nothing repeats; None: not known yet.
         self._plain: bool | None = None if prepared is None else prepared.plain
         self._rows = {} if prepared is None else dict(prepared.rows)
@@ -176,7 +178,8 @@ class Partition:
         if self.origin is not None:
             return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
         parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
-        return type(self), (*parts, None, None, self.levels, self.fault)
+        given = (*parts, None, None, self.levels, self.fault)
+        return type(self), given, {"took": self.took}
 
     def __sizeof__(self) -> int:
         # By which Dask places tasks and spills: what is mapped is the system's to drop.

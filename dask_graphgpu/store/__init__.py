@@ -1,4 +1,4 @@
 """Where a graph lives, and what a run of it will touch.
 
-It may import `config`, `errors`, `exchange`, `io`, `kernels`, `partition` of the package.
+It may import `config`, `errors`, `exchange`, `io`, `kernels`, `markup`, `partition` of the package.
 """

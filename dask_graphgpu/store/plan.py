@@ -10,11 +10,11 @@ from dask.base import is_dask_collection
 
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.markup import table
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.store.markup import table
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
@@ -272,7 +272,7 @@ def exact_plan(
     if word is not None:
         plan = replace(plan, word_bytes=word(partition.num_vertices, given))
     origin = partition.origin
-    return plan if origin is None else replace(plan, path=origin.path)
+    return plan if origin is None else replace(plan, path=str(origin.path))
 
 
 def plan_on_ranks(

@@ -398,3 +398,11 @@ def test_a_graph_kept_on_a_cluster_that_is_gone_is_no_matter_to_its_frame(ranks)
         pd.testing.assert_frame_equal(graph.sssp(0).compute(), wanted)
     pd.testing.assert_frame_equal(graph.sssp(0).compute(), wanted)
     assert kept.columns.tolist() == wanted.columns.tolist()  # it was held all the time
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_several_methods_in_one_frame(client, folder, ranks):
+    asked = ["pagerank", "degree", "weakly_connected_components"]
+    found = dd.read_parquet(folder).graph(ranks=ranks).features(asked)
+    wanted = edges().graph(ranks=1).features(asked)
+    pd.testing.assert_frame_equal(found.compute().reset_index(drop=True), wanted, check_dtype=False)

@@ -461,3 +461,10 @@ def test_partitions_lie_on_the_workers_that_computed_them():
         held = {i: holders for (*_, i), holders in client.who_has(result).items()}
         assert held == {i: (workers[i // 2],) for i in range(4)}
         assert_same(result, frame.graph(engine="cpu", directed=False).pagerank())
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_several_methods_in_one_frame(lazy):
+    asked = ["pagerank", "degree", "weakly_connected_components"]
+    found = on_device(edges(), lazy).graph().features(asked)
+    assert_same(found, edges().graph().features(asked))

@@ -60,15 +60,24 @@ def test_job_does_what_the_command_line_does(folder, monkeypatch):
     pd.testing.assert_frame_equal(result("directed"), result())
 
 
-def test_a_line_for_each_step_that_has_written(folder):
+def test_a_line_for_each_step(folder):
     Path("job.toml").write_text(JOB)
     lines = call("run", "job.toml").stderr.splitlines()
+    size = "from 6 vertices and 5 edges, "
     wanted = ["sssp: 6 rows in far, ", "bfs: 12 rows in near, ", "bfs: 6 rows in directed, "]
-    assert [line[: len(want)] for line, want in zip(lines, wanted, strict=True)] == wanted
-    assert all(re.search(r", \d+\.\d s$", line) for line in lines)
+    assert [re.sub(r"\d+\.\d s$", "", line) for line in lines] == [each + size for each in wanted]
     built = call("build", "edges.parquet", "--output", "saved").stderr
     assert built.startswith("build: 5 edges and 6 vertices in saved, ")
-    assert call("degree", "edges.parquet", "--top", 1).stderr == ""
+    for words in (["--top", 1], ["--report", "r.csv"]):
+        line = call("degree", "edges.parquet", *words).stderr
+        rows = "1 row" if "--top" in words else "6 rows"
+        assert line.startswith(f"degree: {rows} shown, {size}")
+    assert call("degree", "edges.parquet", "--output", "out", "--quiet").stderr == ""
+    assert call("run", "job.toml", "-q").stderr == ""
+    assert (
+        "is not a vertex"
+        in call("bfs", "edges.parquet", "--source", 9, "--top", 1, "-q", code=1).stderr
+    )
 
 
 def test_job_of_one_step_needs_no_table(folder):

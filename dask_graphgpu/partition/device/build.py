@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +21,7 @@ from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
+from dask_graphgpu.stages import Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,8 @@ def build(
         The chunks' id types disagree, or there is no edge and no vertex at all.
     OutOfDeviceMemory
     """
+    began, stage = time.monotonic(), Stage("building", 2)
+    stage.say("numbering vertices")
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
     edges = _same_columns([chunk for chunk in chunks if len(chunk)])
     chunks.clear()
@@ -120,6 +124,7 @@ def build(
     del numbering, codes, given, ends, sides, degrees
     num_rows = sum(map(len, runs))
     edges.clear()
+    stage.step("sorting edges into rows")
     as_given = layout.directed or (balanced and mirrored(runs))
     if not runs:  # vertices only
         none = xp.empty(0, table.dtype)
@@ -128,7 +133,10 @@ def build(
         rows = from_pairs(num_vertices, runs, table.dtype)
     else:
         rows = undirected(num_vertices, runs, table.dtype, ids.rank)
-    return DevicePartition(ids, rows, layout, columns, num_rows)
+    made = DevicePartition(ids, rows, layout, columns, num_rows)
+    made.took = {"build": time.monotonic() - began}
+    stage.step()
+    return made
 
 
 def _same_columns(edges: list[DeviceEdges]) -> list[DeviceEdges]:

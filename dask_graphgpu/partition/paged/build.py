@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from dask_graphgpu.partition.paged.sort import Edges, sorted_rows
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.undirected import mark, marked_dtype
 from dask_graphgpu.partition.weight_fault import WeightFault
+from dask_graphgpu.stages import Stage
 
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
@@ -60,11 +62,15 @@ def build(
             "order of their ids: use order='input' or 'auto', or raise the limit"
         )
     vertices = [chunk for chunk in vertices if len(chunk)]
+    began, stage = time.monotonic(), Stage("building")
+    stage.say("numbering vertices")
     known = _Known(limits)
     for vertex in vertices:
         known.add(vertex.names, [vertex.vertex])
     for chunk in chunks():
         known.add_edges(chunk)
+        stage.step()
+    stage.say("sorting edges into pages")
     ids = known.finish()
     num_vertices = len(ids[0])
     dtype = np.dtype(dense_dtype(num_vertices))
@@ -109,7 +115,9 @@ def build(
         marked=both,
     )
     ids_of = VertexIds(ids, None)
-    return PagedPartition(ids_of, rows, layout, given, known.rows, fault=known.fault)
+    made = PagedPartition(ids_of, rows, layout, given, known.rows, fault=known.fault)
+    made.took = {"build": time.monotonic() - began}
+    return made
 
 
 class _Known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
 from dask_graphgpu.partition.device.on_ranks import OnDevice
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.layered import find_levels
@@ -27,6 +28,7 @@ from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
 from dask_graphgpu.partition.ranks.places import settle
 from dask_graphgpu.partition.ranks.shuffle import Tables
 from dask_graphgpu.partition.ranks.vertex_columns import vertex_columns
+from dask_graphgpu.stages import Stage
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.nccl import DeviceLink
@@ -74,7 +76,10 @@ def build(
         raise InvalidArgument(
             f"duplication={duplication!r}; allowed are {', '.join(map(repr, _DUPLICATIONS))}"
         )
+    began, took = time.monotonic(), reading(chunks)
+    stage = Stage("building", 3, told=ranks.rank == 0)
     give_back()  # what reading the frames left behind
+    stage.say("numbering vertices")
     agreed = agree(ranks, chunks, vertices)
     passes = _passes(ranks, chunks, agreed, link)
     numbered = number(ranks, chunks, vertices, agreed, passes)
@@ -97,10 +102,12 @@ def build(
     known = numbered.homes, numbered.ids, numbered.splits
     bounds = places.bounds.astype(here.dtype)
     del numbered, here, owners
+    stage.step("bringing edges to their ranks")
     entries = passes.shuffle(ranks, runs, tables, bounds, ways, agreed.columns)
     kept = tables if agreed.num_vertex_rows else None
     del tables
     give_back()  # the frames' columns, which have been sent
+    stage.step("sorting edges into rows")
     local = localize(ranks, places, entries, duplication == "all", passes)
     columns = VertexColumns()
     if kept is not None:
@@ -129,6 +136,8 @@ def build(
     )
     if levels is not None:
         made.order_by_layers()
+    made.took = took | {"build": time.monotonic() - began}
+    stage.step()
     return made
 
 

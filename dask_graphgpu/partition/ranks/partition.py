@@ -100,6 +100,9 @@ class RankPartition:
         self.shares = shares
         self.levels = levels
         self.fault = fault
+        self.took: dict[
+            str, float
+        ] = {}  # seconds to "read" what this rank has read, and to "build"
         self._plain: bool | None = None  # whether nothing repeats on any rank; None: not known yet
         self._rows: dict[Key, _Rows] = {}
         self._views: dict[tuple[Key, tuple[str, ...]], RankView] = {}
