@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
 import llms_txt
 import method_pages
@@ -38,9 +39,7 @@ html_theme = "furo"
 html_title = f"dask_graphgpu {release}"
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
-html_search_scorer = str(
-    Path(__file__).parent / "search_scorer.js"
-)  # methods first, measurements last
+html_search_scorer = str(HERE / "search_scorer.js")  # methods first, measurements last
 html_show_sphinx = False
 
 

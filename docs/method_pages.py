@@ -17,9 +17,12 @@ PLACES = {
 }
 # What others call it: search finds the page by these words.
 ALSO_CALLED = {
+    "articulation_points": "cut vertices",
     "belief_propagation": "FaBP, LinBP, node classification, guilt by association",
     "betweenness_centrality": "Brandes' algorithm",
     "bfs": "breadth-first search, hops, unweighted shortest paths, k-hop neighbours (with `cutoff=`)",
+    "biconnected_components": "blocks, two-connected components",
+    "bridges": "cut edges",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
     "degree": "in-degree, out-degree, degree centrality",
