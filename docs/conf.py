@@ -3,13 +3,14 @@
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import llms_txt
 import method_pages
 
 import dask_graphgpu
+
+HERE = Path(__file__).parent
 
 project = "dask_graphgpu"
 author = "dask_graphgpu developers"
