@@ -127,10 +127,10 @@ def features(**given: Any) -> None:
 @click.argument("job")
 @click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
 def run_file(job: str, resume: bool, **given: Any) -> None:
-    """Run the steps of a TOML file, at a path or a URL.
+    """Run the steps of a TOML file.
 
-    Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
-    hold for all of them. Paths are relative to the current folder.
+    JOB is its path or URL. Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys
+    above the first step hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
     options = options_of(given)
