@@ -32,11 +32,12 @@ _exclusive: set[tuple[str, str, int]] = (
 class LostRace(OutputError):
     """Another job has written there since this one has looked."""
 
-    def __init__(self, folder: ObjectFolder) -> None:
-        super().__init__(
-            f"another job has written to {folder} meanwhile, which stays as it is: nothing of this job is kept there; "
-            "give each job an output of its own, or run them one after the other"
-        )
+
+def _lost(folder: ObjectFolder) -> LostRace:
+    return LostRace(
+        f"another job has written to {folder} meanwhile, which stays as it is: nothing of this job is kept there; "
+        "give each job an output of its own, or run them one after the other"
+    )
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def committing(folder: ObjectFolder, log: ObjectFolder, kind: str) -> Iterator[G
     began = folder.began or 0
     current = latest(log)
     if (current.number if current else 0) != began:
-        raise LostRace(folder)
+        raise _lost(folder)
     made = Generation.new(log, began)
     try:
         require_exclusive(made.folder)
@@ -165,12 +166,12 @@ def committing(folder: ObjectFolder, log: ObjectFolder, kind: str) -> Iterator[G
         with suppress(OSError):
             made.folder.remove_all()
         if isinstance(error, OSError) and not isinstance(error, LostRace) and _is_lost(log, began):
-            raise LostRace(folder) from error  # which sweeps what this one has written
+            raise _lost(folder) from error  # which sweeps what this one has written
         raise
     if not _commit(log, Commit(began + 1, kind, made.name)):
         with suppress(OSError):
             made.folder.remove_all()
-        raise LostRace(folder)
+        raise _lost(folder)
 
 
 def _is_lost(log: ObjectFolder, began: int) -> bool:
@@ -225,7 +226,7 @@ def removing(folder: ObjectFolder, kind: str) -> None:
         return
     gone = Commit((folder.began or 0) + 1, kind, None)
     if not _commit(folder, gone):
-        raise LostRace(folder)
+        raise _lost(folder)
     sweep(folder, gone)
     folder.remove([gone.name])
 

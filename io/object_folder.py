@@ -138,10 +138,10 @@ class ObjectFolder:
             fs.invalidate_cache()
             try:
                 found = fs.ls(path, detail=True)
-            except FileNotFoundError:
-                if "/" in path.strip("/"):
+            except FileNotFoundError as error:
+                if error.__cause__ is None and "/" in path.strip("/"):
                     return {}
-                raise  # of the bucket itself
+                raise  # the store's own answer: there is no such bucket
         inside = {each["name"].strip("/").rpartition("/"): each for each in found}
         return {
             name: each["size"] if each["type"] == "file" else None

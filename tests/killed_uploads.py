@@ -52,7 +52,7 @@ def words(kind, number):
     if kind == "result":
         return ["pagerank", edges, "--output", f"{BASE}/result"]
     kept = ["--checkpoint", f"{BASE}/checkpoint", "--every", "2"]
-    return ["pagerank", "edges0", *kept, "--tolerance", "1e-4", "--output", "out"]
+    return ["pagerank", "edges0", *kept, "--tolerance", "1e-3", "--output", "out"]
 
 
 def job(s3, line, at=0, after=False):
@@ -196,7 +196,9 @@ def kills(s3, kind, number):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=210)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="some of them")
     given = parser.parse_args(arguments)
+    kinds = given.kinds.split(",")
     made, failed = np.random.default_rng(0), 0
     with tempfile.TemporaryDirectory() as folder, server() as s3:
         os.chdir(folder)
@@ -208,8 +210,8 @@ def main(arguments=None):
             for j, part in enumerate(np.array_split(ends, _PARTS, axis=1)):
                 frame = pd.DataFrame({"src": part[0], "dst": part[1]})
                 frame.to_parquet(f"edges{i}/{j}.parquet")
-        for i, kind in enumerate(KINDS):
-            came, wrong = kills(s3, kind, (given.kills + i) // len(KINDS))
+        for i, kind in enumerate(kinds):
+            came, wrong = kills(s3, kind, (given.kills + i) // len(kinds))
             print(kind, dict(came), f"{len(wrong)} wrong", *wrong, sep="\n  ", flush=True)
             failed += len(wrong)
         os.chdir("/")

@@ -108,6 +108,7 @@ def check_paths(steps: Sequence[Step]) -> Looked:
             checkpoint.check_destination(place.path)
     for place in reports:
         if isinstance(place.path, ObjectFolder):
+            _check_bucket(place.path)
             continue
         _check_report(Path(split_protocol(steps[place.step].report or "")[1]).expanduser())
         for other in read:
@@ -156,6 +157,13 @@ def _is_among(file: Path, read: Place) -> bool:
         return False
     files = [read, *read.rglob("*")] if read.is_dir() else [read]
     return any(each.is_file() and each.samefile(file) for each in files)
+
+
+def _check_bucket(report: ObjectFolder) -> None:
+    try:
+        report.sizes()
+    except OSError as error:
+        raise OutputError(f"the report cannot be written to {report}: {error.strerror}") from error
 
 
 def _check_report(file: Path) -> None:

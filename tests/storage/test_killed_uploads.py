@@ -1,0 +1,19 @@
+"""A few of the kills of `killed_uploads.py`: it forks, and so has a process of its own, without threads."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_readers_see_the_old_or_the_new():
+    pytest.importorskip("s3fs")
+    pytest.importorskip("moto")
+    script = Path(__file__).parents[1] / "killed_uploads.py"
+    call = [sys.executable, script, "--kills", "10"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=880)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("0 wrong") == 3
