@@ -28,6 +28,7 @@ from dask_graphgpu import run_job
 from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument, OutputError, UnreadableParquet
 from dask_graphgpu.jobs import clusters
 from dask_graphgpu.jobs.job_file import job_of_keys
+from dask_graphgpu.jobs.own_cluster import class_of
 
 pytestmark = pytest.mark.cluster
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, 5], "dst": [1, 2, 3, 3, 6], "weight": [4, 1, 1, 7, 2]})
@@ -539,7 +540,7 @@ def test_slurm(folder, monkeypatch):
 def test_others_have_the_constructors_of_the_real_ones(ours, module, name):
     real = getattr(pytest.importorskip(module), name)
     assert list(inspect.signature(ours).parameters) == list(inspect.signature(real).parameters)
-    assert clusters.class_of(f"{module}:{name}") is real
+    assert class_of(f"{module}:{name}") is real
 
 
 def documented():
