@@ -20,21 +20,20 @@ from dask_graphgpu.errors import GraphError, InvalidArgument
 from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
-from dask_graphgpu.jobs.graph_options import storage_options
 from dask_graphgpu.jobs.job import run_steps
-from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file, read_job
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     BUILD,
     FEATURES,
-    options_of,
     parameters_of,
     run_options,
     step_of,
 )
 from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
 from dask_graphgpu.jobs.wording import guess, in_options
 from dask_graphgpu.partition.paged.folder import remove_all
 
@@ -124,7 +123,7 @@ def features(**given: Any) -> None:
     _run([step_of(FEATURES, given)], given)
 
 
-@graph.command("run", params=[storage_options(), *run_options()])
+@graph.command("run", params=[storage_parameter(), *run_options()])
 @click.argument("job")
 @click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
 def run_file(job: str, resume: bool, **given: Any) -> None:
@@ -135,8 +134,8 @@ def run_file(job: str, resume: bool, **given: Any) -> None:
     """
     # Everything is checked before the first step begins.
     options = options_of(given)
-    keys = keys_of_file(read_job(job, options), redacted(job))
-    steps, cluster = job_of_keys(keys, resume, options)
+    text = read_job(job, options)
+    steps, cluster = job_of_keys(keys_of_file(text, redacted(job)), resume, options)
     _run(steps, given, cluster)
 
 

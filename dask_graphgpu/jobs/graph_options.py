@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
 from dask_graphgpu.io.table_kind import FORMATS
 from dask_graphgpu.io.text_options import TYPES
 from dask_graphgpu.jobs.method_options import number_or_text
+from dask_graphgpu.jobs.storage import storage_parameter
 
 
 def _column_type(text: str) -> tuple[str, str]:
@@ -126,31 +124,5 @@ def graph_options() -> list[click.Parameter]:
             help="What to do if the files that a saved graph was built from have changed since. Default: error.",
         ),
         option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
-        storage_options(),
+        storage_parameter(),
     ]
-
-
-def storage_options() -> click.Option:
-    """The parameter that says how object stores are reached."""
-    return click.Option(
-        ["--storage-options"],
-        type=_storage_option,
-        multiple=True,
-        metavar="NAME=VALUE|JSON",
-        help="Option of the object store that URLs are on, such as endpoint_url=http://localhost:9000. "
-        "Default: what the environment says.",
-    )
-
-
-def _storage_option(text: str) -> dict[str, Any]:
-    """One or several options of an object store. Errors do not repeat them: they may be secrets."""
-    name, equals, value = text.partition("=")
-    if equals and name.isidentifier():
-        return {name: {"true": True, "false": False}.get(value.lower(), value)}
-    try:
-        options = json.loads(text)
-    except ValueError:
-        options = None
-    if not isinstance(options, dict):
-        raise click.BadParameter("give NAME=VALUE or a JSON object (what was given is not shown).")
-    return options

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
@@ -124,6 +125,10 @@ class Journal:
 
 def peak_memory() -> int:
     """Most bytes that this process has had in memory at a time; workers of a cluster are not in it."""
+    with suppress(OSError, StopIteration):  # Linux, where getrusage begins with what the parent had
+        with open("/proc/self/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith("VmHWM:"))
+        return 1024 * int(line.split()[1])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak) if sys.platform == "darwin" else 1024 * int(peak)
 

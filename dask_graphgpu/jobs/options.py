@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections import ChainMap
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
+from dask_graphgpu.jobs.storage import options_of
 from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
@@ -277,14 +277,11 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def options_of(given: dict[str, Any]) -> StorageOptions:
-    """Storage options of parsed options, the last of each name."""
-    return StorageOptions(dict(ChainMap(*reversed(given["storage_options"]))))
-
-
 def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """How the edges are read, of parsed options."""
-    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    said = {
+        name: given[name] for name in ("format", "where", "separator") if given[name] is not None
+    }
     if given["no_header"]:
         said["header"] = False
     if given["type"]:

@@ -112,7 +112,7 @@ class OwnCluster:
                 self.cluster.scale(workers)
         except Exception as error:
             self._refused = str(error)
-            said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+            said = ", ".join(arguments)  # not what they are: that may be a password
             raise ClusterUnavailable(
                 f"the cluster {self._kind} cannot be started{f' with {said}' if said else ''}: {error}"
                 + (f": {error.__cause__}" if error.__cause__ else "")

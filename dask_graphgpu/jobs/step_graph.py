@@ -20,6 +20,7 @@ from dask_graphgpu.loading import load
 from dask_graphgpu.store.saved import is_saved
 
 _FIRST_TWO = ("0", "1")  # columns of a file of text that does not name them
+_PAIRS = (*zip(default_ids()[::2], default_ids()[1::2], strict=True), _FIRST_TWO)
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,14 @@ def graph_of(options: GraphOptions) -> StepGraph:
 def _edges(options: GraphOptions) -> Any:
     """The edge frame."""
     table = dict(options.table)
-    text = TextOptions(table.get("separator"), table.get("header", True), _types(options))
+    k = len(options.columns) // 2
+    alike = tuple(zip(options.columns[:k], options.columns[k:], strict=True))
+    text = TextOptions(
+        table.get("separator"), table.get("header", True), _types(options), alike or _PAIRS
+    )
     edges = read_table(
         options.edges,
-        options.columns or (*default_ids(), *_FIRST_TWO),
+        options.columns or [name for pair in _PAIRS for name in pair],
         form=table.get("format"),
         where=table.get("where"),
         text=text,

@@ -354,7 +354,7 @@ def test_started_for_the_job(folder):
 def test_what_cannot_be_started(folder):
     Path("job.toml").write_text(JOB.replace("cores = 4", ""))
     line = refused("run", "job.toml", code=1)
-    assert "the cluster job_clusters:Slurm cannot be started with memory='16 GB': You must" in line
+    assert "the cluster job_clusters:Slurm cannot be started with memory: You must" in line
     line = refusal("--cluster", "job_clusters:Gateway", "--wait", "0.2s", code=1)
     assert "0 of 1 workers have come" in line
     assert job_clusters.MADE[-1].status.name == "closed"
