@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -120,7 +121,8 @@ def read(path: str, where: str | None, storage_options: Mapping[str, Any] | None
         raise UnreadableTable(f"cannot read the Delta table {path}: {error}") from error
     condition = None if where is None else Where.of(where, schema, path)
     if mapped:
-        scan = DeltaScan(path, table.version(), tuple(options.items()), FileRows(condition))
+        place = path if "://" in path else str(Path(path).absolute())  # as another process finds it
+        scan = DeltaScan(place, table.version(), tuple(options.items()), FileRows(condition))
         return frame_of([scan], schema, path)
     fields = tuple((field.name, None, field.type) for field in schema)
     partitions = table.metadata().partition_columns

@@ -109,7 +109,7 @@ def _read(
     parts: list[FilePart] = []
     for file, values in zip(files, constants, strict=True):
         if condition is None or condition.may_hold(dict(values)):
-            parts += table.parts(file, FileRows(condition, values))
+            parts += table.parts(file.from_anywhere(), FileRows(condition, values))
     if _on_device() and kind == "parquet" and schema == table.schema and where is None:
         return dd.read_parquet([file.path for file in files], filesystem=files[0].filesystem)
     frame = frame_of(parts, schema, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -62,6 +62,12 @@ class TableFile:
     def kind(self) -> str | None:
         """Format as the suffix of the name has it; None: it tells nothing."""
         return kind_of(self.path)
+
+    def from_anywhere(self) -> TableFile:
+        """The same by a path that holds for other processes too, whose current folder is another one."""
+        if self.filesystem is not None:
+            return self
+        return replace(self, path=str(Path(self.path).absolute()))
 
     @contextmanager
     def open(self, *, decompress: bool = False) -> Iterator[Any]:
