@@ -13,9 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from dask.diagnostics.progress import ProgressBar as TaskBar
-from distributed import get_client
-
 from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
@@ -70,7 +67,7 @@ def run(
     results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
-    with followed(journal), _progress_bar() if progress else nullcontext():
+    with followed(journal), ProgressBar(out=sys.stderr) if progress else nullcontext():
         for i, step in enumerate(steps):
             started = time.monotonic()
             journal.begin(i + 1, step, __version__)
@@ -119,15 +116,6 @@ def check(
 
 # The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
 _Asked = tuple[Any, dict[str, str]] | None
-
-
-def _progress_bar() -> Any:
-    """Dask's bar counts tasks of this process; on a cluster, the package's own follows its runs."""
-    try:
-        get_client()
-    except ValueError:
-        return TaskBar(out=sys.stderr)
-    return ProgressBar(out=sys.stderr)
 
 
 def _edge_columns(step: Step) -> list[str]:
