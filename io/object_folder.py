@@ -35,6 +35,21 @@ def is_object(path: Any) -> bool:
     return isinstance(path, str) and split_protocol(path)[0] not in _LOCAL
 
 
+def matching(url: str, options: StorageOptions) -> tuple[Any, list[str]]:
+    """The file system of a URL, and the objects or folders that it names, of a pattern all; sorted, perhaps none.
+
+    Raises
+    ------
+    OSError
+    """
+    try:
+        fs, path = fsspec.core.url_to_fs(url, **options)
+        fs.invalidate_cache()  # what it has listed before
+        return fs, sorted(fs.glob(path)) if "*" in path else [path] * fs.exists(path)
+    except Exception as error:
+        raise plain(error, url, options) from error
+
+
 @dataclass(frozen=True)
 class ObjectFolder:
     """A folder of an object store; as text, its URL without credentials.
@@ -224,7 +239,9 @@ class ObjectFolder:
 def plain(error: Exception, url: str, options: StorageOptions) -> OSError:
     """What a store or the package that reaches it says, in plain words and without credentials."""
     shown, kinds = redacted(url), {kind.__name__ for kind in type(error).__mro__}
-    text = " ".join(options.without_secrets(str(error)).split())[:300]
+    login = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    text = str(error).replace(login, "***") if ":" in login else str(error)
+    text = " ".join(options.without_secrets(text).split())[:300]
     package, extra = STORES.get(split_protocol(url)[0], ("a package of fsspec", ""))
     if isinstance(error, ImportError):
         how = f"pip install 'dask-graphgpu[{extra}]'" if extra else text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -32,12 +33,17 @@ _TRIES = 100  # at a folder that is replaced each time before it is read
 @contextmanager
 def local_folder() -> Iterator[Path]:
     """An empty folder in Dask's temporary directory; what killed processes leave there is removed by the next one."""
-    with staged(Path(_temporary()) / f"graphgpu-{os.getuid()}-objects") as folder:
+    above = dask.config.get("temporary-directory") or tempfile.gettempdir()
+    mine = Path(above) / f"graphgpu-objects-{os.getuid()}"
+    mine.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state = mine.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
+        what = (
+            f"{mine} is not a folder of yours alone: remove it, or set Dask's temporary-directory"
+        )
+        raise OSError(errno.EACCES, what)
+    with staged(mine / "files") as folder:
         yield folder
-
-
-def _temporary() -> str:
-    return str(dask.config.get("temporary-directory") or tempfile.gettempdir())
 
 
 def filling(

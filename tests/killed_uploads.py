@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from contextlib import contextmanager
@@ -134,6 +135,7 @@ def reader(kind, right):
         signal.signal(signal.SIGTERM, lambda *_: goes_on.clear())
         with dask.config.set(scheduler="synchronous"):
             while goes_on:
+                time.sleep(0.1)
                 try:
                     value = READ[kind]()
                     found["wrong" if value is not None and value not in right else "read"] += 1
@@ -154,6 +156,15 @@ def reader(kind, right):
 # -- kills -------------------------------------------------------------------------------------------
 
 
+def afterwards(s3, kind, i):
+    """What is there, what is there after the next job, and the objects that it leaves."""
+    found = READ[kind]()
+    line = words(kind, i + 1) + ["--resume"] * (kind == "checkpoint")
+    graph.main(line, prog_name="dask graph", standalone_mode=False)
+    later = tokens(pd.read_parquet("out")["rank"]) if kind == "checkpoint" else READ[kind]()
+    return found, later, "\n".join(name for name in s3.names("data") if kind in name)
+
+
 def kills(s3, kind, number):
     """So many kills, at requests from the first to the last; what came of them, and what was wrong."""
     right = in_a_child(lambda: right_ones(kind))
@@ -170,18 +181,12 @@ def kills(s3, kind, number):
             killed, _ = job(s3, line, at, after)
             came["killed" if killed else "ended before"] += 1
             where = f"{kind} {'after' if after else 'before'} request {at}"
-            found = in_a_child(READ[kind])
+            found, later, left = in_a_child(lambda kind=kind, i=i: afterwards(s3, kind, i))
             if found is not None and found not in right:
                 wrong.append(f"{where}: {str(found)[:200]}")
-            came["nothing there" if found is None else "read"] += 1
-            job(s3, words(kind, i + 1) + ["--resume"] * (kind == "checkpoint"))
-            found = in_a_child(READ[kind])
-            if kind == "checkpoint":
-                found = in_a_child(lambda: tokens(pd.read_parquet("out")["rank"]))
-            if found != (wanted or right[(i + 1) % 2]):
+            came["nothing there" if found is None else "found"] += 1
+            if later != (wanted or right[(i + 1) % 2]):
                 wrong.append(f"{where}: the next job has given something else")
-            names = in_a_child(lambda: s3.names("data"))
-            left = "\n".join(name for name in names if kind in name)
             if not re.fullmatch(LEFT[kind], left):
                 wrong.append(f"{where}: left behind {left}")
     wrong += [f"the reader: {what}" for what in seen if what.startswith("wrong")]

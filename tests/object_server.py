@@ -27,12 +27,13 @@ class Faulty:
     """A WSGI application between those who ask and moto.
 
     Rules, by names: ``kill`` (pid, at: number of a request, after: whether it is answered first), ``fail`` (method,
-    path: a pattern, times, status, after) and ``slow`` (method, path, seconds).
+    path: a pattern, times, status, after), ``slow`` (method, path, seconds) and ``gate`` (method, path, count), where
+    each request waits until there are so many.
     """
 
     def __init__(self, app):
         self.app, self.lock = app, threading.Lock()
-        self.rules, self.asked = {}, []
+        self.rules, self.asked, self.waiting = {}, [], threading.Semaphore(0)
 
     def __call__(self, environ, start_response):
         if environ["PATH_INFO"] == _CONTROL:
@@ -40,6 +41,13 @@ class Faulty:
         what = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}?{environ['QUERY_STRING']}"
         if self.matches("slow", what):
             time.sleep(self.rules["slow"]["seconds"])
+        if self.matches("gate", what):
+            gate = self.rules["gate"]
+            with self.lock:
+                gate["count"] -= 1
+                if not gate["count"]:
+                    self.waiting.release(1000)
+            self.waiting.acquire(timeout=120)
         with self.lock:
             self.asked.append(what)
             kill = self.rules.get("kill", {})
@@ -72,6 +80,7 @@ class Faulty:
         text = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         with self.lock:
             asked, self.asked, self.rules = self.asked, [], json.loads(text)
+            self.waiting = threading.Semaphore(0)
         start_response("200 OK", [("Content-Type", "application/json")])
         return [json.dumps(asked).encode()]
 

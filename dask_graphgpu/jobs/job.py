@@ -13,11 +13,12 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.object_folder import is_object
 from dask_graphgpu.io.storage_options import StorageOptions, redacted
 from dask_graphgpu.jobs.clusters import ClusterOptions, on_cluster
-from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file, read_job
+from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.run import check, run
 from dask_graphgpu.jobs.shared_paths import check_shared
 from dask_graphgpu.jobs.steps import Step, StepResult
+from dask_graphgpu.jobs.storage import read_job
 
 
 def run_job(
@@ -98,7 +99,7 @@ def run_steps(
     """
     if cluster.kind is not None or cluster.workers is not None:
         check(steps)  # before anything is started or waited for
-    journal = journal or Journal()
+    journal = journal or Journal(steps=len(steps))
     with on_cluster(cluster, client, lambda line: journal.tell("note", message=line)) as active:
         if active is not None:
             check_shared(steps, active)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-from fsspec.core import split_protocol
 
-from dask_graphgpu.io.object_folder import ObjectFolder, is_object
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.method_options import algorithm_options
@@ -27,30 +24,16 @@ from dask_graphgpu.jobs.options import (
     step_of,
 )
 from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.wording import guess
 
-_LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
-
-
-def read_job(path: str, options: StorageOptions) -> bytes:
-    """The text of a job file, at a path or a URL.
-
-    Raises
-    ------
-    click.UsageError
-        It cannot be read.
-    """
-    if not is_object(path):
-        try:
-            with click.open_file(split_protocol(path)[1], "rb") as file:
-                return bytes(file.read())
-        except OSError as error:
-            raise click.UsageError(f"cannot read the job {path}: {error.strerror}.") from error
-    try:
-        return ObjectFolder.of(path, "the job", options).read()
-    except OSError as error:
-        what = f"cannot read the job {redacted(path)}: {error.strerror}."
-        raise click.UsageError(what) from error
+_PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
+_LISTS = {
+    "columns",
+    "edge_columns",
+    "methods",
+    "partition_by",
+}  # texts with commas on the command line, lists in a file
 
 
 def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
@@ -88,11 +71,11 @@ def job_of_keys(
         A key is unknown, or a value is not of its kind.
     """
     shared = {name: value for name, value in keys.items() if name not in ("step", *KEYS)}
+    if options:
+        shared.setdefault("storage_options", dict(options))
     tables = keys.get("step", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
-    if options:
-        shared = {"storage_options": dict(options), **shared}
     cluster = cluster_of_keys(keys)
     steps = [_step_of_table({**shared, **table}, i + 1) for i, table in enumerate(tables)]
     if resume:
@@ -175,14 +158,9 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
-    if option.name == "storage_options" and isinstance(value, dict):
-        try:
-            value = json.dumps(value)
-        except TypeError:
-            raise click.UsageError(f"{key} has a value that is neither text nor number.") from None
-    elif option.name == "storage_options":
-        raise click.UsageError(f"{key} is no table: write {key} = {{name = value}}.")
-    if option.name == "name" and isinstance(value, dict):
+    if option.name == "storage_options":
+        value = words_of(value)
+    if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
-from dask_graphgpu.io.object_folder import ObjectFolder, is_object
+from dask_graphgpu.io.object_folder import ObjectFolder, is_object, matching
 from dask_graphgpu.io.place import Place, holds, meets, place_of
-from dask_graphgpu.io.read import expanded
+from dask_graphgpu.io.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
@@ -133,17 +132,22 @@ def _read(step: Step, number: int) -> Iterator[_Named]:
         if text is None:
             continue
         if is_object(text):
-            yield from _objects(text, what, number)
+            yield from (_Named(place, what, number) for place in _objects(step, text, what))
             continue
         _, path = split_protocol(expanded(text))
         for name in glob(path) if "*" in path else [path]:
             yield _Named(Path(name).resolve(), what, number)
 
 
-def _objects(url: str, what: str, number: int) -> Iterator[_Named]:
-    """What is read at a URL: of a pattern, all of the folder above it; nothing where no job can write."""
-    with suppress(InvalidArgument):
-        yield _Named(ObjectFolder.of(re.split(r"/[^/]*\*", url)[0], what), what, number)
+def _objects(step: Step, url: str, what: str) -> Iterator[Place]:
+    """What is read at a URL; nothing where it cannot be read, which is found later, or no job can write."""
+    with suppress(InvalidArgument, OSError):
+        urls = [url]
+        if "*" in url:
+            fs, names = matching(url, step.graph.storage_options)
+            urls = [fs.unstrip_protocol(name) for name in names]
+        for each in urls:
+            yield ObjectFolder.of(each, what)
 
 
 def _is_among(file: Path, read: Place) -> bool:

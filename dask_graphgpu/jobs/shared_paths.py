@@ -12,7 +12,7 @@ from pathlib import Path
 from distributed import Client
 
 from dask_graphgpu.errors import OutputError, UnreadableParquet
-from dask_graphgpu.io.read import expanded
+from dask_graphgpu.io.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 
 _PATIENCE = 5.0  # seconds until a new file is seen elsewhere, as by NFS

@@ -86,7 +86,7 @@ def check_seen(folder: Place) -> None:
     if not isinstance(folder, Path):  # all have one object store
         return
     until = time.monotonic() + _PATIENCE
-    while not folder.is_dir():
+    while isinstance(folder, Path) and not folder.is_dir():
         if time.monotonic() > until:
             raise OutputError(
                 f"the graph was saved to {folder} by a worker of the cluster, whose file system this process does "

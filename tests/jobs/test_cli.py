@@ -392,10 +392,10 @@ def test_traceback_on_request(folder):
 
 
 def test_unforeseen_errors_fail_in_one_line_too(folder, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(dask_graphgpu.jobs.step_graph, "read_parquet", broken)
+    monkeypatch.setattr(dask_graphgpu.jobs.step_graph, "read_table", broken)
     assert (
         refused("degree", "edges.parquet", "--output", "out", code=1)
         == "Error: RuntimeError: two lines\n"

@@ -25,7 +25,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.security import Security
 
 from dask_graphgpu import run_job
-from dask_graphgpu.errors import InvalidArgument, OutputError, UnreadableParquet
+from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument, OutputError, UnreadableParquet
 from dask_graphgpu.jobs import clusters
 from dask_graphgpu.jobs.job_file import job_of_keys
 
@@ -217,11 +217,10 @@ def test_clients_that_cannot_be_waited_for(folder, running):
     job = {"edges": "edges.parquet", "algorithm": "degree", "output": "out"}
 
     async def refused_there():
-        async with Client(
-            running.scheduler_address, asynchronous=True, set_as_default=False
-        ) as client:
-            with pytest.raises(InvalidArgument, match="without asynchronous=True"):
-                run_job(job, client=client)
+        async with Client(running.scheduler_address, asynchronous=True) as client:
+            for given in ({"client": client}, {}):
+                with pytest.raises(InvalidArgument, match="without asynchronous=True"):
+                    run_job(job, **given)
 
     asyncio.run(refused_there())
     client = Client(running, set_as_default=False)
@@ -229,6 +228,19 @@ def test_clients_that_cannot_be_waited_for(folder, running):
     with pytest.raises(InvalidArgument, match="the client is closed"):
         run_job(job, client=client)
     assert not Path("out").exists()
+
+
+def test_what_is_cancelled_elsewhere(running, tasks):
+    options = clusters.ClusterOptions(scheduler=running.scheduler_address)
+
+    def run():
+        with clusters.on_cluster(options) as client:
+            future = client.submit(time.sleep, 0.5)
+            client.cancel(future)
+            future.result()
+
+    with pytest.raises(ClusterUnavailable, match="the cluster is gone, or has dropped the job"):
+        run()
 
 
 def test_waiting(folder, running, tasks, monkeypatch):
@@ -358,6 +370,12 @@ def test_ends_with_the_job(folder):
     assert dask.config.get("scheduler", None) is None
     with pytest.warns(UserWarning, match="may still run .OSError: the batch system"):
         run_job(job | {"cluster": "job_clusters:Unending", "workers": 1, "source": 0})
+    job_clusters.MADE[-1].close()
+    lines = pagerank("--cluster", "job_clusters:Unending", "--workers", 1).stderr.splitlines()
+    assert lines[0].startswith("pagerank: 6 rows in out, ")
+    assert lines[1].startswith(
+        "Warning: the cluster job_clusters:Unending may still run (OSError: "
+    )
     job_clusters.MADE[-1].close()
 
 
