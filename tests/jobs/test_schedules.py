@@ -58,7 +58,7 @@ def moved(text, folder):
 
 @pytest.mark.skipif(not shutil.which("flock"), reason="needs flock")
 def test_cron(folder):
-    (table,) = snippets("cron", "cron")
+    (table,) = snippets("cron", "text")
     entry = table.splitlines()[1]
     *when, command = entry.split(maxsplit=5)
     assert [bool(re.fullmatch(r"\*|\d+", each)) for each in when] == [True] * 5
