@@ -43,7 +43,7 @@ class Where:
             The text is no condition, names a column that the table (``what``) has not, or compares one with a value
             of another type.
         """
-        tree = typed(parsed(text), schema, text, what)
+        tree = typed(parsed(text), schema, what)
         used = dict.fromkeys(test.column for test in _tests(tree))
         kinds = tuple((name, compared_as(schema.field(name).type)) for name in used)
         return cls(text, tree, kinds)
