@@ -72,7 +72,8 @@ class FileRows:
             for name, kind in self._types.items()
             if name in self.where.columns and name not in names
         }
-        kinds = {name: schema.field(stored).type for name, stored in names.items()}
+        once = {field.name: field.type for field in schema if schema.names.count(field.name) == 1}
+        kinds = {name: once[stored] for name, stored in names.items() if stored in once}
         return self.where.bounds({**missing, **dict(self.constants)}, names, kinds)
 
     def _needed(self, columns: Iterable[str]) -> list[str]:

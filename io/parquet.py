@@ -49,7 +49,8 @@ class Piece:
     stamp: str = ""
 
     def __dask_tokenize__(self) -> Any:
-        return self.path, self.row_groups, self.stamp, self.without, str(self.rows)
+        where = getattr(self.filesystem, "type_name", None)
+        return where, self.path, self.row_groups, self.stamp, self.without, str(self.rows)
 
     def read(self, columns: Sequence[str]) -> pa.Table | None:
         """Columns of all its rows; None: it has no rows."""

@@ -14,10 +14,12 @@ from dask_graphgpu.errors import GraphError
 from dask_graphgpu.io.arrow_files import arrow_table
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
+from dask_graphgpu.io.parquet_file import footer_schema
 from dask_graphgpu.io.parquet_table import parquet_table
 from dask_graphgpu.io.partition_values import partition_columns
+from dask_graphgpu.io.remote_files import arrow_filesystem
 from dask_graphgpu.io.storage_options import StorageOptions
-from dask_graphgpu.io.table_files import expanded, files_at
+from dask_graphgpu.io.table_files import TableFile, expanded, files_at
 from dask_graphgpu.io.table_kind import chosen_files, table_kind
 from dask_graphgpu.io.text_files import text_table
 from dask_graphgpu.io.text_options import TextOptions
@@ -111,7 +113,7 @@ def _read(
         if condition is None or condition.may_hold(dict(values)):
             parts += table.parts(file.from_anywhere(), FileRows(condition, values))
     if _on_device() and kind == "parquet" and schema == table.schema and where is None:
-        return dd.read_parquet([file.path for file in files], filesystem=files[0].filesystem)
+        return _read_by_cudf(files, schema)
     frame = frame_of(parts, schema, path)
     return frame.to_backend("cudf") if _on_device() else frame
 
@@ -125,6 +127,15 @@ def _with_constants(
         place = schema.get_field_index(name)
         schema = schema.append(field) if place < 0 else schema.set(place, field)
     return schema
+
+
+def _read_by_cudf(files: Sequence[TableFile], schema: pa.Schema) -> Any:
+    """Bare Parquet, which cuDF decodes on the GPU."""
+    paths, where = [file.path for file in files], files[0].filesystem
+    first = footer_schema(files[0].path, arrow_filesystem(where))
+    differ = any(first.field(field.name).type != field.type for field in schema)
+    options: dict[str, Any] = {"dataset": {"schema": schema}} if differ else {}
+    return dd.read_parquet(paths, filesystem=where or "fsspec", **options)
 
 
 def _on_device() -> bool:

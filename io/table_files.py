@@ -124,7 +124,7 @@ def files_at(path: str, storage_options: Mapping[str, Any] | None = None) -> lis
     fixed = _fixed_parts(Path(path).parts)
     files = []
     for entry in found:
-        if not _is_there(entry):
+        if not is_there(entry):
             raise UnreadableTable(f"There is no file or folder {str(entry)[:300]}.")
         known, named = entry.parts[fixed:], "*" not in path
         if _is_passed_over(known, Path(path).parts[fixed:]):
@@ -232,7 +232,7 @@ def magic_of(file: TableFile) -> str | None:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def _is_there(entry: Path) -> bool:
+def is_there(entry: Path) -> bool:
     """Whether it exists; a name that is too long or has a character that no name has is no name of a file."""
     try:
         return entry.exists()

@@ -128,7 +128,7 @@ class TextPart:
             said = _ROW.sub(lambda row: f"line {self._line(int(row[1]), before)}", str(error))
             raise UnreadableTable(
                 f"cannot read {self.path}: {said}; a column's type is that of the lines at the beginning, unless "
-                "--type COL=TYPE names one"
+                "--type=COL=TYPE names one"
             ) from error
         for name in whole:
             place = table.schema.get_field_index(name)
@@ -152,8 +152,8 @@ class TextPart:
         row = pc.index(odd, True).as_py()
         raise UnreadableTable(
             f"{self.path} has {texts[row].as_py()!r} in line {self._line(row + 1, before)} as an id in column "
-            f"{name!r}, whose ids at the beginning are written as {kind}: read them all as text, with --type "
-            f"{name}=text"
+            f"{name!r}, whose ids at the beginning are written as {kind}: read them all as text, with "
+            f"--type={name}=text"
         )
 
     def _line(self, row: int, before: int) -> int:

@@ -43,7 +43,7 @@ class Where:
             The text is no condition, names a column that the table (``what``) has not, or compares one with a value
             of another type.
         """
-        tree = typed(parsed(text), schema, text, what)
+        tree = typed(parsed(text), schema, what)
         used = dict.fromkeys(test.column for test in _tests(tree))
         kinds = tuple((name, compared_as(schema.field(name).type)) for name in used)
         return cls(text, tree, kinds)
@@ -81,7 +81,7 @@ class Where:
         fields
             Names that columns have in the file.
         kinds
-            Their types there.
+            Their types there; what is not among them cannot be asked for.
         """
         types = dict(self.types)
 
@@ -90,8 +90,9 @@ class Where:
                 return pc.scalar(_holds(test, constants[test.column]))
             if test.operation == "is null" and pa.types.is_floating(types[test.column]):
                 return pc.scalar(True)  # statistics do not count NaN
-            if not are_compared(kinds[test.column], types[test.column]):
-                return pc.scalar(True)  # they are in another order
+            kind = kinds.get(test.column)
+            if kind is None or not are_compared(kind, types[test.column]):
+                return pc.scalar(True)  # or they are in another order
             return test.of(pc.field(fields[test.column]))
 
         return self._fold(leaf, *_KLEENE)

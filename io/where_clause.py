@@ -110,7 +110,6 @@ class _Parser:
     """Recursive descent over the tokens of a condition."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
         self._tokens = list(_tokens(text))
         self._at = self._depth = 0
 
@@ -222,7 +221,7 @@ class _Parser:
     def _refusal(self, what: str) -> InvalidArgument:
         kind, token, place = self._tokens[self._at]
         where = "at the end" if kind == "end" else f"at {token!r} (character {place + 1})"
-        return InvalidArgument(f"where {self._text!r}: {what}, {where}; {_HELP}")
+        return InvalidArgument(f"where: {what}, {where}; {_HELP}")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
@@ -232,7 +231,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         found = _TOKENS.match(text, place)
         if found is None:
             raise InvalidArgument(
-                f"where {text!r}: cannot read {text[place:][:20]!r} (character {place + 1}); {_HELP}"
+                f"where: cannot read {text[place:][:20]!r} (character {place + 1}); {_HELP}"
             )
         if found.lastgroup != "space":
             yield str(found.lastgroup), found[0], place

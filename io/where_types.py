@@ -87,7 +87,7 @@ def _is_number(kind: pa.DataType) -> bool:
     )
 
 
-def typed(tree: Tree, schema: pa.Schema, text: str, what: str) -> Typed:
+def typed(tree: Tree, schema: pa.Schema, what: str) -> Typed:
     """A condition for the columns of a table; ``what`` is the table in errors.
 
     Raises
@@ -96,11 +96,11 @@ def typed(tree: Tree, schema: pa.Schema, text: str, what: str) -> Typed:
         It has no such column, or one of another type than its value.
     """
     if not isinstance(tree, Comparison):
-        return Several(tree.word, tuple(typed(part, schema, text, what) for part in tree.parts))
+        return Several(tree.word, tuple(typed(part, schema, what) for part in tree.parts))
     name, number = tree.column, schema.names.count(tree.column)
     if number != 1:
         raise InvalidArgument(
-            f"where {text!r} names {name!r}, and {what} has {number or 'no'} such column"
+            f"where names {name!r}, and {what} has {number or 'no'} such column"
             f"{'s' * (number > 1)}; it has {schema.names}"
         )
     kind = compared_as(schema.field(name).type)
@@ -108,7 +108,7 @@ def typed(tree: Tree, schema: pa.Schema, text: str, what: str) -> Typed:
         return _test(tree, kind)
     except InvalidArgument as error:
         words = "text" if pa.types.is_large_string(kind) else kind
-        raise InvalidArgument(f"where {text!r}: column {name!r} is {words}, {error}") from None
+        raise InvalidArgument(f"where: column {name!r} is {words}, {error}") from None
 
 
 def _test(given: Comparison, kind: pa.DataType) -> Test:

@@ -12,13 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from commands import call, refused, result
-from deltalake import DeltaTable, write_deltalake
-from pyroaring import BitMap
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.read import read_table
+
+deltalake = pytest.importorskip("deltalake")
+pyroaring = pytest.importorskip("pyroaring")
+DeltaTable, write_deltalake = deltalake.DeltaTable, deltalake.write_deltalake
 
 TABLE = kept_tables.edges()
 
@@ -90,7 +92,7 @@ def test_columns_that_came_later(tmp_path):
 
 def deletion_vector(positions):
     """Deleted rows as an entry of Delta's log holds them: a bitmap in the entry itself."""
-    bitmap = BitMap(positions).serialize()
+    bitmap = pyroaring.BitMap(positions).serialize()
     data = struct.pack("<iqi", 1681511377, 1, 0) + bitmap
     padded = data + b"\0" * (-len(data) % 4)
     z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"

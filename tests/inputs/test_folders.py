@@ -76,6 +76,12 @@ def test_a_file_that_is_named_is_data_whatever_it_is_called(tmp_path):
         rows(tmp_path / "edges.bin")
 
 
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "x" * 300 + "/*"])
+def test_what_is_no_name_of_a_file(name):
+    with pytest.raises(errors.UnreadableTable, match=r"[Nn]o file or folder"):
+        rows(name)
+
+
 def test_folders_without_data(tmp_path):
     with pytest.raises(errors.UnreadableTable, match=r"holds no file that ends in \.parquet"):
         rows(tmp_path)

@@ -11,27 +11,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pyiceberg.catalog
 import pytest
 from commands import call, refused, result
-from pyiceberg.manifest import (
-    DataFile,
-    DataFileContent,
-    FileFormat,
-    ManifestContent,
-    ManifestEntry,
-    ManifestEntryStatus,
-    write_manifest,
-)
-from pyiceberg.table.snapshots import Operation
-from pyiceberg.table.update.snapshot import _FastAppendFiles
-from pyiceberg.transforms import DayTransform, IdentityTransform
-from pyiceberg.types import LongType
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.read import read_table
+
+pytest.importorskip("pyiceberg.catalog.sql")
+catalogs = pytest.importorskip("pyiceberg.catalog")
+manifests = pytest.importorskip("pyiceberg.manifest")
+snapshots = pytest.importorskip("pyiceberg.table.update.snapshot")
+transforms = pytest.importorskip("pyiceberg.transforms")
 
 TABLE = kept_tables.edges()
 
@@ -68,7 +60,7 @@ def test_a_table_of_a_catalog(tmp_path, monkeypatch):
     name = "PYICEBERG_CATALOG__C__"
     monkeypatch.setenv(f"{name}URI", f"sqlite:///{tmp_path}/c.db")
     monkeypatch.setenv(f"{name}TYPE", "sql")
-    monkeypatch.setattr(pyiceberg.catalog, "_ENV_CONFIG", pyiceberg.catalog.Config())
+    monkeypatch.setattr(catalogs, "_ENV_CONFIG", catalogs.Config())
     assert rows("c.n.edges", form="iceberg") == of(TABLE)
     call("degree", "c.n.edges", "--format", "iceberg", "--output", "out")
     line = refused("degree", "c.n.other", "--format", "iceberg", "--top", 1, code=1)
@@ -81,7 +73,7 @@ def test_columns_are_known_by_their_numbers(tmp_path):
         change.rename_column("weight", "old")
         change.delete_column("kind")
     with table.update_schema() as change:
-        change.add_column("weight", LongType())
+        change.add_column("weight", pytest.importorskip("pyiceberg.types").LongType())
     later = TABLE.slice(0, 3).drop(["kind"]).rename_columns(["src", "dst", "old", "day"])
     table.append(later.append_column("weight", pa.array([7, 8, 9])))
     found = read_table(path).compute()
@@ -97,7 +89,7 @@ def test_columns_are_known_by_their_numbers(tmp_path):
     assert sorted(read_table(path, where="weight > 7").compute()["weight"]) == [8, 9]
 
 
-@pytest.mark.parametrize("transform", [IdentityTransform(), DayTransform()])
+@pytest.mark.parametrize("transform", [transforms.IdentityTransform(), transforms.DayTransform()])
 def test_partitions_leave_files_out(tmp_path, transform):
     table = kept_tables.catalog(tmp_path).create_table("n.edges", TABLE.schema)
     with table.update_spec() as change:
@@ -124,7 +116,7 @@ def test_conditions_are_those_of_parquet(tmp_path, condition):
     assert rows(path, where=condition) == rows(tmp_path / "same.parquet", where=condition)
 
 
-class Deletes(_FastAppendFiles):
+class Deletes(snapshots._FastAppendFiles):
     """A snapshot with files of deletes, which pyiceberg reads and does not write yet."""
 
     def __init__(self, deleted, *given):
@@ -133,7 +125,7 @@ class Deletes(_FastAppendFiles):
 
     def _existing_manifests(self):
         metadata = self._transaction.table_metadata
-        with write_manifest(
+        with manifests.write_manifest(
             2,
             metadata.spec(),
             metadata.schema(),
@@ -141,9 +133,12 @@ class Deletes(_FastAppendFiles):
             self._snapshot_id,
             "null",
         ) as writer:
-            writer.content = lambda: ManifestContent.DELETES
-            added = {"status": ManifestEntryStatus.ADDED, "snapshot_id": self._snapshot_id}
-            writer.add(ManifestEntry.from_args(**added, data_file=self._deletes))
+            writer.content = lambda: manifests.ManifestContent.DELETES
+            added = {
+                "status": manifests.ManifestEntryStatus.ADDED,
+                "snapshot_id": self._snapshot_id,
+            }
+            writer.add(manifests.ManifestEntry.from_args(**added, data_file=self._deletes))
         return [*super()._existing_manifests(), writer.to_manifest_file()]
 
 
@@ -160,10 +155,10 @@ def delete_rows(table, positions):
     local = path.removeprefix("file://")
     pq.write_table(given, local)
     counts = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
-    file = DataFile.from_args(
-        content=DataFileContent.POSITION_DELETES,
+    file = manifests.DataFile.from_args(
+        content=manifests.DataFileContent.POSITION_DELETES,
         file_path=path,
-        file_format=FileFormat.PARQUET,
+        file_format=manifests.FileFormat.PARQUET,
         partition=task.file.partition,
         record_count=len(positions),
         file_size_in_bytes=os.path.getsize(local),
@@ -173,7 +168,7 @@ def delete_rows(table, positions):
         **{name: {} for name in counts},
     )
     with table.transaction() as transaction:
-        Deletes(file, Operation.APPEND, transaction, table.io).commit()
+        Deletes(file, snapshots.Operation.APPEND, transaction, table.io).commit()
 
 
 def test_files_of_deletes(tmp_path, monkeypatch):

@@ -95,7 +95,7 @@ def test_a_later_id_of_another_kind_is_named(here, small, name, bad):
     with pytest.raises(errors.UnreadableTable) as caught:
         read(text, name)
     assert f"{name} has '{bad}' in line 62 as an id in column 'dst'" in str(caught.value)
-    assert "--type dst=text" in str(caught.value)
+    assert "--type=dst=text" in str(caught.value)
     assert read(text, name, types={"dst": "text"})["dst"].tolist()[-2:] == [bad, "4"]
 
 
@@ -203,7 +203,7 @@ def test_spaces_and_comments_over_blocks(here, small):
     found = read("\n".join(lines), "e.el", ("0", "1"))
     assert found["0"].tolist() == [k for k in range(100) if k % 3]
     lines[70] = "70 x"
-    with pytest.raises(errors.UnreadableTable, match=r"e\.el has 'x' .*--type 1=text"):
+    with pytest.raises(errors.UnreadableTable, match=r"e\.el has 'x' .*--type=1=text"):
         read("\n".join(lines), "e.el", ("0", "1"))
 
 

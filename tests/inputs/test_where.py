@@ -69,11 +69,17 @@ ROWS = st.lists(
 )
 
 
+@pytest.fixture
+def duck():
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield connection
+
+
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(ROWS, CONDITIONS, st.booleans())
-def test_as_duckdb_has_it(tmp_path, rows, condition, dictionaries):
+def test_as_duckdb_has_it(tmp_path, duck, rows, condition, dictionaries):
     """Of a file with row groups of few rows, which statistics leave out."""
     table = pa.table(
         {
@@ -89,9 +95,8 @@ def test_as_duckdb_has_it(tmp_path, rows, condition, dictionaries):
     with dask.config.set(scheduler="synchronous"):
         kept = sorted(found.compute()["row"].tolist())
     given = table.set_column(table.schema.get_field_index("s"), "s", table["s"].cast(pa.string()))
-    with duckdb.connect() as connection:
-        connection.register("given", given)
-        wanted = connection.sql(f"select row from given where {condition} order by row").fetchall()
+    duck.register("given", given)
+    wanted = duck.sql(f"select row from given where {condition} order by row").fetchall()
     assert kept == [row for (row,) in wanted]
 
 
@@ -259,6 +264,13 @@ def test_a_file_where_it_is_text(tmp_path):
     assert frame.partitions[[0, 1]].compute()[["src", "dst"]].values.tolist() == [[0, 1], [1, 1]]
     with pytest.raises(errors.UnreadableParquet, match=r"2\.parquet: .* as a scalar of type int64"):
         frame.compute()
+
+
+def test_a_file_without_the_column(tmp_path):
+    pq.write_table(pa.table({"src": [0], "dst": [1], "n": [5]}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"src": [0], "dst": [1]}), tmp_path / "1.parquet")
+    with pytest.raises(errors.InvalidEdges, match=r"1\.parquet has no column 'n'"):
+        read_table(str(tmp_path), where="n > 3").graph().degree().compute()
 
 
 def test_damage_under_a_condition_names_the_file(tmp_path):
