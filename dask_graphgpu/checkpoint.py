@@ -17,6 +17,8 @@ from dask.base import tokenize
 
 from dask_graphgpu.arguments import check_flag, check_real, check_whole, refuse
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
+from dask_graphgpu.io.place import Place, place_of
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.store import checkpoint as folder
@@ -37,12 +39,14 @@ class Checkpoint:
     Parameters
     ----------
     path : str or Path
-        Folder on a file system that all workers see: new, empty or a checkpoint.
+        Folder on a file system that all workers see, or its URL on an object store: new, empty or a checkpoint.
     seconds : float or None
         Write when so many have passed since the last time, with edges on disk and in rounds over edges in
         host memory also in the middle of a superstep. Default: 60.
     supersteps : int or None
         Write after so many supersteps. Default: only by the clock.
+    storage_options : dict, optional
+        Of the object store, as its fsspec file system takes them. Default: what the environment says.
 
     Raises
     ------
@@ -52,8 +56,11 @@ class Checkpoint:
     path: str | Path
     seconds: float | None = 60.0
     supersteps: int | None = None
+    storage_options: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
+        if self.storage_options is not None:  # in a class that does not show them
+            object.__setattr__(self, "storage_options", StorageOptions(self.storage_options))
         if self.seconds is None and self.supersteps is None:
             raise InvalidArgument(
                 "a checkpoint that is never due: give seconds= or supersteps=, or both"
@@ -64,6 +71,11 @@ class Checkpoint:
             check_real("seconds", self.seconds, "a number of at least 0", lambda s: s >= 0)
         if self.supersteps is not None:
             check_whole("supersteps", self.supersteps, 1)
+
+    @property
+    def place(self) -> Place:
+        """Where it is, behind links."""
+        return place_of(self.path, "checkpoint", self.storage_options)
 
 
 def call_of(name: str, algorithm: Any) -> str:
@@ -103,10 +115,12 @@ class Checkpointing:
                 f"checkpoint is a {type(checkpoint).__name__}; give a folder or a Checkpoint"
             )
         choice = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
-        path = folder.path_of(choice.path)  # workers may stand elsewhere
+        place = choice.place
         if not resume:
-            folder.check_destination(path)
-        return cls(replace(choice, path=str(path)), bool(resume))
+            folder.check_destination(place)
+        # Workers may stand elsewhere.
+        path = str(place) if isinstance(place, Path) else place.url
+        return cls(replace(choice, path=path), bool(resume))
 
     def keeper(
         self,
@@ -180,10 +194,10 @@ class CheckpointKeeper:
         self.numbers, self.num_owned = _on_host(numbers), num_owned
         if ranks is not None:  # one of them alone puts right what a crash has left
             if self._is_first:
-                folder.settle(folder.path_of(choice.path))
+                folder.settle(choice.place)
             ranks.barrier()
-        self._found = self._agreed(folder.path_of(choice.path)) if resume else None
-        self.path = folder.check_destination(choice.path)
+        self._found = self._agreed(choice.place) if resume else None
+        self.path = folder.check_destination(choice.place)
         if self._found is not None:
             self._check("call", "the method or its arguments", call)
         self._run: dict[str, Any] = {"call": call, "program number": 0}
@@ -276,7 +290,7 @@ class CheckpointKeeper:
             "aggregates": dict(aggregates),
             "columns": {name: str(array.dtype) for name, array in arrays.items()},
         }
-        folder.write(self.path, pa.table(arrays), content, self.ranks)
+        self.path = folder.write(self.path, pa.table(arrays), content, self.ranks)
         self._has_written = True
         self._last, self._last_superstep = time.monotonic(), superstep
 
@@ -355,7 +369,7 @@ class CheckpointKeeper:
             column[rows.astype(np.intp)] = values
         return columns
 
-    def _agreed(self, path: Path) -> folder.Written | None:
+    def _agreed(self, path: Place) -> folder.Written | None:
         """The checkpoint that is there, the same on all ranks, with this rank's share of its parts."""
         ranks = self.ranks
         if ranks is None:
@@ -384,7 +398,7 @@ class CheckpointKeeper:
 class _Columns(dict[str, np.ndarray]):
     """The columns of a checkpoint; one that an engine asks for and that is not there is an error."""
 
-    def __init__(self, path: Path, columns: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, path: Place, columns: Mapping[str, np.ndarray]) -> None:
         super().__init__(columns)
         self._path = path
 

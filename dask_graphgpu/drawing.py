@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from dask.base import is_dask_collection
 
-from dask_graphgpu.arguments import check_choice, check_flag, check_whole
+from dask_graphgpu.accessor import graph as graph_of
+from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
 from dask_graphgpu.as_networkx import ids_of
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices, briefly
 from dask_graphgpu.graphs import Graph
@@ -19,7 +20,8 @@ from dask_graphgpu.optional import imported
 
 _MOST = 2_000  # edges that a picture shows
 _LABELLED = 60  # vertices with their ids beside them, at most
-_COLOURS = 20  # values of a column that have a colour each, at most
+_TEXTS, _NUMBERS = 20, 10  # different values of a column that have a colour each, at most
+_MARK = 60  # the size of what stands in a legend
 _NO_VALUE = "0.75"  # the colour of vertices without one
 
 _LAYOUTS = {
@@ -52,8 +54,9 @@ def draw(
         `graph` takes. At most 2,000 rows. Edges with weights are the wider the larger their weight; of repeated
         ones the sum counts.
     color : str, optional
-        A column of ``vertices`` by which they are coloured: texts, truth values and whole numbers with at most
-        20 different values get a colour each, other numbers a scale.
+        A column of ``vertices`` by which they are coloured: up to 20 different texts, or 10 truth values or whole
+        numbers, get a colour each, other numbers a scale. Make texts of numbers that are names, such as of many
+        communities.
     vertices : frame, optional
         A frame with the id column (as of `Graph`) and the column ``color``. It may have rows of other vertices,
         so the result of a method on the whole graph will do. Vertices without a row are grey.
@@ -87,7 +90,8 @@ def draw(
     >>> draw(near, directed=False, color="community", vertices=graph.louvain())  # doctest: +SKIP
     """
     check_choice("layout", layout, tuple(_LAYOUTS))
-    check_whole("seed", seed, 0)
+    if not (is_whole(seed) and 0 <= seed < 2**32):
+        refuse("seed", seed, "is a whole number of at least 0 and below 2**32")
     check_flag("labels", labels, optional=True)
     if (color is None) != (vertices is None):
         raise InvalidArgument(
@@ -95,6 +99,7 @@ def draw(
             "neither"
         )
     nx = imported("networkx", "plot", "draw()")
+    plt = imported("matplotlib.pyplot", "plot", "draw()")
     if isinstance(edges, Graph):
         if options:
             raise InvalidArgument(
@@ -102,18 +107,17 @@ def draw(
             )
         graph = edges
     else:
-        graph = Graph(edges, **options)
+        graph = graph_of(edges, **options)
     schema = graph._input.schema
     ids, rows = graph._at_hand(_MOST, "draw()")
     drawn = _graph_of(nx, ids_of(ids, schema.vertex), rows, schema)
+    found = None if color is None else _values(vertices, color, schema, list(drawn))
     if ax is None:
-        plt = imported("matplotlib.pyplot", "plot", "draw()")
         _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-    places = _LAYOUTS[layout](nx, drawn, seed)
+    places = _LAYOUTS[layout](nx, nx.Graph(drawn), seed)
     size = max(30.0, min(260.0, 6000.0 / max(len(drawn), 1)))
     _draw_edges(nx, drawn, places, size, ax)
-    given = {} if color is None else _values(vertices, color, schema)
-    _draw_vertices(drawn, places, given, color, size, ax)
+    _draw_vertices(drawn, places, found, color, size, ax)
     if labels or (labels is None and len(drawn) <= _LABELLED):
         for each, place in places.items():
             above = {"xytext": (0, 0.6 * math.sqrt(size)), "textcoords": "offset points"}
@@ -131,7 +135,7 @@ def _graph_of(nx: Any, vertices: list[Any], edges: Any, schema: EdgeSchema) -> A
     weights = [1.0] * len(edges) if schema.weight is None else edges[schema.weight].tolist()
     for (source, destination), weight in zip(ends, weights, strict=True):
         known = graph.edges.get((source, destination), {}).get("width", 0.0)
-        added = abs(float(weight)) if weight is not None and weight == weight else 0.0
+        added = abs(float(weight)) if weight is not None and math.isfinite(weight) else 0.0
         graph.add_edge(source, destination, width=known + added)
     return graph
 
@@ -153,45 +157,44 @@ def _draw_edges(nx: Any, graph: Any, places: Any, size: float, ax: Any) -> None:
 
 
 def _draw_vertices(
-    graph: Any, places: Any, values: dict[Any, Any], name: str | None, size: float, ax: Any
+    graph: Any, places: Any, found: list[Any] | None, name: str | None, size: float, ax: Any
 ) -> None:
-    matplotlib = imported("matplotlib", "plot", "draw()")
+    """Points, in the colours of the values of ``name``, of which None is none; or all in one."""
+    if not len(graph):
+        return
     at = np.array([places[each] for each in graph], dtype=float).reshape(-1, 2)
-    found = [values.get(each) for each in graph]
     style = {"s": size, "zorder": 2, "edgecolors": "white", "linewidths": 0.7}
-    if name is None:
+    if found is None:
         ax.scatter(*at.T, color="C0", **style)
         return
     known = np.array([value is not None for value in found], dtype=bool)
-    if len(known) and not known.any():
-        raise InvalidVertices(
-            f"none of the {len(found):,} vertices that are drawn has a value of {name!r} in the vertices frame: "
-            "are its ids those of the edges?"
-        )
     if not known.all():
         ax.scatter(*at[~known].T, color=_NO_VALUE, label="no value", **style)
-    kinds = sorted({value for value in found if value is not None}, key=lambda v: (str(type(v)), v))
-    whole = all(isinstance(value, int | str) for value in kinds)
-    if not (whole and len(kinds) <= _COLOURS):
-        texts = [value for value in kinds if isinstance(value, str)]
-        if texts:
-            raise InvalidArgument(
-                f"color={name!r} has {len(kinds)} different texts, and a picture can show {_COLOURS}: keep the "
-                "largest groups, or draw fewer vertices"
-            )
+    kinds = _kinds(found)
+    if not _has_colours(kinds):
         numbers = [float(value) for value in found if value is not None]
         shown = ax.scatter(*at[known].T, c=numbers, cmap="viridis", **style)
         ax.figure.colorbar(shown, ax=ax, label=name, shrink=0.7)
         return
-    map_ = matplotlib.colormaps["tab10" if len(kinds) <= 10 else "tab20"]
+    maps = imported("matplotlib", "plot", "draw()").colormaps
+    colours = maps["tab10" if len(kinds) <= _NUMBERS else "tab20"]
     for i, kind in enumerate(kinds):
         mine = np.array([value is not None and value == kind for value in found], dtype=bool)
-        ax.scatter(*at[mine].T, color=[map_(i)], label=_text(kind), **style)
-    ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best")
+        ax.scatter(*at[mine].T, color=[colours(i)], label=_text(kind), **style)
+    smaller = math.sqrt(_MARK / size)
+    ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best", markerscale=smaller)
 
 
-def _values(frame: Any, name: str, schema: EdgeSchema) -> dict[Any, Any]:
-    """The column by id, without nulls."""
+def _values(frame: Any, name: str, schema: EdgeSchema, vertices: list[Any]) -> list[Any]:
+    """The value of each vertex in a column of a frame; None: it has none.
+
+    Raises
+    ------
+    InvalidVertices
+        There is no such column, or no vertex has a value.
+    InvalidArgument
+        There are no colours for so many.
+    """
     frame = taken(frame)
     if not is_frame(frame):
         raise InvalidVertices(
@@ -207,7 +210,41 @@ def _values(frame: Any, name: str, schema: EdgeSchema) -> dict[Any, Any]:
     chosen = with_columns(frame, [*ids, name])
     chosen = chosen.compute() if is_dask_collection(chosen) else chosen
     chosen = (chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen).dropna()
-    return dict(zip(ids_of(chosen, ids), chosen[name].tolist(), strict=True))
+    known = dict(zip(ids_of(chosen, ids), chosen[name].tolist(), strict=True))
+    found = [known.get(each) for each in vertices]
+    odd = [value for value in found if not isinstance(value, str | int | float | None)]
+    if odd:
+        raise InvalidVertices(
+            f"column {name!r} of the vertices frame has values of {type(odd[0]).__name__}; colours are of texts, "
+            "truth values and numbers"
+        )
+    kinds = _kinds(found)
+    if vertices and not kinds:
+        raise InvalidVertices(
+            f"none of the {len(found):,} vertices that are drawn has a value of {name!r} in the vertices frame: "
+            "are its ids those of the edges?"
+        )
+    if any(isinstance(value, str) for value in kinds) and len(kinds) > _TEXTS:
+        raise InvalidArgument(
+            f"color={name!r} has {len(kinds)} different texts, and a picture has colours for {_TEXTS}: keep the "
+            "largest groups, or draw fewer vertices"
+        )
+    return found
+
+
+def _kinds(found: list[Any]) -> list[Any]:
+    """The different values in order, texts behind numbers."""
+    return sorted(
+        {value for value in found if value is not None},
+        key=lambda value: (isinstance(value, str), value),
+    )
+
+
+def _has_colours(kinds: list[Any]) -> bool:
+    """Whether values have a colour each, and are not numbers on a scale."""
+    if any(isinstance(value, str) for value in kinds):
+        return True
+    return all(isinstance(value, int) for value in kinds) and len(kinds) <= _NUMBERS
 
 
 def _text(value: Any) -> str:

@@ -136,7 +136,7 @@ def briefly(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **kwargs)
         except GraphError as error:
-            if dask.config.get("graphgpu.tracebacks", "short") == "full":
+            if dask.config.get("graphgpu.tracebacks", "short") != "short":
                 raise
             raise error.with_traceback(None) from _last_of(error.__cause__)
 

@@ -21,8 +21,11 @@ from dask_graphgpu.algorithms import (
     SSSP,
     SSWP,
     Algorithm,
+    ArticulationPoints,
     BeliefPropagation,
     BetweennessCentrality,
+    BiconnectedComponents,
+    Bridges,
     CircuitSimulation,
     ClusteringCoefficient,
     CoreNumber,
@@ -58,6 +61,7 @@ from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.hidden_columns import takes_all_columns
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
@@ -250,6 +254,9 @@ class Graph:
     core_number = _method(CoreNumber)
     k_core = _method(KCore)
     k_truss = _method(KTruss)
+    bridges = _method(Bridges)
+    articulation_points = _method(ArticulationPoints)
+    biconnected_components = _method(BiconnectedComponents)
     triangle_count = _method(TriangleCount)
     clustering_coefficient = _method(ClusteringCoefficient)
     label_propagation = _method(LabelPropagation)
@@ -335,26 +342,35 @@ class Graph:
         return at_once(self._input, self._engine, self._input.built, columns, engine, ranks)
 
     @briefly
-    def save(self, path: str | Path, *, columns: Columns = ()) -> Path:
+    def save(
+        self,
+        path: str | Place,
+        *,
+        columns: Columns = (),
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Path | str:
         """Build the partition, if need be, and save it, to be opened by `dask_graphgpu.load`.
 
         Parameters
         ----------
         path
-            Folder on a local or shared file system: new, empty or a saved graph, which is replaced
-            as one step.
+            Folder on a local or shared file system, or its URL on an object store: new, empty or a saved
+            graph, which is replaced as one step.
         columns : str or list of str
             Further columns of the edge frame that programs will read.
+        storage_options : dict, optional
+            Of the object store, as its fsspec file system takes them. Default: what the environment says.
 
         Returns
         -------
-        Path
-            The folder.
+        Path or str
+            The folder, or its URL.
 
         Raises
         ------
         OutputError
-            ``path`` holds something else or cannot be written; what was there is untouched.
+            ``path`` holds something else, cannot be written, or on an object store another job has written
+            there meanwhile; what was there is untouched.
         InvalidArgument
             The frames are cuDF's: graphs are saved from host memory.
 
@@ -362,7 +378,8 @@ class Graph:
         -----
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
         for use, the rows without repeats and of directed graphs both directions. It is built on
-        one rank. Needs room for the old and the new folder side by side. Of a graph beyond
+        one rank. Needs room for the old and the new folder side by side; for a URL also for the new one in
+        Dask's ``temporary-directory``. Of a graph beyond
         ``graphgpu.host-memory-limit`` all that is made of its edges is made on disk; once loaded, its
         files are the system's to keep in memory, and methods run on them as on any saved graph.
         """
@@ -376,7 +393,7 @@ class Graph:
         if self._input.lazy:
             check_may_wait("save()")
         names = as_names("columns", columns)
-        folder = saving.check_destination(path)
+        folder = saving.check_destination(path, storage_options)
         made = self._built(names, 1)
         needs = made.needs
         nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
@@ -387,7 +404,7 @@ class Graph:
             saving.check_seen(folder)
         else:
             saving.write(*arguments)
-        return folder
+        return folder if isinstance(folder, Path) else folder.url
 
     @briefly
     def explain(self) -> BuildPlan:
@@ -509,7 +526,8 @@ class Graph:
         return f"<Graph: {', '.join(value for _, value in self._lines())}>"
 
     def _repr_html_(self) -> str:
-        return table(self._lines())
+        engine = {"auto": "cpu"}.get(self._on_engine(), self._on_engine())
+        return table([*self._lines(), ("engine", engine)])
 
     def _lines(self) -> list[tuple[str, str]]:
         """What is known of it without doing any work."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dask.base import persist, tokenize
 
@@ -13,8 +15,8 @@ from dask_graphgpu.errors import briefly
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Built
-from dask_graphgpu.io.output import local_path
 from dask_graphgpu.io.partitions import BUILD, called
+from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.store import saved
 from dask_graphgpu.store.saved import Replaced, open_partition
 
@@ -23,8 +25,9 @@ _MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything ru
 
 @briefly
 def load(
-    path: str | Path,
+    path: str | Place,
     *,
+    storage_options: Mapping[str, Any] | None = None,
     npartitions: int | None = None,
     verify: bool = False,
     stale: str = "error",
@@ -39,7 +42,10 @@ def load(
     Parameters
     ----------
     path
-        The folder.
+        The folder, or its URL on an object store. From there all files are downloaded when the graph is first used, by
+        each process that works on it, to Dask's ``temporary-directory``, where they take no room once it is gone.
+    storage_options : dict, optional
+        Of the object store, as its fsspec file system takes them. Default: what the environment says.
     npartitions : int, optional
         Partitions of the Dask frames that methods give. Default: those of the frame that was saved.
     verify : bool
@@ -64,7 +70,7 @@ def load(
         The folder is no saved graph, is torn, damaged or stale, or was written by another version.
     InvalidArgument, EngineUnavailable
     """
-    folder = local_path(path, "path")
+    folder = place_of(path, "path", storage_options)
     if npartitions is not None:
         if not (is_whole(npartitions) and 1 <= npartitions <= _MOST_PARTITIONS):
             refuse("npartitions", npartitions, f"is a whole number from 1 to {_MOST_PARTITIONS:,}")
@@ -77,7 +83,8 @@ def load(
         found = saved.read(folder, verify=verify, stale=stale)
         engines.check_layout(engine, False, layered=found.layout.layered)
         try:
-            given = str(found.path), found.fingerprint
+            place = str(found.path) if isinstance(found.path, Path) else found.path
+            given = place, found.fingerprint
             opened = persist(called(open_partition, *given, key=BUILD + tokenize("open", *given)))
             break
         except Replaced:  # between the two looks at the folder: the new graph is loaded

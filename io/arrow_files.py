@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,9 +106,11 @@ def _reader(source: Any, is_file: bool, options: Any) -> Any:
 def _opened(file: TableFile) -> Iterator[tuple[Any, bool]]:
     """A file, and whether it is one rather than a stream; errors name it."""
     try:
-        local = file.filesystem is None
-        source = pa.memory_map(file.path) if local else pa.PythonFile(file.open(), "r")
-        with source:
+        with ExitStack() as stack:
+            if file.filesystem is None:
+                source = stack.enter_context(pa.memory_map(file.path))
+            else:
+                source = pa.PythonFile(stack.enter_context(file.open()), "r")
             is_file = source.read(len(_MAGIC)) == _MAGIC
             source.seek(0)
             yield source, is_file

@@ -13,7 +13,8 @@ from fsspec.core import url_to_fs
 from dask_graphgpu.errors import EngineUnavailable, UnreadableTable
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.parquet import Piece, remote
+from dask_graphgpu.io.parquet import Piece
+from dask_graphgpu.io.remote_files import arrow_filesystem
 from dask_graphgpu.io.s3_options import s3_options
 from dask_graphgpu.io.where import Where
 
@@ -132,7 +133,9 @@ def read(path: str, where: str | None, storage_options: Mapping[str, Any] | None
         uri = uri if "://" in uri else table.table_uri.rstrip("/") + "/" + uri
         filesystem, file = url_to_fs(uri, **(storage_options or {}) if "://" in path else {})
         rows = FileRows(condition, constants, fields)
-        piece = Piece(file, None, remote(filesystem), rows=rows, stamp=f"version {table.version()}")
+        piece = Piece(
+            file, None, arrow_filesystem(filesystem), rows=rows, stamp=f"version {table.version()}"
+        )
         kept = deleted.get(action["path"].rpartition("/")[2])
         parts.append(piece if kept is None else KeptRows(piece, kept))
     return frame_of(parts, schema, path)

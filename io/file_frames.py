@@ -12,6 +12,9 @@ from dask._collections import new_collection
 from dask.dataframe.dask_expr._expr import Projection
 from dask.dataframe.dask_expr.io.io import FromMapProjectable
 
+from dask_graphgpu.io.schema import plain_type
+from dask_graphgpu.io.views import without_views
+
 
 class FilePart(Protocol):
     """A part of a table that one task reads; ``path`` is its file."""
@@ -82,7 +85,8 @@ def read_part(part: FilePart, columns: Sequence[str], meta: pd.DataFrame) -> pd.
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
-    """A table as an Arrow-backed frame."""
+    """A table as an Arrow-backed frame; pandas knows no views of strings."""
+    table = without_views(table)
     frame: pd.DataFrame = table.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
     return frame
 
@@ -92,8 +96,8 @@ def empty_frame(schema: pa.Schema) -> pd.DataFrame:
     made = {}
     for field in schema:
         kind = field.type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        kind = plain_type(kind)
+        if pa.types.is_large_string(kind):
             dtype: Any = pd.StringDtype("pyarrow")
         elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
             dtype = kind.to_pandas_dtype()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dask_graphgpu.io.views import without_views
 from dask_graphgpu.io.where import Where
 
 _FIELD_ID = b"PARQUET:field_id"
@@ -46,6 +47,7 @@ class FileRows:
 
     def made(self, table: pa.Table, columns: Sequence[str]) -> pa.Table:
         """Columns of the table, of what `stored` names; the rows that are kept."""
+        table = without_views(table)
         given, names = self._names(columns, table.schema), self._needed(columns)
         constants = dict(self.constants)
         arrays = []
@@ -70,7 +72,8 @@ class FileRows:
             for name, kind in self._types.items()
             if name in self.where.columns and name not in names
         }
-        return self.where.bounds({**missing, **dict(self.constants)}, names)
+        kinds = {name: schema.field(stored).type for name, stored in names.items()}
+        return self.where.bounds({**missing, **dict(self.constants)}, names, kinds)
 
     def _needed(self, columns: Iterable[str]) -> list[str]:
         """Columns that are asked for, and those that say which rows are kept."""

@@ -10,12 +10,13 @@ import re
 import stat
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.io.object_folder import ObjectFolder
 from dask_graphgpu.io.replace import being_replaced, sweep
 
 T = TypeVar("T")
@@ -40,10 +41,12 @@ class OpenFolder:
         There is no folder, or it may not be read.
     """
 
+    path: Path | ObjectFolder
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self._number = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        self.close = weakref.finalize(self, os.close, self._number)
+        self.close: Any = weakref.finalize(self, os.close, self._number)
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +57,9 @@ class OpenFolder:
     def names(self) -> list[str]:
         """What is in it, sorted, without what a network file system keeps of files that are deleted and still open."""
         return sorted(name for name in os.listdir(self._number) if not _DELETED.fullmatch(name))
+
+    def fetch(self, names: Sequence[str]) -> None:
+        """Bring files here that are to be opened: of a local folder they are."""
 
     def size(self, name: str) -> int:
         """Bytes of a file. Raises OSError: there is none, or what has the name is no plain file."""
@@ -92,7 +98,7 @@ class OpenFolder:
     def is_replaced(self) -> bool:
         """Whether something else, or nothing, is at its path now."""
         try:
-            return not os.path.samestat(os.fstat(self._number), self.path.stat())
+            return not os.path.samestat(os.fstat(self._number), os.stat(str(self.path)))
         except OSError:
             return True
 

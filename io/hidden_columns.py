@@ -8,7 +8,8 @@ from typing import Any
 from dask.dataframe.dask_expr.io.parquet import ReadParquetPyarrowFS
 
 from dask_graphgpu.io.file_frames import ReadFiles
-from dask_graphgpu.io.parquet import READERS, Piece, open_piece, refuse_column, remote
+from dask_graphgpu.io.parquet import READERS, Piece, open_piece, refuse_column
+from dask_graphgpu.io.remote_files import arrow_filesystem
 
 # Expressions that give the columns of a frame on as they are, all of them; after others somebody has chosen.
 _KEEPING_COLUMNS = {
@@ -69,9 +70,9 @@ def _files(reading: Any) -> list[tuple[str, Any]]:
     if isinstance(reading, ReadFiles):
         return [(part.path, part.filesystem) for part in reading.parts if isinstance(part, Piece)]
     if isinstance(reading, ReadParquetPyarrowFS):
-        return [(fragment.path, remote(reading.fs)) for fragment in reading.fragments]
+        return [(fragment.path, arrow_filesystem(reading.fs)) for fragment in reading.fragments]
     info = reading._dataset_info
-    return [(path, remote(info["fs"])) for path in info["ds"].files]
+    return [(path, arrow_filesystem(info["fs"])) for path in info["ds"].files]
 
 
 def _with_all_columns(expr: Any) -> Iterator[Any]:

@@ -15,8 +15,10 @@ import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.computing import for_partitions
-from dask_graphgpu.io.output import STAMP, check_destination, failed, others_in, schema_of
+from dask_graphgpu.io.output import check_destination, failed, others_in
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.replace import replacing
+from dask_graphgpu.io.result_table import as_table, schema_of, stamped
 
 MOST_FOLDERS = 1024  # of a partition of the frame
 
@@ -46,7 +48,7 @@ def check_partition_columns(names: Sequence[str], frame: Any) -> None:
         )
 
 
-def write_by(frame: Any, path: str | Path, names: Sequence[str]) -> Path:
+def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
     """Compute a result frame and write it to folders by the values of some columns, as `write_parquet` otherwise.
 
     Parameters
@@ -65,6 +67,11 @@ def write_by(frame: Any, path: str | Path, names: Sequence[str]) -> Path:
         As of `write_parquet`; a partition has rows for more than 1,024 folders.
     """
     destination = check_destination(path)
+    if not isinstance(destination, Path):
+        raise OutputError(
+            f"cannot write folders by values of {', '.join(names)} to {destination}: an object store does not replace "
+            "several files at once; leave partition_by out, or name a folder of a local or shared file system"
+        )
     schema = schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta)
     token = secrets.token_hex(4)
     try:
@@ -76,7 +83,7 @@ def write_by(frame: Any, path: str | Path, names: Sequence[str]) -> Path:
                 for_partitions(write, frame)
             if not any(folder.iterdir()):  # readers find the columns at least
                 pq.write_table(
-                    _stamped(schema.empty_table()), folder / f"part.00000.{token}.parquet"
+                    stamped(schema.empty_table()), folder / f"part.00000.{token}.parquet"
                 )
     except GraphError:
         raise
@@ -96,7 +103,7 @@ def _write_partition(
 ) -> None:
     if not len(part):
         return
-    table = _stamped(pa.Table.from_pandas(part, schema=schema, preserve_index=False))
+    table = as_table(part, schema)
     found = table.group_by(list(names)).aggregate([]).num_rows
     if found > MOST_FOLDERS:
         raise OutputError(
@@ -117,7 +124,3 @@ def _write_partition(
         )
     except OSError as error:
         raise failed(destination, error) from error
-
-
-def _stamped(table: pa.Table) -> pa.Table:
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})

@@ -14,7 +14,8 @@ from fsspec.core import url_to_fs
 from dask_graphgpu.errors import EngineUnavailable, UnreadableTable
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.parquet import Piece, remote
+from dask_graphgpu.io.parquet import Piece
+from dask_graphgpu.io.remote_files import arrow_filesystem
 from dask_graphgpu.io.s3_options import s3_options
 from dask_graphgpu.io.table_kind import listings
 from dask_graphgpu.io.where import Where
@@ -123,7 +124,7 @@ def read(path: str, where: str | None, storage_options: Mapping[str, Any] | None
         remote_options = (storage_options or {}) if "://" in path else {}
         filesystem, file = url_to_fs(uri, **remote_options)
         rows = FileRows(condition, (), fields)
-        parts.append(Piece(file, None, remote(filesystem), rows=rows, stamp=uri))
+        parts.append(Piece(file, None, arrow_filesystem(filesystem), rows=rows, stamp=uri))
     return frame_of(parts, schema, path)
 
 

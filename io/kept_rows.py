@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphgpu.io.output import schema_of
+from dask_graphgpu.io.result_table import schema_of
 from dask_graphgpu.io.where import Where
 
 

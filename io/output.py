@@ -1,4 +1,4 @@
-"""Result frames to Parquet: a folder that is there whole, or not at all."""
+"""Result frames to Parquet: a folder that is there whole, or not at all, locally or on an object store."""
 
 import secrets
 import stat
@@ -9,23 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dask_graphgpu.arguments import said
-from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
+from dask_graphgpu.errors import GraphError, OutputError
 from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
+from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.object_result import NAME, claim, write_result
+from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.replace import NotOnDisk, replacing
+from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 _FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
-_SAMPLE = 1000  # floats that are looked at
-# In the metadata of the files that we write: only those may be replaced.
-STAMP = {b"dask_graphgpu": b"result"}
 
 
-def write_parquet(frame: Any, path: str | Path) -> Path:
+def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
     """Compute a result frame and write it to a folder of Parquet files, in place of the one that is there.
 
     Parameters
@@ -34,17 +33,20 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
         The result. Each partition becomes one file, in their order, or several that are written side by side, of
         at least half a million rows each; the index is not written.
     path
-        Folder on a local or shared file system. It may be missing, empty, or hold an earlier result of this function.
+        Folder on a local or shared file system, or URL of one on an object store, there with one file; see
+        `object_result`. It may be missing, empty, or hold an earlier result of this function.
+    options : mapping, optional
+        Of the object store.
 
     Returns
     -------
-    Path
+    Path or ObjectFolder
         The folder.
 
     Raises
     ------
     InvalidArgument
-        ``path`` is empty or a URL.
+        ``path`` is empty, or a URL of a store that cannot be written to.
     OutputError
         ``path`` holds something else, or cannot be written (no space, no permission). What was there is untouched.
 
@@ -60,8 +62,11 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     Needs room for the old and the new result side by side. Readers that open the folder see the old result or the new
     one, also when this process is killed at any moment.
     """
-    destination = check_destination(path)
+    destination = check_destination(path, options)
     try:
+        if isinstance(destination, ObjectFolder):
+            write_result(frame, destination)
+            return destination
         with replacing(destination, others_in) as folder:
             _write_partitions(frame, folder, destination)
     except GraphError:
@@ -71,14 +76,18 @@ def write_parquet(frame: Any, path: str | Path) -> Path:
     return destination
 
 
-def check_destination(path: str | Path) -> Path:
+def check_destination(path: str | Place, options: Any = None) -> Place:
     """The folder to write to, behind links; refused unless it is new, empty or an earlier result.
+
+    One of an object store comes with what a writer has to know of what is there now: give it to `write_parquet`.
 
     Raises
     ------
     InvalidArgument, OutputError
     """
-    destination = local_path(path, "output")
+    destination = place_of(path, "output", options)
+    if isinstance(destination, ObjectFolder):
+        return _claimed(destination)
     if destination == destination.parent:
         raise OutputError(f"Cannot write a result over {destination}. Name a folder of its own.")
     if not destination.exists():
@@ -93,24 +102,56 @@ def check_destination(path: str | Path) -> Path:
     except OSError as error:
         raise failed(destination, error) from error
     if others:
-        raise OutputError(
-            f"{destination} is not a result of dask_graphgpu: it holds {', '.join(others[:3])}"
-            f"{' and more' if len(others) > 3 else ''}. Name a folder that is new, empty or an earlier result, or "
-            "remove what is in this one; nothing was changed."
-        )
+        raise _foreign(destination, others)
     return destination
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a file, in place of the one that is there; what else has the same content by a hard link keeps it.
+def _claimed(destination: ObjectFolder) -> ObjectFolder:
+    if destination.began is not None:
+        return destination
+    try:
+        found, others = claim(destination)
+    except OSError as error:
+        raise failed(destination, error) from error
+    if others:
+        raise _foreign(destination, others)
+    return found
 
-    What is no plain file, such as a pipe or a terminal, is written to.
+
+def _foreign(destination: Place, others: list[str]) -> OutputError:
+    return OutputError(
+        f"{destination} is not a result of dask_graphgpu: it holds {', '.join(others[:3])}"
+        f"{' and more' if len(others) > 3 else ''}. Name a folder that is new, empty or an earlier result, or "
+        "remove what is in this one; nothing was changed."
+    )
+
+
+def rows_of(destination: Place) -> int:
+    """How many rows a result has, from its footers."""
+    if isinstance(destination, ObjectFolder):
+        with (destination / NAME).opened("rb") as file:
+            return int(pq.read_metadata(file).num_rows)
+    return sum(pq.read_metadata(file).num_rows for file in destination.glob("*.parquet"))
+
+
+def write_text(path: str | Path, text: str, options: Any = None) -> None:
+    """Write a file or an object, in place of the one that is there.
+
+    What else has the same content by a hard link keeps it. What is no plain file, such as a pipe or a terminal, is
+    written to.
 
     Raises
     ------
     OutputError
     """
-    file = Path(path).expanduser().resolve()
+    place = place_of(path, "report", options)
+    if isinstance(place, ObjectFolder):
+        try:
+            place.write(text.encode())
+        except OSError as error:
+            raise OutputError(f"cannot write {place}: {error.strerror}") from error
+        return
+    file = place
     try:
         if file.exists() and not file.is_file():
             file.write_text(text)
@@ -130,35 +171,6 @@ def write_text(path: str | Path, text: str) -> None:
         ) from error
 
 
-def local_path(path: str | Path, name: str) -> Path:
-    """A path to write to, behind links; ``~`` is the user's home.
-
-    Raises
-    ------
-    InvalidArgument
-        It is empty, which would be the current folder, a URL, or cannot be one; ``name`` says of what.
-    """
-    if not isinstance(path, str | Path):
-        raise InvalidArgument(f"{name}={said(path)}; allowed is a path")
-    if not str(path):
-        raise InvalidArgument(f"{name} is empty: give a path, such as ./{name}")
-    if "://" in str(path):
-        raise InvalidArgument(
-            f"{name} {path} is a URL: give a path on a local or shared file system, and copy what is written there"
-        )
-    try:
-        found = Path(path).expanduser().resolve()
-        found.exists()  # raises for a name that is too long
-    except (
-        ValueError,
-        RuntimeError,
-    ) as error:  # a character that no name has, an unknown user's home
-        raise InvalidArgument(f"{name}={said(path)} is no path: {error}") from None
-    except OSError as error:
-        raise InvalidArgument(f"{name}={said(path)} is no path: {error.strerror}") from None
-    return found
-
-
 def others_in(path: Path) -> list[str]:
     """The files in a folder that we have not written."""
     with OpenFolder(path) as folder:
@@ -176,13 +188,12 @@ def _others(folder: OpenFolder) -> list[str]:
 def _is_ours(folder: OpenFolder, name: str) -> bool:
     """Whether a file is one that we wrote, or a folder such as ``country=it`` holds nothing else."""
     if not name.endswith(".parquet"):
-        return "=" in name and _is_our_folder(folder.path / name)
+        return "=" in name and isinstance(folder.path, Path) and _is_our_folder(folder.path / name)
     try:
         with folder.open(name) as file:
-            stamps = pq.read_metadata(file).metadata or {}
+            return is_stamped(pq.read_metadata(file))
     except (OSError, pa.ArrowException):  # no Parquet, or not for us to read
         return False
-    return STAMP.items() <= stamps.items()
 
 
 def _is_our_folder(path: Path) -> bool:
@@ -219,9 +230,8 @@ def _write_partition(
 
     Its OSErrors are about the output, whatever else fails in the same graph.
     """
-    table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
-    encoding = _encoding(table)
+    table = as_table(partition, schema)
+    encoding = encoding_of(table)
     files = max(min(len(table) // _FEWEST_ROWS, num_threads()), 1)
     cuts = np.arange(files + 1) * len(table) // files
     number = {int(lo): f"-{n:05d}" if files > 1 else "" for n, lo in enumerate(cuts[:-1])}
@@ -236,37 +246,7 @@ def _write_partition(
         raise failed(destination, error) from error
 
 
-def _encoding(table: pa.Table) -> dict[str, Any]:
-    """How columns are written: integers by their differences; a dictionary of floats, if they repeat, and of the rest.
-
-    Ids ascend and labels repeat, so that differences are few bits: ids take less than half of the time that they take
-    as they are, and hardly room. A dictionary of floats that are all different takes twice the time.
-    """
-    integers, repeating = {}, []
-    for field in table.schema:
-        if pa.types.is_integer(field.type):
-            integers[field.name] = "DELTA_BINARY_PACKED"
-        elif not pa.types.is_floating(field.type) or _repeats(table[field.name]):
-            repeating.append(field.name)
-    return {"use_dictionary": repeating, "column_encoding": integers}
-
-
-def _repeats(column: pa.ChunkedArray) -> bool:
-    """Whether fewer than half of a sample of the values are different ones."""
-    sample = column.take(np.linspace(0, len(column) - 1, min(len(column), _SAMPLE)).astype(int))
-    return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
-
-
-def schema_of(empty: pd.DataFrame) -> pa.Schema:
-    """One schema of Arrow for all files, so that a partition without rows or values has the types of the others."""
-    schema = pa.Schema.from_pandas(empty, preserve_index=False)
-    for i, field in enumerate(schema):
-        if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
-            schema = schema.set(i, field.with_type(pa.string()))
-    return schema
-
-
-def failed(path: Path, error: OSError) -> OutputError:
+def failed(path: Place, error: OSError) -> OutputError:
     """The error of a result that could not be written."""
     if isinstance(error, NotOnDisk):
         return OutputError(f"The result {error.strerror}. Write it again if you need to be sure.")

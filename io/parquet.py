@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
-import pyarrow.fs
 import pyarrow.parquet as pq
 from dask.dataframe.dask_expr._expr import Projection
 from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec, ReadParquetPyarrowFS
 from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
-from fsspec.implementations.local import LocalFileSystem
 
 from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.io.file_frames import ReadFiles, as_frame
@@ -29,6 +27,7 @@ from dask_graphgpu.io.parquet_file import (
     small_dictionaries,
     told,
 )
+from dask_graphgpu.io.remote_files import arrow_filesystem
 
 READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
 
@@ -86,7 +85,7 @@ def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None
     found, folders = [], set()
     for fragment in expr.fragments:
         groups = tuple(group.id for group in fragment.row_groups) if known else None
-        found.append(Piece(fragment.path, groups, remote(expr.fs)))
+        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs)))
         folders |= set(pa.dataset.get_partition_keys(fragment.partition_expression))
     return found, set(expr._dataset_info["schema"].names) - folders
 
@@ -108,7 +107,7 @@ def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
         for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
             path, groups, _ = piece
             groups = None if groups in (None, [None]) else tuple(groups)
-            found.append(Piece(path, groups, remote(info["fs"])))
+            found.append(Piece(path, groups, arrow_filesystem(info["fs"])))
     return found, stored
 
 
@@ -247,12 +246,3 @@ def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:
 def open_piece(piece: Piece) -> pq.ParquetFile:
     """The file of a piece."""
     return open_file(piece.path, piece.filesystem, piece.metadata)
-
-
-def remote(filesystem: Any) -> Any:
-    """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
-    if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
-        return None
-    if isinstance(filesystem, pa.fs.FileSystem):
-        return filesystem
-    return pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))

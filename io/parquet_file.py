@@ -103,9 +103,8 @@ def groups_where(file: pq.ParquetFile, path: str, filesystem: Any, condition: An
     with told(path):
         where = pa.fs.LocalFileSystem() if filesystem is None else filesystem
         fragment = pa.dataset.ParquetFileFormat().make_fragment(path, filesystem=where)
-        return {
-            group.id for group in fragment.subset(condition, schema=file.schema_arrow).row_groups
-        }
+        some = fragment.subset(condition, schema=file.schema_arrow)
+        return {group.id for group in some.row_groups}
 
 
 def _is_small(dictionary: int | None, data: int) -> bool:

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from dask_graphgpu.io.agreed_types import agreed_schema
 from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.parquet import Piece, remote
+from dask_graphgpu.io.parquet import Piece
 from dask_graphgpu.io.parquet_file import footer_schema
+from dask_graphgpu.io.remote_files import arrow_filesystem
 from dask_graphgpu.io.table_files import TableFile
 
 
@@ -23,7 +24,7 @@ class ParquetTable:
     def parts(self, file: TableFile, rows: FileRows) -> list[Piece]:
         """What tasks read of a file: all of it."""
         changed = rows if rows != FileRows() else None
-        where = remote(file.filesystem)
+        where = arrow_filesystem(file.filesystem)
         return [Piece(file.path, None, where, rows=changed, stamp=file.stamp)]
 
 
@@ -36,5 +37,5 @@ def parquet_table(files: Sequence[TableFile], ids: Collection[str]) -> ParquetTa
         A file is truncated, or none of Parquet's.
     """
     looked_at = [file for file in files if file.filesystem is None] or files[:1]
-    schemas = [footer_schema(file.path, remote(file.filesystem)) for file in looked_at]
+    schemas = [footer_schema(file.path, arrow_filesystem(file.filesystem)) for file in looked_at]
     return ParquetTable(agreed_schema(schemas, ids))

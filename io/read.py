@@ -10,11 +10,13 @@ import dask
 import dask.dataframe as dd
 import pyarrow as pa
 
+from dask_graphgpu.errors import GraphError
 from dask_graphgpu.io.arrow_files import arrow_table
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.parquet_table import parquet_table
 from dask_graphgpu.io.partition_values import partition_columns
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.io.table_files import expanded, files_at
 from dask_graphgpu.io.table_kind import chosen_files, table_kind
 from dask_graphgpu.io.text_files import text_table
@@ -69,6 +71,25 @@ def read_table(
     work is done. Of files of text it reads the beginning.
     """
     path, text = expanded(path), text or TextOptions()
+    options = StorageOptions(storage_options)
+    try:
+        return _read(path, ids, form, where, text, options)
+    except GraphError as error:
+        plain = options.without_secrets(str(error))
+        if plain == str(error):
+            raise
+        raise type(error)(plain) from None
+
+
+def _read(
+    path: str,
+    ids: Collection[str],
+    form: str | None,
+    where: str | None,
+    text: TextOptions,
+    storage_options: StorageOptions,
+) -> Any:
+    """As `read_table`; errors may show the values of options."""
     kind = table_kind(path, form, storage_options)
     if kind in ("delta", "iceberg"):
         reader = importlib.import_module(f"dask_graphgpu.io.{kind}_table")

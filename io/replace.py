@@ -69,6 +69,25 @@ def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterato
     moment. Where system or file system lack that, the old folder is moved away first; a crash between the two renames
     is put right by the next call for the same destination.
     """
+    with staged(destination) as new:
+        previous = new.with_name(_PREVIOUS)
+        yield new
+        _sync_tree(new)
+        _put(new, destination, previous)
+        for former in (new, previous):
+            _keep_others(former, destination, others)
+        try:
+            _sync(destination.parent)
+        except OSError as error:
+            raise NotOnDisk(destination, error) from error
+
+
+@contextmanager
+def staged(destination: Path) -> Iterator[Path]:
+    """Give an empty folder beside a place, whether or not anything is there, and remove it afterwards.
+
+    What a killed process leaves is removed by the next call for the same place.
+    """
     destination.parent.mkdir(parents=True, exist_ok=True)
     sweep(destination)
     staging, lock = _stage(destination)
@@ -77,14 +96,6 @@ def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterato
             new = staging / _NEW
             new.mkdir()
             yield new
-            _sync_tree(new)
-            _put(new, destination, staging / _PREVIOUS)
-            for former in (new, staging / _PREVIOUS):
-                _keep_others(former, destination, others)
-            try:
-                _sync(destination.parent)
-            except OSError as error:
-                raise NotOnDisk(destination, error) from error
         finally:
             _clear(staging, destination)
 

@@ -102,7 +102,7 @@ class EdgeSchema:
             names[0] if len(names) == 1 else list(names)
             for names in (self.source, self.destination)
         ]
-        weight = "no weights" if self.weight is None else f"weight {self.weight}"
+        weight = "no weights" if self.weight is None else f"weights in {self.weight}"
         return f"{ends[0]} -> {ends[1]}, {weight}"
 
     @property

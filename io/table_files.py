@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-import fsspec
+from fsspec.compression import compr
 from fsspec.core import url_to_fs
+from fsspec.utils import infer_compression
 
-from dask_graphgpu.errors import InvalidArgument, UnreadableTable
+from dask_graphgpu.errors import GraphError, InvalidArgument, UnreadableTable
+from dask_graphgpu.io.object_folder import plain
+from dask_graphgpu.io.remote_files import opened
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = {
@@ -58,12 +63,14 @@ class TableFile:
         """Format as the suffix of the name has it; None: it tells nothing."""
         return kind_of(self.path)
 
-    def open(self, *, decompress: bool = False) -> Any:
+    @contextmanager
+    def open(self, *, decompress: bool = False) -> Iterator[Any]:
         """The file, to be read as bytes."""
-        name = "infer" if decompress else None
-        if self.filesystem is None:
-            return fsspec.open(self.path, "rb", compression=name).open()
-        return self.filesystem.open(self.path, "rb", compression=name)
+        local = self.filesystem is None
+        with open(self.path, "rb") if local else opened(self.filesystem, self.path) as file:
+            kind = infer_compression(self.path) if decompress else None
+            with compr[kind](file, mode="rb") if kind else nullcontext(file) as plain:
+                yield plain
 
 
 def expanded(path: str) -> str:
@@ -113,10 +120,11 @@ def files_at(path: str, storage_options: Mapping[str, Any] | None = None) -> lis
     for entry in found:
         if not _is_there(entry):
             raise UnreadableTable(f"There is no file or folder {str(entry)[:300]}.")
-        known = entry.parts[fixed:]
+        known, named = entry.parts[fixed:], "*" not in path
+        if _is_passed_over(known, Path(path).parts[fixed:]):
+            continue
         if not entry.is_dir():
-            named = "*" not in path
-            if named or not any(map(_is_hidden, known)):
+            if named or entry.stat().st_size:
                 files.append(_local(entry, known[:-1], named=named))
             continue
         for each in _walked(entry):
@@ -141,27 +149,41 @@ def _local(path: Path, folders: Iterable[str], *, named: bool = False) -> TableF
 
 def _remote_files(url: str, storage_options: Mapping[str, Any]) -> list[TableFile]:
     """The files at a URL."""
-    try:
+    with told_of_url(url, storage_options):
         filesystem, root = url_to_fs(url, **storage_options)
+        filesystem.invalidate_cache()  # what it has listed before
         entries = sorted(filesystem.glob(root)) if "*" in root else [root.rstrip("/")]
         fixed = _fixed_parts(PurePosixPath(root).parts)
         files = []
         for entry in entries:
             known = PurePosixPath(entry).parts[fixed:]
+            if _is_passed_over(known, PurePosixPath(root).parts[fixed:]):
+                continue
             for path, info in sorted(filesystem.find(entry, detail=True).items()):
                 inside = PurePosixPath(path).parts[len(PurePosixPath(entry).parts) :]
                 named = not inside and "*" not in root
-                if not named and (any(map(_is_hidden, (*known, *inside))) or not info.get("size")):
+                if not named and (any(map(_is_hidden, inside)) or not info.get("size")):
                     continue
                 stamp = str([info.get(name) for name in _STAMPS])
                 folders = (*known, *inside)[:-1]
                 size = info.get("size") or 0
                 files.append(TableFile(path, filesystem, size, stamp, _partition(folders), named))
-    except (OSError, ImportError, ValueError) as error:
-        raise UnreadableTable(f"cannot read {url}: {error or type(error).__name__}") from error
-    if not files and not any(filesystem.exists(entry) for entry in entries):
-        raise UnreadableTable(f"There is no file or folder {url}.")
+        missing = not files and not any(filesystem.exists(entry) for entry in entries)
+    if missing:
+        raise UnreadableTable(f"There is no object or folder {redacted(url)}.")
     return files
+
+
+@contextmanager
+def told_of_url(url: str, options: Mapping[str, Any] | None) -> Iterator[None]:
+    """Make an UnreadableTable that names a URL of what file systems raise, without credentials."""
+    try:
+        yield
+    except GraphError:
+        raise
+    except Exception as error:  # of whatever library the file system is made of
+        reason = plain(error, url, StorageOptions(options))
+        raise UnreadableTable(f"Cannot read {redacted(url)}: {reason.strerror}.") from error
 
 
 _STAMPS = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")
@@ -169,6 +191,14 @@ _STAMPS = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "up
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _is_passed_over(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+    """Whether a part of a name is hidden, and the pattern that it matches does not begin as it does."""
+    return any(
+        _is_hidden(part) and part[0] != pattern[0]
+        for part, pattern in zip(parts, patterns, strict=True)
+    )
 
 
 def _fixed_parts(parts: tuple[str, ...]) -> int:
@@ -190,8 +220,8 @@ def _named_values(folders: Iterable[str]) -> Iterator[tuple[str, str | None]]:
 
 def magic_of(file: TableFile) -> str | None:
     """The format that the first bytes of a file stand for; None where they stand for none."""
-    with file.open() as opened:
-        head = opened.read(6)
+    with file.open() as source:
+        head = source.read(6)
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from fsspec.core import url_to_fs
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.table_files import SUFFIXES, TableFile, magic_of
+from dask_graphgpu.io.table_files import SUFFIXES, TableFile, magic_of, told_of_url
 
 FORMATS = ("parquet", "csv", "edgelist", "arrow", "delta", "iceberg")
 # What lies in the folder of a table whose files are listed elsewhere than by its folders.
@@ -23,6 +23,8 @@ def table_kind(
     """The format of a table: as it is named or, of one of Delta or Iceberg, seen; None: its files tell."""
     if form is not None or "*" in path:
         return form
+    if path.endswith(".metadata.json"):
+        return "iceberg"
     return next((kind for kind in _LISTED if listings(path, kind, storage_options)), None)
 
 
@@ -32,8 +34,11 @@ def listings(
     """The files in a table's folder that list its data, each of which is written once; of Delta or Iceberg, or both."""
     patterns = [_LISTED[kind]] if kind else list(_LISTED.values())
     if "://" in path:
-        filesystem, root = url_to_fs(path, **(storage_options or {}))
-        return [name for p in patterns for name in filesystem.glob(f"{root.rstrip('/')}/{p}")]
+        with told_of_url(path, storage_options):
+            filesystem, root = url_to_fs(path, **(storage_options or {}))
+            filesystem.invalidate_cache()  # what it has listed before
+            root = root.rstrip("/")
+            return [name for p in patterns for name in filesystem.glob(f"{root}/{p}")]
     return [str(name) for p in patterns for name in Path(path).glob(p)]
 
 

@@ -14,7 +14,7 @@ from dask_graphgpu.errors import UnreadableTable
 from dask_graphgpu.io.agreed_types import agreed_schema
 from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.table_files import COMPRESSED, TableFile
-from dask_graphgpu.io.text_lines import table_of
+from dask_graphgpu.io.text_lines import chunks_of, table_of
 from dask_graphgpu.io.text_options import TYPES, TextOptions
 from dask_graphgpu.io.text_part import PLAIN_INTEGER, TextFile, TextPart
 
@@ -61,8 +61,14 @@ def text_table(
     header = options.header and not spaced
     looks = [_look(file, ids, options, header, spaced) for file in files]
     filled = [look for look in looks if look.num_rows] or looks
-    agreed = agreed_schema([look.schema for look in filled], ids)
-    fields = [field.with_type(_settled(field, ids, options)) for field in agreed]
+    schemas = [look.schema for look in filled]
+    texts = {
+        f.name for schema in schemas for f in schema if f.name in ids and pa.types.is_string(f.type)
+    }
+    for names in options.alike:
+        texts |= set(names) if texts & set(names) else set()
+    agreed = agreed_schema(schemas, ids)
+    fields = [field.with_type(_settled(field, texts, options)) for field in agreed]
     types = tuple((field.name, field.type) for field in fields)
     made = {
         file.path: TextFile(
@@ -112,11 +118,8 @@ def _look(
 def _sample(file: TableFile, spaced: bool) -> bytes:
     """Whole lines of a file: its first ones and, where it can be looked into, some others."""
     with file.open(decompress=True) as opened:
-        data: bytes = opened.read(_SAMPLE)
-        if len(data) < _SAMPLE:
-            return data
-        data = data[: data.rfind(b"\n") + 1]
-        if not file.path.lower().endswith(COMPRESSED):
+        data = next(chunks_of(opened, _SAMPLE, spaced=spaced), b"")
+        if len(data) >= _SAMPLE // 2 and not file.path.lower().endswith(COMPRESSED):
             number, size = _MORE
             for k in range(1, number + 1):
                 more = read_block(opened, k * file.size // (number + 1), size, b"\n")
@@ -151,11 +154,11 @@ def _with_integers(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     return texts
 
 
-def _settled(field: pa.Field, ids: Collection[str], options: TextOptions) -> pa.DataType:
-    """The type in which a column is read."""
+def _settled(field: pa.Field, texts: Collection[str], options: TextOptions) -> pa.DataType:
+    """The type in which a column is read; ``texts`` are ids that are text in some file."""
     if field.name in options.types:
         return TYPES[options.types[field.name]]
-    if pa.types.is_null(field.type) or pa.types.is_large_string(field.type):
+    if field.name in texts or pa.types.is_null(field.type) or pa.types.is_large_string(field.type):
         return pa.string()
     if pa.types.is_timestamp(field.type) and field.type.unit == "s":
         return pa.timestamp("us", field.type.tz)

@@ -31,6 +31,8 @@ class TextOptions:
         Whether the first line names the columns; else they are called "0", "1" and so on.
     types : mapping of str to str
         Columns whose type is one of `TYPES`, whatever the beginning of the file looks like.
+    alike : tuple of tuples of str
+        Columns that hold the same ids: where one of them is text all are.
     text_ids : bool
         Whether ids are text, however they are written, as they are in another frame.
 
@@ -43,6 +45,7 @@ class TextOptions:
     separator: str | None = None
     header: bool = True
     types: Mapping[str, str] = field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
     text_ids: bool = False
 
     def __post_init__(self) -> None:

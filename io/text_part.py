@@ -148,12 +148,12 @@ class TextPart:
             if not pc.any(odd).as_py():
                 return texts.cast(kind)
         except pa.ArrowInvalid:
-            odd = pc.invert(pc.match_substring_regex(texts, PLAIN_INTEGER))
+            odd = pa.array([not _fits(text, kind) for text in texts.to_pylist()])
         row = pc.index(odd, True).as_py()
-        given = f"{texts[row].as_py()!r} in line {self._line(row + 1, before)}" if row >= 0 else ""
         raise UnreadableTable(
-            f"{self.path} has {given or 'too large a number'} as an id in column {name!r}, whose ids at the beginning "
-            f"are written as integers: read them all as text, with --type {name}=text"
+            f"{self.path} has {texts[row].as_py()!r} in line {self._line(row + 1, before)} as an id in column "
+            f"{name!r}, whose ids at the beginning are written as {kind}: read them all as text, with --type "
+            f"{name}=text"
         )
 
     def _line(self, row: int, before: int) -> int:
@@ -166,3 +166,13 @@ class TextPart:
                     left -= len(data)
             before += 1  # the line that begins before the part
         return row + before
+
+
+def _fits(text: str | None, kind: pa.DataType) -> bool:
+    """Whether a text is an integer of a type, or null."""
+    if text is None:
+        return True
+    if not re.fullmatch(PLAIN_INTEGER, text):
+        return False
+    low, high = (-(2**63), 2**63) if kind == pa.int64() else (0, 2**64)
+    return low <= int(text[:30]) < high

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.io.where_clause import parsed
-from dask_graphgpu.io.where_types import Several, Test, Typed, compared_as, typed
+from dask_graphgpu.io.where_types import Several, Test, Typed, are_compared, compared_as, typed
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,12 @@ class Where:
 
         return bool(self._fold(leaf, lambda a, b: a and b, lambda a, b: a or b))
 
-    def bounds(self, constants: Mapping[str, pa.Scalar], fields: Mapping[str, str]) -> Any:
+    def bounds(
+        self,
+        constants: Mapping[str, pa.Scalar],
+        fields: Mapping[str, str],
+        kinds: Mapping[str, pa.DataType],
+    ) -> Any:
         """What to ask the statistics of a file: an expression that is true wherever the condition is.
 
         Parameters
@@ -74,7 +79,9 @@ class Where:
         constants
             Columns of one value each.
         fields
-            Names that columns have in the file, where these are others.
+            Names that columns have in the file.
+        kinds
+            Their types there.
         """
         types = dict(self.types)
 
@@ -83,7 +90,9 @@ class Where:
                 return pc.scalar(_holds(test, constants[test.column]))
             if test.operation == "is null" and pa.types.is_floating(types[test.column]):
                 return pc.scalar(True)  # statistics do not count NaN
-            return test.of(pc.field(fields.get(test.column, test.column)))
+            if not are_compared(kinds[test.column], types[test.column]):
+                return pc.scalar(True)  # they are in another order
+            return test.of(pc.field(fields[test.column]))
 
         return self._fold(leaf, *_KLEENE)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.io.schema import plain_type
+from dask_graphgpu.io.schema import is_string_view, plain_type
 from dask_graphgpu.io.where_clause import Comparison, Literal, Moment, Tree, moment_of
 
 _FUNCTIONS = {
@@ -71,6 +71,20 @@ def compared_as(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_date64(kind):
         return pa.date32()
     return pa.float32() if pa.types.is_float16(kind) else kind
+
+
+def are_compared(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether Arrow compares statistics of one type with values of another, and both are in one order."""
+    if is_string_view(kind):
+        return False
+    kind, other = compared_as(kind), compared_as(other)
+    return kind == other or (_is_number(kind) and _is_number(other))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
 
 
 def typed(tree: Tree, schema: pa.Schema, text: str, what: str) -> Typed:

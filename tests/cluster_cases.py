@@ -17,7 +17,14 @@ from dask_graphgpu.cluster.gang import lead
 
 @contextmanager
 def started(workers, **options):
-    """A client of a new cluster of worker processes with a thread each.
+    """A client of a new cluster of worker processes with a thread each."""
+    with started_cluster(workers, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def started_cluster(workers, **options):
+    """A new cluster of worker processes with a thread each, and no client.
 
     A cluster gives a worker up that happens to be down so many seconds after it was down before,
     though its nanny starts it again: tests that kill workers over and over would run out of them.
@@ -29,12 +36,8 @@ def started(workers, **options):
         "distributed.deploy.lost-worker-timeout": "1 hour",
         "distributed.worker.multiprocessing-method": "forkserver",
     }
-    with (
-        dask.config.set(settings),
-        LocalCluster(n_workers=workers, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+    with dask.config.set(settings), LocalCluster(n_workers=workers, **options) as cluster:
+        yield cluster
 
 
 def addresses(client):

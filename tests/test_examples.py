@@ -19,7 +19,12 @@ from dask_graphgpu.jobs.cli import graph
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 # As a script, but with the root of the checkout on the path, so that nothing has to be installed.
-RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+RUN = """
+import os, runpy, sys
+del sys.argv[0]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 def example(name, *arguments):
@@ -45,7 +50,7 @@ def imports(tmp_path_factory):
 
 def test_every_example_has_a_test():
     tested = {"imports.py", "quickstart.py", "custom_program.py", "saved_graph.py", "job.toml"}
-    tested |= {"resolve_entities.py"}
+    tested |= {"resolve_entities.py", "name_entities.py", "shared_hands.py", "library_graph.py"}
     assert {p.name for p in EXAMPLES.iterdir() if p.is_file()} == tested
 
 
@@ -103,6 +108,38 @@ def test_job(imports, monkeypatch):
     assert ranks["rank"].sum() == pytest.approx(1)
     assert len(pd.read_parquet(imports / "distances")) == 2 * len(ranks)
     assert len(pd.read_parquet(imports / "components")) == len(ranks)
+
+
+def test_name_entities():
+    """A guess makes it worse, and so does one wrong match, which betweenness finds."""
+    text = example("name_entities.py")
+    right = [int(share) for share in re.findall(r"(\d+)% of pairs are right", text)]
+    assert len(right) == 4
+    assert right[0] > right[1] > right[2]
+    assert right[3] > right[1]
+    last = text.splitlines()[-1]
+    assert {"encodings:l1", "email:iso-8859-1", "locale:iso88591"} <= set(
+        last.split(" is ")[1].split(", ")
+    )
+    assert "ascii" not in last
+
+
+def test_shared_hands():
+    text = example("shared_hands.py", "dask")
+    assert (
+        re.search(r"^ *\d+ +.*\bdask, distributed\b", text, re.M) or "package distributed" in text
+    )
+    near = text.split("Nearest to dask")[1].splitlines()[2:]
+    assert near[0].split()[1] == "distributed"
+
+
+def test_library_graph():
+    text = example("library_graph.py", "compress files into a zip archive")
+    words, near, *_ = re.split(r"\n\n", text)[1:]
+    assert "zipfile.ZipFile.write " in words
+    assert "zipfile.ZipFile  " not in words
+    assert "zipfile.ZipFile  " in near
+    assert re.search(r"has to do with it:\n  [\w.]+( -> [\w.]+)+\n", text)
 
 
 @pytest.fixture
@@ -178,6 +215,16 @@ def test_usage_in_the_readme(monkeypatch, tmp_path):
     exec(compile(first, "first-graph.md", "exec"), names)
     exec(compile(block, "README.md", "exec"), names | {"dask_graphgpu": names["dg"]})
     assert dask_graphgpu.load("saved/").explain().rows == 6
+
+
+def test_the_first_page_of_the_docs():
+    names = {}
+    block = blocks_of("docs/index.md")[0]
+    for line in block.rstrip().splitlines()[:-3]:
+        exec(line, names)
+    for line in block.rstrip().splitlines()[-3:]:  # a call, and the columns of its result
+        call, columns = line.split("#")
+        assert list(eval(call, names)) == columns.strip().split(", ")
 
 
 def test_the_program_of_the_how_to():

@@ -73,7 +73,7 @@ ALLOWED = {
     },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
 }
-ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "partition", "store"}
+ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
 ALLOWED["cluster"] |= {"stages"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
@@ -108,7 +108,6 @@ ALLOWED["features"] = {
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["graphs"] = set(ALLOWED)
-ALLOWED["drawing"] = {"errors", "arguments", "as_networkx", "graphs", "io", "optional"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
@@ -133,6 +132,7 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
+ALLOWED["drawing"] = {"errors", "accessor", "arguments", "as_networkx", "graphs", "io", "optional"}
 ALLOWED["jobs"] = {
     "algorithms",
     "checkpoint",

@@ -5,12 +5,15 @@ It may import `arguments`, `checkpoint`, `engine`, `errors`, `exchange`, `fields
 """
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, Resumable
+from dask_graphgpu.algorithms.articulation_points import ArticulationPoints
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
 from dask_graphgpu.algorithms.betweenness_centrality import (
     BetweennessCentrality,
     EdgeBetweennessCentrality,
 )
 from dask_graphgpu.algorithms.bfs import BFS
+from dask_graphgpu.algorithms.biconnected_components import BiconnectedComponents
+from dask_graphgpu.algorithms.bridges import Bridges
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.core_number import CoreNumber
@@ -48,6 +51,9 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "core_number": CoreNumber,
     "k_core": KCore,
     "k_truss": KTruss,
+    "bridges": Bridges,
+    "articulation_points": ArticulationPoints,
+    "biconnected_components": BiconnectedComponents,
     "triangle_count": TriangleCount,
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
@@ -75,8 +81,11 @@ __all__ = [
     "SSSP",
     "SSWP",
     "Algorithm",
+    "ArticulationPoints",
     "BeliefPropagation",
     "BetweennessCentrality",
+    "BiconnectedComponents",
+    "Bridges",
     "CircuitSimulation",
     "ClusteringCoefficient",
     "CoreNumber",

@@ -35,6 +35,13 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
     return table | {name: Values(column.data[order]) for name, column in columns.items()}
 
 
+def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
+    """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices."""
+    dense = run.ids.position if run.ranks is None else None
+    source, destination = (low, high) if dense is None else (dense.take(low), dense.take(high))
+    return edge_table(run, source, destination, columns)
+
+
 def order_of_ends(first: Any, second: Any, n: int) -> Any:
     """Places of edges in the order of their ends, which are below ``n``; equal ones stay in theirs."""
     bits = max(n - 1, 1).bit_length()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.edge_table import edge_columns, edge_table
+from dask_graphgpu.algorithms.edge_table import edge_columns, of_places
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -51,7 +51,5 @@ class MinimumSpanningForest(Algorithm):
 
     def run(self, run: Run) -> Table:
         low, high, weight = run.engine.spanning_forest(run.view, report=run.report)
-        dense = run.ids.position if run.ranks is None else None  # on ranks they are numbers
-        source, destination = (low, high) if dense is None else (dense.take(low), dense.take(high))
         columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
-        return edge_table(run, source, destination, columns)
+        return of_places(run, low, high, columns)

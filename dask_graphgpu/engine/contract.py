@@ -357,6 +357,31 @@ class Engine(Protocol):
             At least 2.
         """
 
+    def bridges(self, view: View, report: Report) -> tuple[np.ndarray, np.ndarray]:
+        """Edges of the simple undirected graph without which their ends are not joined.
+
+        Returns
+        -------
+        first, second : arrays of the type of the neighbours
+            By dense ids, first before second in the order of the user's ids; ordered by both.
+        """
+
+    def num_blocks(self, view: View, report: Report) -> np.ndarray:
+        """How many biconnected components of the simple undirected graph each vertex is in: int64, (num_vertices,)."""
+
+    def biconnected_edges(
+        self, view: View, report: Report
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every edge of the simple undirected graph, and its biconnected component.
+
+        Returns
+        -------
+        first, second : arrays of the type of the neighbours
+            As of `bridges`.
+        component : int64
+            From 0 on, in the order of the first edge of each.
+        """
+
     def triangles(self, view: View, report: Report) -> np.ndarray:
         """Triangles that each vertex of the simple undirected graph is in: int64, shape (num_vertices,).
 

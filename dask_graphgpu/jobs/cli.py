@@ -17,6 +17,7 @@ import dask
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.job import run_steps
@@ -32,6 +33,7 @@ from dask_graphgpu.jobs.options import (
 )
 from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
 from dask_graphgpu.jobs.wording import guess, in_options
 from dask_graphgpu.partition.paged.folder import remove_all
 
@@ -121,17 +123,19 @@ def features(**given: Any) -> None:
     _run([step_of(FEATURES, given)], given)
 
 
-@graph.command("run", params=run_options())
-@click.argument("job", type=click.File("rb"))
+@graph.command("run", params=[storage_parameter(), *run_options()])
+@click.argument("job")
 @click.option("--resume", is_flag=True, help="Continue steps that have a checkpoint from it.")
-def run_file(job: Any, resume: bool, **given: Any) -> None:
-    """Run the steps of a TOML file.
+def run_file(job: str, resume: bool, **given: Any) -> None:
+    """Run the steps of a TOML file, at a path or a URL.
 
     Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys above the first step
     hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
-    steps, cluster = job_of_keys(keys_of_file(job.read(), job.name), resume)
+    options = options_of(given)
+    text = read_job(job, options)
+    steps, cluster = job_of_keys(keys_of_file(text, redacted(job)), resume, options)
     _run(steps, given, cluster)
 
 

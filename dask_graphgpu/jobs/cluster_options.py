@@ -10,8 +10,15 @@ from dask.utils import parse_timedelta
 
 from dask_graphgpu.jobs.clusters import ClusterOptions
 
-# Keys of a job file, beside the table [cluster], in which the last two may stand too.
-KEYS = ("scheduler", "cluster", "workers", "wait")
+# Keys of a job file, what they may be, and how that is said.
+_KINDS: dict[str, tuple[type, str]] = {
+    "scheduler": (str, "an address, such as 'tcp://host:8786', or the path of a scheduler file"),
+    "cluster": (str, "a kind, such as 'local', or a table [cluster] with kind = 'local'"),
+    "workers": (int, "a number"),
+    "wait": (str, "a time, such as '30s', '5min' or '1h'"),
+}
+KEYS = tuple(_KINDS)
+# Those that may stand in the table [cluster], too.
 _IN_TABLE = ("workers", "wait")
 
 
@@ -49,7 +56,7 @@ def cluster_parameters() -> list[click.Parameter]:
             ["--wait"],
             type=_seconds,
             metavar="TIME",
-            help="How long to wait for scheduler and workers, such as 30s or 1h. Default: 5min.",
+            help="How long to wait for a scheduler file and for workers, such as 30s or 1h. Default: 5min.",
         ),
     ]
 
@@ -104,8 +111,8 @@ def cluster_of_keys(keys: Mapping[str, Any]) -> ClusterOptions:
                 values[name] = arguments.pop(name)
     words = []
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            wanted = "a text, or a table [cluster]" if name == "cluster" else "a text or a number"
+        kinds, wanted = _KINDS[name]
+        if isinstance(value, bool) or not isinstance(value, kinds):
             raise click.UsageError(f"{name} is {value!r}; give {wanted}.")
         words.append(f"--{name}={value}")
     command = click.Command("run", params=cluster_parameters())

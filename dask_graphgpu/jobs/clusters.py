@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 import warnings
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from typing import Any
 import dask
 from dask.utils import parse_timedelta
 from distributed import Client
-from distributed.client import AllExit
+from distributed.client import AllExit, FutureCancelledError
 from distributed.comm.addressing import get_address_host_port
 from distributed.security import Security
 from distributed.utils import LoopRunner
@@ -36,6 +37,7 @@ _QUIET = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL}
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PORT = re.compile(r".*:\d+")
 _LOOK = 0.1  # seconds between two looks at who has come
+_TORN = 20  # such looks at a file that is being written
 _QUIETLY = 5.0  # seconds to wait before that is said
 _CLOSING = 30.0  # seconds that a cluster has to end
 
@@ -55,7 +57,7 @@ class ClusterOptions:
     workers
         How many have to be there before the job begins, and are asked for where a cluster is started.
     wait
-        Seconds that scheduler and workers have to come.
+        Seconds that a scheduler file has to come, and then the workers.
     """
 
     scheduler: str | None = None
@@ -107,7 +109,7 @@ def on_cluster(
         if client is not None:
             found = checked(client)
         elif options.kind is not None:
-            own = _OwnCluster(options.kind)
+            own = _OwnCluster(options.kind, tell)
             closing.callback(own.close)
             own.start(options.arguments, options.workers)
             found = waiting.for_scheduler(own.cluster, f"the cluster {options.kind}", closing)
@@ -115,7 +117,8 @@ def on_cluster(
         else:
             found = _client_named(options.scheduler, waiting, closing)
         if found is not None:
-            logging.getLogger("asyncio").addFilter(_is_news)
+            for name in ("asyncio", "distributed.client"):
+                logging.getLogger(name).addFilter(_is_news)
             closing.enter_context(found.as_current())
             waiting.for_workers(found, least)
             _check_package(found)
@@ -123,7 +126,12 @@ def on_cluster(
             raise InvalidArgument(
                 f"workers={least} needs a cluster: name one with scheduler= or cluster="
             )
-        yield found
+        try:
+            yield found
+        except FutureCancelledError as error:
+            raise ClusterUnavailable(
+                f"the cluster is gone, or has dropped the job: {error}"
+            ) from error
 
 
 def _client_named(scheduler: str | None, waiting: _Waiting, closing: ExitStack) -> Client | None:
@@ -133,8 +141,12 @@ def _client_named(scheduler: str | None, waiting: _Waiting, closing: ExitStack) 
         if not _is_address(scheduler):
             address = waiting.for_file(Path(scheduler).expanduser())
         return waiting.for_scheduler(address, scheduler, closing)
-    with suppress(ValueError):
-        return checked(Client.current())
+    try:
+        active = Client.current()
+    except ValueError:  # there is none
+        active = None
+    if active is not None:
+        return checked(active)
     address = dask.config.get("scheduler-address", None)
     if not address:
         return None
@@ -161,7 +173,7 @@ def _is_address(text: str) -> bool:
 
 
 class _Waiting:
-    """Waits for schedulers and for workers, so many seconds each."""
+    """Waits for a scheduler file, for a scheduler and for workers, so many seconds each at most."""
 
     def __init__(self, seconds: float, tell: Callable[[str], None] | None) -> None:
         self._seconds, self._tell = seconds, tell
@@ -180,17 +192,19 @@ class _Waiting:
 
     def for_file(self, path: Path) -> str:
         """The address in a scheduler file, as soon as it is there."""
+        torn = 0  # looks at a file that is not whole, as its scheduler is writing it
         for _ in self._looks(f"the scheduler file {path}"):
             try:
-                if text := path.read_text():
-                    return str(json.loads(text)["address"])
+                return str(json.loads(path.read_text())["address"])
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise InvalidArgument(
-                    f"scheduler {path} is neither an address, such as tcp://host:8786, nor a file that a scheduler "
-                    f"has written: {type(error).__name__}: {error}"
-                ) from error
+                torn += 1
+                if torn > _TORN or not isinstance(error, json.JSONDecodeError):
+                    raise InvalidArgument(
+                        f"scheduler {path} is neither an address, such as tcp://host:8786, nor a file that a "
+                        f"scheduler has written: {type(error).__name__}: {error}"
+                    ) from error
         raise ClusterUnavailable(
             f"there is no scheduler file {path}, and none has come in {self._seconds:g} s: start the scheduler with "
             "--scheduler-file, or give an address, such as tcp://host:8786"
@@ -200,9 +214,9 @@ class _Waiting:
         """A client of a scheduler or of a cluster, which is closed with the block."""
         usual = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
         timeout = min(usual, self._seconds)
+        if isinstance(address, str):
+            _check_address(address)
         try:
-            if isinstance(address, str):
-                _check_address(address)
             client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, RuntimeError) as error:
             raise ClusterUnavailable(
@@ -246,14 +260,14 @@ def _disconnect(client: Client) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether asyncio tells of more than that nobody waits any longer for what the cluster was asked for."""
-    return not (record.exc_info and record.exc_info[0] is AllExit)
+    """Whether a message tells of more than that nobody waits any longer for what the cluster was asked for."""
+    return not (record.exc_info and record.exc_info[0] in (AllExit, CancelledError))
 
 
 def _check_address(address: str) -> None:
     """Raise where a text is no address, or one that Dask's configuration has no certificates for."""
     try:
-        get_address_host_port(address, strict=True)
+        get_address_host_port(address)
     except (ValueError, TypeError) as error:
         raise InvalidArgument(
             f"scheduler {address} is no address, such as tcp://host:8786: {error}"
@@ -331,11 +345,12 @@ def class_of(kind: str) -> Any:
 class _OwnCluster:
     """A cluster that is started for a job; `close` may be called at any time."""
 
-    def __init__(self, kind: str) -> None:
-        self._kind, self._class = kind, class_of(kind)
+    def __init__(self, kind: str, tell: Callable[[str], None] | None) -> None:
+        self._kind, self._class, self._tell = kind, class_of(kind), tell
         # Made in two steps: Ctrl-C in the second one finds what is to be ended.
         self.cluster = self._class.__new__(self._class)
         self._begun = self._whole = False
+        self._refused = ""  # what its constructor said
         self._runner = _deaf_loop() if kind in _NAMED else None
 
     def start(self, arguments: Mapping[str, Any], workers: int | None) -> None:
@@ -365,6 +380,7 @@ class _OwnCluster:
             if workers is not None and not takes_number:
                 self.cluster.scale(workers)
         except Exception as error:
+            self._refused = str(error)
             said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
             raise ClusterUnavailable(
                 f"the cluster {self._kind} cannot be started{f' with {said}' if said else ''}: {error}"
@@ -385,10 +401,12 @@ class _OwnCluster:
                 if self._runner is not None:
                     self._runner.stop()
                 left.clear()
-            except AttributeError as error:  # of one that was refused before it was anything
-                left[:] = [str(error)] if self._whole else []
             except Exception as error:
                 left[:] = [f"{type(error).__name__}: {error}"]
+                # One that was refused before it was anything lacks what is to be closed, or says the same again.
+                nothing = isinstance(error, AttributeError) or str(error) == self._refused
+                if nothing and not self._whole:
+                    left.clear()
 
         thread = threading.Thread(target=close, name="graphgpu-closing", daemon=True)
         thread.start()
@@ -396,7 +414,10 @@ class _OwnCluster:
             thread.join(_CLOSING)
         finally:
             if left:
-                warnings.warn(
-                    f"the cluster {self._kind} may still run ({left[0]}): end its workers yourself",
-                    stacklevel=2,
+                text = (
+                    f"the cluster {self._kind} may still run ({left[0]}): end its workers yourself"
                 )
+                if self._tell is None:
+                    warnings.warn(text, stacklevel=2)
+                else:
+                    self._tell(f"Warning: {text}")

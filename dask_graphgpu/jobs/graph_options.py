@@ -7,6 +7,7 @@ import click
 from dask_graphgpu.io.table_kind import FORMATS
 from dask_graphgpu.io.text_options import TYPES
 from dask_graphgpu.jobs.method_options import number_or_text
+from dask_graphgpu.jobs.storage import storage_parameter
 
 
 def _column_type(text: str) -> tuple[str, str]:
@@ -123,4 +124,5 @@ def graph_options() -> list[click.Parameter]:
             help="What to do if the files that a saved graph was built from have changed since. Default: error.",
         ),
         option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
+        storage_parameter(),
     ]

@@ -10,12 +10,15 @@ import click
 from distributed import Client
 
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
 from dask_graphgpu.jobs.clusters import ClusterOptions, on_cluster
 from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.run import check, run
 from dask_graphgpu.jobs.shared_paths import check_shared
 from dask_graphgpu.jobs.steps import Step, StepResult
+from dask_graphgpu.jobs.storage import read_job
 
 
 def run_job(
@@ -24,12 +27,13 @@ def run_job(
     client: Client | None = None,
     resume: bool = False,
     progress: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> list[StepResult]:
     """Run the steps of a job file, as ``dask graph run`` does.
 
     Parameters
     ----------
-    job : path or dict
+    job : path, URL or dict
         A TOML file, or its keys: ``{"edges": "edges/", "step": [{"algorithm": "pagerank", "output": "ranks/"}]}``.
         Paths are relative to the current folder.
     client : distributed.Client, optional
@@ -39,6 +43,8 @@ def run_job(
         Continue from the checkpoints of steps that have some.
     progress : bool
         Show a progress bar on the standard error.
+    storage_options : dict, optional
+        Of the object store that the job file is on, and of URLs in steps that have none of their own.
 
     Returns
     -------
@@ -69,8 +75,9 @@ def run_job(
     [('pagerank', 1000)]
     """
     try:
-        keys = job if isinstance(job, Mapping) else _read(job)
-        steps, cluster = job_of_keys(keys, resume)
+        options = StorageOptions(storage_options)
+        keys = job if isinstance(job, Mapping) else _read(job, options)
+        steps, cluster = job_of_keys(keys, resume, options)
     except click.UsageError as error:
         raise InvalidArgument(error.format_message()) from error
     return run_steps(steps, cluster, client=client, progress=progress)
@@ -99,13 +106,11 @@ def run_steps(
         return run(steps, progress=progress, journal=journal)
 
 
-def _read(path: str | Path) -> dict[str, Any]:
+def _read(path: str | Path, options: StorageOptions) -> dict[str, Any]:
     if not isinstance(path, str | Path):
         raise InvalidArgument(
             f"job is a {type(path).__name__}; give the path of a TOML file, or a dict of its keys"
         )
-    file = Path(path).expanduser()
-    try:
-        return keys_of_file(file.read_bytes(), str(path))
-    except OSError as error:
-        raise InvalidArgument(f"the job file {path} cannot be read: {error.strerror}") from error
+    named = str(path)
+    file = named if is_object(named) else str(Path(path).expanduser())
+    return keys_of_file(read_job(file, options), redacted(named))

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.method_options import algorithm_options
@@ -23,6 +24,7 @@ from dask_graphgpu.jobs.options import (
     step_of,
 )
 from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.wording import guess
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
@@ -48,7 +50,9 @@ def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
         raise click.UsageError(f"{name} is not TOML: {error}") from error
 
 
-def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Step], ClusterOptions]:
+def job_of_keys(
+    keys: Mapping[str, Any], resume: bool = False, options: StorageOptions | None = None
+) -> tuple[list[Step], ClusterOptions]:
     """The steps of a job, all of them checked as far as words can be, and where it is to run.
 
     Parameters
@@ -58,6 +62,8 @@ def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Ste
         for those that name a cluster, which is the job's.
     resume
         Go on from the checkpoints of steps that have some.
+    options
+        Storage options of steps that have none.
 
     Raises
     ------
@@ -65,6 +71,8 @@ def job_of_keys(keys: Mapping[str, Any], resume: bool = False) -> tuple[list[Ste
         A key is unknown, or a value is not of its kind.
     """
     shared = {name: value for name, value in keys.items() if name not in ("step", *KEYS)}
+    if options:
+        shared.setdefault("storage_options", dict(options))
     tables = keys.get("step", [{}])
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise click.UsageError("step has to be a list of tables: write [[step]] above each.")
@@ -150,6 +158,8 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
             raise click.UsageError(f"{key} is {str(value).lower()}; it is no switch.")
         names = option.opts if value else option.secondary_opts
         return names[:1]  # a switch without a --no- form is off unless it is given
+    if option.name == "storage_options":
+        value = words_of(value)
     if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):

@@ -17,6 +17,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 
 Event = dict[str, Any]
@@ -67,7 +68,7 @@ class Journal:
             self._steps += 1
             self._supersteps += facts.get("supersteps") or 0
         elif event == "failed":
-            facts["message"] = without_secrets(facts["message"])
+            facts["message"] = redacted(facts["message"])
             self._failed = {"error": facts["error"], "message": facts["message"]}
         self._hand_out(event, {**self._step, **facts})
 
@@ -155,19 +156,14 @@ def options_of(step: Step) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has, without a name and password of a URL."""
+    """A value that JSON has, without the credentials of a URL."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, bool | int | float) or value is None:
         return value
-    return without_secrets(str(value))
-
-
-def without_secrets(text: str) -> str:
-    """A text without names and passwords in URLs."""
-    return _SECRET.sub("", text)
+    return redacted(str(value))
 
 
 def bytes_of_files(path: str) -> int | None:

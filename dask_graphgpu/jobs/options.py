@@ -12,10 +12,13 @@ import click
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.features import ALLOWED
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
+from dask_graphgpu.jobs.storage import options_of
 from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
@@ -226,11 +229,12 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             raise click.UsageError(
                 f"{name} needs {' and '.join(missing)}: give it in a job file, below [step.methods.{name}]."
             )
+    options = options_of(given)
+    checkpoint = _checkpoint(given, options)
     if given.get("partition_by") and "://" in (given.get("output") or "://"):
         raise click.UsageError(
             "--partition-by writes folders: give --output DIR on a local or shared file system."
         )
-    checkpoint = _checkpoint(given)
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
@@ -246,6 +250,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
             _table(given),
+            options,
         ),
         arguments_of(given),
         output=given.get("output"),
@@ -274,7 +279,9 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
 
 def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """How the edges are read, of parsed options."""
-    said = {name: given[name] for name in ("format", "where", "separator") if given[name]}
+    said = {
+        name: given[name] for name in ("format", "where", "separator") if given[name] is not None
+    }
     if given["no_header"]:
         said["header"] = False
     if given["type"]:
@@ -282,7 +289,7 @@ def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(said.items())
 
 
-def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
+def _checkpoint(given: dict[str, Any], options: StorageOptions) -> Checkpoint | None:
     """Where a step keeps its state, of parsed options."""
     path, every = given.get("checkpoint"), given.get("every") or (("seconds", 60.0),)
     if path is None:
@@ -293,4 +300,5 @@ def _checkpoint(given: dict[str, Any]) -> Checkpoint | None:
     if len(dict(every)) < len(every):
         raise click.UsageError("--every: give one time, one number of supersteps, or one of each.")
     chosen = dict(every)
-    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"))
+    asked = options if is_object(path) else None
+    return Checkpoint(path, chosen.get("seconds"), chosen.get("supersteps"), asked)

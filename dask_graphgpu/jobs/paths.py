@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -12,37 +13,50 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
+from dask_graphgpu.io.object_folder import ObjectFolder, is_object, matching
+from dask_graphgpu.io.place import Place, holds, meets, place_of
 from dask_graphgpu.io.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A path behind links, and what of which step it is."""
+class Looked:
+    """What was found before the first step runs.
 
-    path: Path
+    Attributes
+    ----------
+    waiting : set of int
+        The places of steps that read what an earlier one writes, which need not be there yet.
+    outputs : dict of int to Path or ObjectFolder
+        Where each step writes; of an object store, with what was there.
+    """
+
+    waiting: set[int]
+    outputs: dict[int, Place]
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A place, and what of which step it is."""
+
+    path: Place
     what: str
     step: int
 
-    def meets(self, other: _Place) -> bool:
+    def meets(self, other: _Named) -> bool:
         """Whether one is the other or lies within it."""
-        return self.path.is_relative_to(other.path) or other.path.is_relative_to(self.path)
+        return meets(self.path, other.path)
 
 
-def check_paths(steps: Sequence[Step]) -> set[int]:
+def check_paths(steps: Sequence[Step]) -> Looked:
     """Refuse outputs and reports that cannot be written, or would be over something of the job.
-
-    Returns
-    -------
-    set of int
-        The places of steps that read what an earlier one writes, which need not be there yet.
 
     Raises
     ------
     InvalidArgument
-        A path is empty or a URL; an output or a checkpoint equals, contains or lies within what a
-        step reads, or the output or checkpoint of another; a report is or lies within one of these.
+        A path is empty, or a URL that cannot be written to; an output or a checkpoint equals, contains or lies
+        within what a step reads, or the output or checkpoint of another; a report is or lies within one of these.
     OutputError
         An output or a checkpoint is neither new nor empty nor an earlier one of its kind; a report
         has no folder.
@@ -51,24 +65,24 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
     """
     read = [place for i, step in enumerate(steps) for place in _read(step, i)]
     outputs = [
-        _Place(output.local_path(step.output, "output"), "output", i)
+        _Named(_place(step, step.output, "output"), "output", i)
         for i, step in enumerate(steps)
         if step.output is not None
     ]
     checkpoints = [
-        _Place(checkpoint.path_of(step.checkpoint.path), "checkpoint", i)
+        _Named(step.checkpoint.place, "checkpoint", i)
         for i, step in enumerate(steps)
         if step.checkpoint is not None
     ]
     reports = [
-        _Place(output.local_path(step.report, "report"), "report", i)
+        _Named(_place(step, step.report, "report"), "report", i)
         for i, step in enumerate(steps)
         if step.report is not None and step.report != "-"
     ]
     waiting: set[int] = set()
     for i, place in enumerate(outputs):
         for other in read:
-            if place.path == other.path and place.step < other.step:
+            if _same(place, other) and place.step < other.step:
                 waiting.add(other.step)
             elif place.meets(other):
                 raise _refusal(place, other, steps)
@@ -81,45 +95,64 @@ def check_paths(steps: Sequence[Step]) -> set[int]:
                 raise _refusal(place, other, steps)
     for place in reports:
         for other in [*read, *outputs, *checkpoints]:
-            if place.path.is_relative_to(other.path):
+            if holds(other.path, place.path):
                 raise _refusal(place, other, steps)
+    found: dict[int, Place] = {}
     for place in outputs:
         kind = save if steps[place.step].algorithm == "build" else output
-        kind.check_destination(place.path)
+        found[place.step] = kind.check_destination(place.path)
     for place in checkpoints:
         if steps[place.step].resume:
             checkpoint.read(place.path)
         else:
             checkpoint.check_destination(place.path)
     for place in reports:
-        _check_report(Path(steps[place.step].report or "").expanduser())
+        if isinstance(place.path, ObjectFolder):
+            continue
+        _check_report(Path(split_protocol(steps[place.step].report or "")[1]).expanduser())
         for other in read:
             if _is_among(place.path, other.path):
                 raise InvalidArgument(
                     f"the report {place.path} is a file of the {other.what}, {other.path}, by a link: "
                     "name another place; nothing was changed"
                 )
-    return waiting
+    return Looked(waiting, found)
 
 
-def _read(step: Step, number: int) -> Iterator[_Place]:
-    """The local files and folders that a step reads."""
+def _place(step: Step, path: str, what: str) -> Place:
+    return place_of(path, what, step.options_for(path))
+
+
+def _read(step: Step, number: int) -> Iterator[_Named]:
+    """The files and folders that a step reads."""
     given = [("edges", step.graph.edges), ("vertices", step.graph.vertices)]
     if step.algorithm != "build":
         given += paths_among(step.arguments)
     for what, text in given:
         if text is None:
             continue
-        protocol, path = split_protocol(expanded(text))
-        if protocol not in (None, "file", "local"):
+        if is_object(text):
+            yield from (_Named(place, what, number) for place in _objects(step, text, what))
             continue
+        _, path = split_protocol(expanded(text))
         for name in glob(path) if "*" in path else [path]:
-            yield _Place(Path(name).resolve(), what, number)
+            yield _Named(Path(name).resolve(), what, number)
 
 
-def _is_among(file: Path, read: Path) -> bool:
+def _objects(step: Step, url: str, what: str) -> Iterator[Place]:
+    """What is read at a URL; nothing where it cannot be read, which is found later, or no job can write."""
+    with suppress(InvalidArgument, OSError):
+        urls = [url]
+        if "*" in url:
+            fs, names = matching(url, step.graph.storage_options)
+            urls = [fs.unstrip_protocol(name) for name in names]
+        for each in urls:
+            yield ObjectFolder.of(each, what)
+
+
+def _is_among(file: Path, read: Place) -> bool:
     """Whether a file that is there is one of those that are read, under another name."""
-    if not file.is_file():
+    if not file.is_file() or not isinstance(read, Path):
         return False
     files = [read, *read.rglob("*")] if read.is_dir() else [read]
     return any(each.is_file() and each.samefile(file) for each in files)
@@ -135,15 +168,19 @@ def _check_report(file: Path) -> None:
         raise OutputError(f"the report cannot be written to {file}: permission denied")
 
 
-def _refusal(place: _Place, other: _Place, steps: Sequence[Step]) -> InvalidArgument:
+def _same(one: _Named, other: _Named) -> bool:
+    return holds(one.path, other.path) and holds(other.path, one.path)
+
+
+def _refusal(place: _Named, other: _Named, steps: Sequence[Step]) -> InvalidArgument:
     mine, theirs = (
         f"the {p.what} of step {p.step + 1}" if len(steps) > 1 else f"the {p.what}"
         for p in (place, other)
     )
-    if place.path == other.path:
+    if _same(place, other):
         how = "is"
     else:
-        how = "contains" if other.path.is_relative_to(place.path) else "lies within"
+        how = "contains" if holds(place.path, other.path) else "lies within"
     return InvalidArgument(
         f"{mine}, {place.path}, {how} {theirs}{'' if how == 'is' else f', {other.path}'}: name "
         "another place; nothing was changed"

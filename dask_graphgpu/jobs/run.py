@@ -24,11 +24,13 @@ from dask_graphgpu.io.hive_output import check_partition_columns, write_by
 from dask_graphgpu.io.kept_rows import kept
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.storage_options import redacted
 from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
-from dask_graphgpu.jobs.paths import check_paths
+from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
@@ -64,7 +66,7 @@ def run(
         A step failed; results of the steps before it are written.
     """
     journal = journal or Journal(steps=len(steps))
-    waiting, made, asked = check(steps)
+    looked, made, asked = check(steps)
     results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
@@ -73,7 +75,7 @@ def run(
             started = time.monotonic()
             journal.begin(i + 1, step, __version__)
             graph = made.get(step.graph) or graph_of(step.graph)
-            if i in waiting:
+            if i in looked.waiting:
                 asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
                 columns = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
@@ -81,8 +83,10 @@ def run(
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
-            shown = _run_step(step, graph, _ask(step, graph) if step.graph in held else first)
-            results.append(_done(journal, step, shown, time.monotonic() - started))
+            output = looked.outputs.get(i)
+            now = _ask(step, graph) if step.graph in held else first
+            shown = _run_step(step, graph, now, output)
+            results.append(_done(journal, step, output, shown, time.monotonic() - started))
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
@@ -91,26 +95,26 @@ def run(
 
 def check(
     steps: Sequence[Step],
-) -> tuple[set[int], dict[GraphOptions, StepGraph], dict[int, _Asked]]:
+) -> tuple[Looked, dict[GraphOptions, StepGraph], dict[int, _Asked]]:
     """Refuse what can be refused before any work is done, as `run` does first.
 
     Returns
     -------
-    set, dict, dict
-        The places of steps that wait for what an earlier one writes; graphs; what the other steps ask for.
+    Looked, dict, dict
+        What `check_paths` has found; graphs; what the steps ask for that wait for no earlier one.
 
     Raises
     ------
     GraphError
     """
-    waiting = check_paths(steps)
+    looked = check_paths(steps)
     made: dict[GraphOptions, StepGraph] = {}
     asked: dict[int, _Asked] = {}
     for i, step in enumerate(steps):
-        if i not in waiting:
+        if i not in looked.waiting:
             made[step.graph] = made.get(step.graph) or graph_of(step.graph)
             asked[i] = _ask(step, made[step.graph])
-    return waiting, made, asked
+    return looked, made, asked
 
 
 # The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
@@ -170,22 +174,21 @@ def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[s
     return own_names(made.result_columns(schema), schema, method, made.columns)
 
 
-def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
+def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None) -> int | None:
     """Run a step; gives how many rows it has shown or computed, where nothing is written."""
     if asked is None:
-        assert step.output is not None
-        graph.handle.save(step.output, columns=_edge_columns(step))
+        graph.handle.save(output, columns=_edge_columns(step))
         return None
     rows = None
     result, names = asked
-    if step.output is not None:
+    if output is not None:
         if step.partition_by:
-            written = write_by(result, step.output, step.partition_by)
+            write_by(result, output, step.partition_by)
         else:
-            written = write_parquet(result, step.output)
+            write_parquet(result, output)
     if step.top is not None:
         if step.output is not None:
-            result = read_table(str(written))
+            result = read_table(step.output, storage_options=step.options_for(step.output))
         first = top(result, step.top, names)
         rows = len(first)
         _print(first.to_string(index=False) + "\n")
@@ -194,18 +197,21 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked) -> int | None:
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
-        write_text(step.report, last_report().to_csv(index=False))
+        write_text(step.report, last_report().to_csv(index=False), step.options_for(step.report))
     return rows
 
 
-def _done(journal: Journal, step: Step, shown: int | None, seconds: float) -> StepResult:
+def _done(
+    journal: Journal, step: Step, output: Place | None, shown: int | None, seconds: float
+) -> StepResult:
     """Tell what a step has written or ``shown``, and that it is done."""
     facts: dict[str, Any] = {"rows": shown, "seconds": round(seconds, 3)}
-    made = written(step)
+    made = None if output is None else written(step.algorithm, output)
     if made is not None:
-        facts |= {"rows": made.rows, "path": step.output}
+        where = redacted(step.output or "")
+        facts |= {"rows": made.rows, "path": where}
         about = {"rows": made.rows, "files": made.files, "bytes": made.bytes}
-        journal.tell("written", path=step.output, **about)
+        journal.tell("written", path=where, **about)
         if made.vertices is not None:
             facts |= {"vertices": made.vertices, "edges": made.rows}
     if step.algorithm != "build":
@@ -233,7 +239,7 @@ def _arguments(step: Step, schema: EdgeSchema) -> dict[str, Any]:
     """Arguments as the method takes them; of a step of several those of each."""
 
     def taken(given: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: _argument(name, value, schema) for name, value in given.items()}
+        return {name: _argument(step, name, value, schema) for name, value in given.items()}
 
     if step.algorithm == "features":
         return {
@@ -242,9 +248,11 @@ def _arguments(step: Step, schema: EdgeSchema) -> dict[str, Any]:
     return taken(step.arguments)
 
 
-def _argument(name: str, value: Any, schema: EdgeSchema) -> Any:
+def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_values(value, schema) if is_path(value) else value
+    if not is_path(value):
+        return value
+    return read_values(value, schema, options=step.options_for(value))

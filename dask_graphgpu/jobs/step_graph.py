@@ -11,6 +11,7 @@ from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.frames import meta_of
 from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.text_options import TextOptions
 from dask_graphgpu.io.text_part import TextPart
 from dask_graphgpu.jobs.steps import GraphOptions
@@ -19,6 +20,7 @@ from dask_graphgpu.loading import load
 from dask_graphgpu.store.saved import is_saved
 
 _FIRST_TWO = ("0", "1")  # columns of a file of text that does not name them
+_PAIRS = (*zip(default_ids()[::2], default_ids()[1::2], strict=True), _FIRST_TWO)
 
 
 @dataclass(frozen=True)
@@ -37,16 +39,16 @@ def graph_of(options: GraphOptions) -> StepGraph:
     GraphError
         Its files cannot be read, or are not what the options say.
     """
-    if is_saved(options.edges):
+    if is_saved(options.edges, options.options_for(options.edges)):
         if options.table:
             raise InvalidArgument(
-                f"{options.table[0][0]} says how a table is read, and {options.edges} is a saved graph: leave it out, "
-                "or build the graph anew with it"
+                f"{options.table[0][0]} says how a table is read, and {redacted(options.edges)} is a saved graph: "
+                "leave it out, or build the graph anew with it"
             )
         return _saved_graph(options)
     if options.saved:
         raise InvalidArgument(
-            f"{options.saved[0][0]} is an option for saved graphs, and {options.edges} is none"
+            f"{options.saved[0][0]} is an option for saved graphs, and {redacted(options.edges)} is none"
         )
     named: dict[str, Any] = {}
     if options.columns:
@@ -66,7 +68,7 @@ def graph_of(options: GraphOptions) -> StepGraph:
         for name in names:
             if name not in edges.columns:
                 raise InvalidArgument(
-                    f"{option} names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
+                    f"{option} names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
                     f"{_without_header(edges)}"
                 )
     try:
@@ -74,16 +76,18 @@ def graph_of(options: GraphOptions) -> StepGraph:
     except InvalidEdges as error:
         if "neither columns" not in str(error):
             raise
-        raise InvalidArgument(f"{options.edges}: {error}{_without_header(edges)}") from error
+        shown = redacted(options.edges)
+        raise InvalidArgument(f"{shown}: {error}{_without_header(edges)}") from error
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
-        named["vertices"] = read_values(options.vertices, schema, _types(options))
+        given = options.options_for(options.vertices)
+        named["vertices"] = read_values(options.vertices, schema, _types(options), options=given)
     for name in _types(options):
         if not any(name in frame.columns for frame in (edges, named.get("vertices", edges))):
             raise InvalidArgument(
-                f"type names {name!r}, and {options.edges} has {[str(c) for c in edges.columns]}"
+                f"type names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
             )
     try:
         return StepGraph(edges.graph(**named), schema)
@@ -94,13 +98,18 @@ def graph_of(options: GraphOptions) -> StepGraph:
 def _edges(options: GraphOptions) -> Any:
     """The edge frame."""
     table = dict(options.table)
-    text = TextOptions(table.get("separator"), table.get("header", True), _types(options))
+    k = len(options.columns) // 2
+    alike = tuple(zip(options.columns[:k], options.columns[k:], strict=True))
+    text = TextOptions(
+        table.get("separator"), table.get("header", True), _types(options), alike or _PAIRS
+    )
     edges = read_table(
         options.edges,
-        options.columns or (*default_ids(), *_FIRST_TWO),
+        options.columns or [name for pair in _PAIRS for name in pair],
         form=table.get("format"),
         where=table.get("where"),
         text=text,
+        storage_options=options.options_for(options.edges),
     )
     parts = parts_of(edges)
     if parts and not any(isinstance(part, TextPart) for part in parts):
@@ -114,11 +123,17 @@ def _without_header(edges: Any) -> str:
     return "; if the first line is a row, give --no-header" if rows else ""
 
 
-def read_values(path: str, schema: EdgeSchema, types: Mapping[str, str] | None = None) -> Any:
+def read_values(
+    path: str,
+    schema: EdgeSchema,
+    types: Mapping[str, str] | None = None,
+    options: StorageOptions | None = None,
+) -> Any:
     """A frame of values of vertices, or of pairs of them, whose ids are as those of the edges."""
     ids = {"vertex", "first", "second", *schema.source, *schema.destination}
     is_text = not any(map(is_integer, schema.ids))
-    return read_table(path, ids, text=TextOptions(types=types or {}, text_ids=is_text))
+    text = TextOptions(types=types or {}, text_ids=is_text)
+    return read_table(path, ids, text=text, storage_options=options)
 
 
 def _types(options: GraphOptions) -> dict[str, str]:
@@ -131,10 +146,16 @@ def _saved_graph(options: GraphOptions) -> StepGraph:
     others = dict(options.others)
     if others.get("ranks", 1) not in (1, "auto"):
         raise InvalidArgument(
-            f"ranks is {others['ranks']!r} and {options.edges} a saved graph, which is on one rank: "
+            f"ranks is {others['ranks']!r} and {redacted(options.edges)} a saved graph, which is on one rank: "
             "leave it out, or give the edges that it was built from"
         )
-    graph = load(options.edges, engine=others.get("engine", "auto"), **dict(options.saved))
+    given = options.options_for(options.edges)
+    graph = load(
+        options.edges,
+        storage_options=given,
+        engine=others.get("engine", "auto"),
+        **dict(options.saved),
+    )
     schema, layout = graph._input.schema, graph._input.layout
     asked = {
         "columns": (options.columns or None, (*schema.source, *schema.destination)),
@@ -151,10 +172,10 @@ def _saved_graph(options: GraphOptions) -> StepGraph:
             None if others.get(name) == "auto" else others.get(name),
             getattr(layout, name),
         )
-    for name, (wanted, given) in asked.items():
-        if wanted != given and (wanted is not None or name == "weight"):
+    for name, (wanted, held) in asked.items():
+        if wanted != held and (wanted is not None or name == "weight"):
             raise InvalidArgument(
-                f"{name} is {wanted!r} and the saved graph {options.edges} has {given!r}: leave it "
+                f"{name} is {wanted!r} and the saved graph {redacted(options.edges)} has {held!r}: leave it "
                 "out, or build the graph anew with it"
             )
     return StepGraph(graph, schema)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.io.table_files import kind_of
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class GraphOptions:
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
     table
         How the edges are read, as pairs: "format", "where", "separator", "header" and "types", which is pairs too.
+    storage_options
+        Of the object stores that URLs of the step are on.
     """
 
     edges: str
@@ -62,6 +66,11 @@ class GraphOptions:
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
     table: tuple[tuple[str, Any], ...] = ()
+    storage_options: StorageOptions = field(default_factory=StorageOptions)
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.storage_options if is_object(path) else None
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,10 @@ class Step:
     partition_by: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     resume: bool = False
+
+    def options_for(self, path: str) -> StorageOptions | None:
+        """Storage options for a path; None for a local one, which takes none."""
+        return self.graph.options_for(path)
 
 
 @dataclass(frozen=True)

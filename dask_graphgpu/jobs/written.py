@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from pyarrow.parquet import read_metadata
-
-from dask_graphgpu.io.output import local_path
-from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.output import rows_of
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.loading import load
 
 
@@ -24,15 +24,15 @@ class OutputSize:
     vertices: int | None = None
 
 
-def written(step: Step) -> OutputSize | None:
-    """What is in the output of a step that is done; None: it has none."""
-    if step.output is None:
-        return None
-    folder = local_path(step.output, "output")
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    size = sum(path.stat().st_size for path in files)
-    if step.algorithm == "build":
-        plan = load(step.output).explain()
-        return OutputSize(plan.rows or 0, len(files), size, plan.vertices)
-    rows = sum(read_metadata(path).num_rows for path in files if path.suffix == ".parquet")
-    return OutputSize(rows, len(files), size)
+def written(algorithm: str, output: Place) -> OutputSize:
+    """What is in the output of a step that is done."""
+    sizes = output.all_sizes() if isinstance(output, ObjectFolder) else _sizes(output)
+    if algorithm == "build":
+        plan = load(output).explain()
+        return OutputSize(plan.rows or 0, len(sizes), sum(sizes), plan.vertices)
+    return OutputSize(rows_of(output), len(sizes), sum(sizes))
+
+
+def _sizes(folder: Path) -> list[int]:
+    """Bytes of the files in a local folder."""
+    return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]

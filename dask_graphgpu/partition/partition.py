@@ -97,14 +97,15 @@ class Prepared:
 class Origin:
     """The folder that a partition's arrays are mapped from.
 
-    ``reopen(path, fingerprint)`` gives the partition again, in this process or in another one.
+    ``path`` is a text, or a folder of an object store. ``reopen(path, fingerprint)`` gives the
+    partition again, in this process or in another one.
     ``before_use`` is called with mapped arrays that are about to be read, and may raise.
     """
 
-    path: str
+    path: Any
     fingerprint: str
     nbytes: int
-    reopen: Callable[[str, str], Any]
+    reopen: Callable[[Any, str], Any]
     before_use: BeforeUse
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import weakref
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import InvalidCheckpoint, OutputError
-from dask_graphgpu.io.generation import OpenFolder, of_one_generation
-from dask_graphgpu.io.output import local_path
+from dask_graphgpu.io.commits import LostRace, claimed, removing
+from dask_graphgpu.io.generation import OpenFolder
+from dask_graphgpu.io.object_generation import generation, local_folder, of_one_state
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.replace import NotOnDisk, replacing, sweep
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.manifest import Kind
@@ -52,52 +54,55 @@ CHECKPOINT = Kind(
 _REMOVED = "removed.json"
 
 
-def path_of(path: str | Path) -> Path:
-    """The folder that a user's path means, behind links."""
-    return local_path(path, "checkpoint")
+def check_destination(folder: Place) -> Place:
+    """The folder to write to; refused unless it is new, empty or a checkpoint.
 
-
-def check_destination(path: str | Path) -> Path:
-    """The folder to write to; refused unless it is new, empty or a checkpoint."""
-    folder = path_of(path)
-    if folder == folder.parent:
-        raise OutputError(f"cannot put a checkpoint over {folder}: name a folder of its own")
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(
-            f"{folder} is a file, and a checkpoint is a folder; name another one; nothing was "
-            "changed"
-        )
-    settle(folder)
-    if folder.exists():
-        try:
-            others = of_one_generation(folder, _others)
-        except FileNotFoundError:  # removed meanwhile
-            others = []
-        except OSError as error:
-            raise OutputError(f"cannot look into {folder}: {error.strerror}") from error
-        if others:
+    One of an object store comes with what a writer has to know of what is there now: give it to `write`.
+    """
+    if isinstance(folder, Path):
+        if folder == folder.parent:
+            raise OutputError(f"cannot put a checkpoint over {folder}: name a folder of its own")
+        if folder.exists() and not folder.is_dir():
             raise OutputError(
-                f"{folder} is not a checkpoint: it holds {', '.join(others[:3])}; name a folder "
-                "that is new, empty or a checkpoint; nothing was changed"
+                f"{folder} is a file, and a checkpoint is a folder; name another one; nothing was "
+                "changed"
             )
-    return folder
+        settle(folder)
+    try:
+        others = of_one_state(folder, _others)
+    except FileNotFoundError:  # new, or removed meanwhile
+        others = []
+    except OSError as error:
+        raise OutputError(f"cannot look into {folder}: {error.strerror}") from error
+    if others:
+        raise OutputError(
+            f"{folder} is not a checkpoint: it holds {', '.join(others[:3])}; name a folder "
+            "that is new, empty or a checkpoint; nothing was changed"
+        )
+    return folder if isinstance(folder, Path) else claimed(folder, folder)
 
 
-def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks | None) -> None:
+def write(folder: Place, table: pa.Table, content: dict[str, Any], ranks: Ranks | None) -> Place:
     """Write a checkpoint in place of the one that is there; called by all ranks.
 
     Parameters
     ----------
-    folder : Path
-        On a file system that all ranks see.
+    folder : Path or ObjectFolder
+        On a file system that all ranks see, or an object store; from `check_destination` or from this function.
     table : rows of this rank
     content : JSON values for the manifest, the same on all ranks
     ranks : None: there is one
 
+    Returns
+    -------
+    Path or ObjectFolder
+        The folder, with what a writer has to know of what is there now.
+
     Raises
     ------
     OutputError
-        No space, no permission; the checkpoint that was there is untouched.
+        No space, no permission, or on an object store another run has written there meanwhile; the checkpoint that was
+        there is untouched.
     RankLost, RanksAborted
         A peer has gone meanwhile; it is untouched as well.
 
@@ -105,25 +110,29 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
     -----
     Parts are written beside the folder and forced to disk, the manifest last; then the folders
     change places in one step, so that a crash at any moment leaves the old or the new one whole.
+    On an object store each rank uploads its part, and the first commits.
     """
-    rank, first = (0, True) if ranks is None else (ranks.rank, ranks.rank == 0)
+    first = ranks is None or ranks.rank == 0
     try:
-        with replacing(folder, _others_in) if first else nullcontext() as new:
-            shared = _told(ranks, str(new or ""))
-            part = Path(shared) / f"part.{rank:05d}{CHECKPOINT.suffix}"
-            pq.write_table(table, part, use_dictionary=False)
-            _sync(part)
-            with part.open("rb") as file:
-                described = {
-                    "name": part.name,
-                    "rows": table.num_rows,
-                    "bytes": os.fstat(file.fileno()).st_size,
-                    "sha256": digest(file),
-                }
-            files = _gathered(ranks, described)
-            if new is not None:
-                content = {**content, "files": {file.pop("name"): file for file in files}}
-                manifest.write(new, CHECKPOINT, content)
+        if isinstance(folder, Path):
+            with replacing(folder, _others_in) if first else nullcontext() as new:
+                shared = Path(_told(ranks, str(new or "")))
+                files = _gathered(ranks, _write_part(shared, table, ranks))
+                if new is not None:
+                    manifest.write(new, CHECKPOINT, {**content, "files": files})
+        else:
+            with generation(folder, CHECKPOINT.name) if first else nullcontext() as made:
+                name = _told(ranks, made.name if made else "")
+                here = (folder / name).upload
+                with local_folder() as new:
+                    described = _write_part(new, table, ranks)
+                    here([new / described["name"]])
+                    files = _gathered(ranks, described)
+                    if first:
+                        manifest.write(new, CHECKPOINT, {**content, "files": files})
+                        here([new / manifest.NAME])
+    except LostRace:
+        raise
     except (OSError, pa.ArrowException) as error:
         if ranks is not None:
             ranks.check()  # the first rank takes the new folder away when a peer is lost
@@ -136,6 +145,21 @@ def write(folder: Path, table: pa.Table, content: dict[str, Any], ranks: Ranks |
         ) from error
     if ranks is not None:
         ranks.barrier()  # nobody goes on before it counts
+    return folder if isinstance(folder, Path) else replace(folder, began=(folder.began or 0) + 1)
+
+
+def _write_part(folder: Path, table: pa.Table, ranks: Ranks | None) -> dict[str, Any]:
+    """Write the rows of this rank, and describe the file."""
+    part = folder / f"part.{0 if ranks is None else ranks.rank:05d}{CHECKPOINT.suffix}"
+    pq.write_table(table, part, use_dictionary=False)
+    _sync(part)
+    with part.open("rb") as file:
+        return {
+            "name": part.name,
+            "rows": table.num_rows,
+            "bytes": os.fstat(file.fileno()).st_size,
+            "sha256": digest(file),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +169,7 @@ class Written:
     They stay what they are when another checkpoint takes its place.
     """
 
-    path: Path
+    path: Place
     content: dict[str, Any]
     parts: tuple[tuple[str, IO[bytes]], ...]
 
@@ -188,11 +212,11 @@ class Written:
             raise self._damaged(path, f"its columns are not {list(wanted)}")
         return table
 
-    def _damaged(self, path: Path, what: str) -> InvalidCheckpoint:
+    def _damaged(self, path: Place, what: str) -> InvalidCheckpoint:
         return InvalidCheckpoint(f"{path} is damaged: {what}; {CHECKPOINT.again}")
 
 
-def read(folder: Path, parts: slice = slice(0)) -> Written | None:
+def read(folder: Place, parts: slice = slice(0)) -> Written | None:
     """A checkpoint, with some of its parts; None where there is no folder, or an empty one.
 
     Raises
@@ -208,6 +232,7 @@ def read(folder: Path, parts: slice = slice(0)) -> Written | None:
                 return None
             content = manifest.read(opened, CHECKPOINT)
             names = sorted(content["files"])[parts]
+            opened.fetch(names)
             return Written(folder, content, tuple((name, opened.open(name)) for name in names))
         except (InvalidCheckpoint, OSError):
             if _is_removed(opened):  # meanwhile, as by a run that has ended well
@@ -223,7 +248,7 @@ def _is_removed(opened: OpenFolder) -> bool:
     return (not names or _being_removed(names)) and not opened.is_replaced()
 
 
-def written_by(folder: Path) -> str | None:
+def written_by(folder: Place) -> str | None:
     """The run that has written the checkpoint that is there; None where there is none."""
     try:
         found = read(folder)
@@ -232,7 +257,7 @@ def written_by(folder: Path) -> str | None:
     return None if found is None else str(found.content["run"])
 
 
-def remove(folder: Path) -> None:
+def remove(folder: Place) -> None:
     """Remove a checkpoint. What a crash leaves of it is known for what it is, and swept by the next run.
 
     Raises
@@ -242,6 +267,9 @@ def remove(folder: Path) -> None:
     InvalidCheckpoint
         What is there is none, is damaged, or holds something else too; it is left alone.
     """
+    if not isinstance(folder, Path):
+        removing(folder, CHECKPOINT.name)
+        return
     if not folder.exists():
         return
     found = read(folder)
@@ -252,16 +280,18 @@ def remove(folder: Path) -> None:
                 raise InvalidCheckpoint(f"{folder} also holds {', '.join(others[:3])}")
             _check_digests(opened, found.content["files"])
             (folder / manifest.NAME).rename(folder / _REMOVED)
-        _finish_removal(opened)
+        _finish_removal(opened, folder)
 
 
-def settle(folder: Path) -> None:
-    """End what a crash has cut short: a replacement, or a removal."""
+def settle(folder: Place) -> None:
+    """End what a crash has cut short: a replacement, or a removal; on an object store the next writer does it."""
+    if not isinstance(folder, Path):
+        return
     sweep(folder)
     # What is not ours to remove stays, and is known for what it is.
     with suppress(OSError, InvalidCheckpoint), OpenFolder(folder) as opened:
         if _being_removed(opened.names()):
-            _finish_removal(opened)
+            _finish_removal(opened, folder)
 
 
 def _being_removed(names: list[str]) -> bool:
@@ -269,7 +299,7 @@ def _being_removed(names: list[str]) -> bool:
     return _REMOVED in names and manifest.NAME not in names
 
 
-def _finish_removal(opened: OpenFolder) -> None:
+def _finish_removal(opened: OpenFolder, folder: Path) -> None:
     """Remove the rest of a checkpoint whose manifest says that it is none any more, and the empty folder.
 
     Somebody who reads may do the same at the same time: what is gone is gone.
@@ -281,11 +311,11 @@ def _finish_removal(opened: OpenFolder) -> None:
         with suppress(FileNotFoundError):
             _check_digests(opened, {name: file})
     for name in [*left, *({_REMOVED} & {*names})]:
-        if opened.is_replaced() and opened.path.exists():
-            raise InvalidCheckpoint(f"another run has put its checkpoint to {opened.path}")
-        (opened.path / name).unlink(missing_ok=True)
+        if opened.is_replaced() and folder.exists():
+            raise InvalidCheckpoint(f"another run has put its checkpoint to {folder}")
+        (folder / name).unlink(missing_ok=True)
     with suppress(FileNotFoundError):
-        opened.path.rmdir()
+        folder.rmdir()
 
 
 def _others_in(path: Path) -> list[str]:
@@ -325,10 +355,15 @@ def _told(ranks: Ranks | None, text: str) -> str:
     return text if ranks is None else ranks.all_gather_bytes(text.encode())[0].decode()
 
 
-def _gathered(ranks: Ranks | None, described: dict[str, Any]) -> list[dict[str, Any]]:
-    if ranks is None:
-        return [described]
-    return [json.loads(text) for text in ranks.all_gather_bytes(json.dumps(described).encode())]
+def _gathered(ranks: Ranks | None, described: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What all ranks have written, by names."""
+    files = [described]
+    if ranks is not None:
+        texts = ranks.all_gather_bytes(json.dumps(described).encode())
+        files = [json.loads(text) for text in texts]
+    return {
+        file["name"]: {key: value for key, value in file.items() if key != "name"} for file in files
+    }
 
 
 def _sync(path: Path) -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dask_graphgpu.errors import GraphError
-from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain, of_one_generation
+from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain
+from dask_graphgpu.io.object_generation import of_one_state
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.store.shape import Each, Shape, is_count, misfit
 
 NAME = "manifest.json"
@@ -74,7 +76,7 @@ def write(folder: Path, kind: Kind, content: dict[str, Any]) -> None:
     (folder / NAME).write_text(json.dumps(whole, indent=1))
 
 
-def look(path: Path, kind: Kind, find: Callable[[OpenFolder], T]) -> T:
+def look(path: Place, kind: Kind, find: Callable[[OpenFolder], T]) -> T:
     """What is found in a folder of a kind, all of it of one generation.
 
     Raises
@@ -88,10 +90,10 @@ def look(path: Path, kind: Kind, find: Callable[[OpenFolder], T]) -> T:
     return found
 
 
-def look_if_there(path: Path, kind: Kind, find: Callable[[OpenFolder], T]) -> T | None:
+def look_if_there(path: Place, kind: Kind, find: Callable[[OpenFolder], T]) -> T | None:
     """As `look`; None where there is no folder."""
     try:
-        return of_one_generation(path, find)
+        return of_one_state(path, find)
     except NoFolder:
         return None
     except NotADirectoryError:

@@ -274,7 +274,7 @@ def exact_plan(
     if word is not None:
         plan = replace(plan, word_bytes=word(partition.num_vertices, given))
     origin = partition.origin
-    return plan if origin is None else replace(plan, path=origin.path)
+    return plan if origin is None else replace(plan, path=str(origin.path))
 
 
 def plan_on_ranks(

@@ -12,10 +12,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import OutputError
-from dask_graphgpu.io.generation import OpenFolder, of_one_generation
-from dask_graphgpu.io.output import local_path
-from dask_graphgpu.io.replace import NotOnDisk, replacing
+from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.io.commits import claimed
+from dask_graphgpu.io.generation import NoFolder, OpenFolder
+from dask_graphgpu.io.object_generation import filling, of_one_state
+from dask_graphgpu.io.place import Place, place_of
+from dask_graphgpu.io.replace import NotOnDisk
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.csr import Adjacency
@@ -46,20 +48,29 @@ _PATIENCE, _LOOK = (
 Values: TypeAlias = np.ndarray | pa.Array | PagedArray
 
 
-def check_destination(path: str | Path) -> Path:
-    """The folder to save to, behind links; refused when it holds anything but a saved graph."""
-    folder = local_path(path, "path")
-    if folder == folder.parent:
-        raise OutputError(f"cannot save a graph over {folder}: name a folder of its own")
-    if not folder.exists():
+def check_destination(path: str | Place, options: Any = None) -> Place:
+    """The folder to save to, behind links; refused when it holds anything but a saved graph.
+
+    One of an object store comes with what a writer has to know of what is there now: give it to `write`.
+    """
+    folder = place_of(path, "path", options)
+    if isinstance(folder, Path):
+        if folder == folder.parent:
+            raise OutputError(f"cannot save a graph over {folder}: name a folder of its own")
+        if not folder.exists():
+            return folder
+        if not folder.is_dir():
+            raise OutputError(
+                f"{folder} is a file, and a saved graph is a folder; name another one; nothing was "
+                "changed"
+            )
+    elif folder.began is not None:
         return folder
-    if not folder.is_dir():
-        raise OutputError(
-            f"{folder} is a file, and a saved graph is a folder; name another one; nothing was "
-            "changed"
-        )
     try:
-        others = of_one_generation(folder, lambda opened: manifest.others(opened, SAVED))
+        others = of_one_state(folder, lambda opened: manifest.others(opened, SAVED))
+        folder = folder if isinstance(folder, Path) else claimed(folder, folder)
+    except NoFolder:
+        return folder if isinstance(folder, Path) else claimed(folder, folder)
     except OSError as error:
         raise _failed(folder, error) from error
     if others:
@@ -70,10 +81,12 @@ def check_destination(path: str | Path) -> Path:
     return folder
 
 
-def check_seen(folder: Path) -> None:
+def check_seen(folder: Place) -> None:
     """Raise OutputError where what a worker of a cluster has saved is not here: it has another file system."""
+    if not isinstance(folder, Path):  # all have one object store
+        return
     until = time.monotonic() + _PATIENCE
-    while not folder.is_dir():
+    while isinstance(folder, Path) and not folder.is_dir():
         if time.monotonic() > until:
             raise OutputError(
                 f"the graph was saved to {folder} by a worker of the cluster, whose file system this process does "
@@ -91,7 +104,7 @@ def _others_in(path: Path) -> list[str]:
 
 def write(
     partition: Partition | EmptyPartition,
-    folder: Path,
+    folder: Place,
     schema: EdgeSchema,
     npartitions: int,
     source: dict[str, Any] | None,
@@ -146,11 +159,13 @@ def write(
         },
     }
     try:
-        with replacing(folder, _others_in) as new:
+        with filling(folder, SAVED.name, _others_in) as new:
             content["files"] = files.write(new)
             content["fingerprint"] = manifest.fingerprint(content)
             content |= {"library": library, "npartitions": npartitions, "source_files": source}
             manifest.write(new, SAVED, content)
+    except GraphError:
+        raise
     except (OSError, pa.ArrowException) as error:
         raise _failed(folder, error) from error
 
@@ -297,7 +312,7 @@ def _bytes(path: Path) -> dict[str, Any]:
         }
 
 
-def _failed(folder: Path, error: Exception) -> OutputError:
+def _failed(folder: Place, error: Exception) -> OutputError:
     if isinstance(error, NotOnDisk):
         return OutputError(f"the graph {error.strerror}; save it again if you need to be sure")
     reason = getattr(error, "strerror", None) or str(error)

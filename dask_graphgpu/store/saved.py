@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
-from dask_graphgpu.io.generation import OpenFolder, of_one_generation
+from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidSavedGraph
+from dask_graphgpu.io.generation import OpenFolder
+from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.object_generation import of_one_state
+from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.empty import EmptyPartition
@@ -36,7 +39,7 @@ class Saved:
 
     Attributes
     ----------
-    path : Path
+    path : Path or ObjectFolder
     fingerprint : str
         Of the content; a reader that opens the folder later sees whether it is still the same.
     schema : EdgeSchema
@@ -51,7 +54,7 @@ class Saved:
         How many.
     """
 
-    path: Path
+    path: Place
     fingerprint: str
     schema: EdgeSchema
     layout: Layout
@@ -62,8 +65,8 @@ class Saved:
     vertices: int
 
 
-def is_saved(path: str | Path) -> bool:
-    """Whether a path is a saved graph, whole or torn, rather than Parquet."""
+def is_saved(path: str | Place, options: Any = None) -> bool:
+    """Whether a path or URL is a saved graph, whole or torn, rather than Parquet."""
 
     def suffixes(folder: OpenFolder) -> set[str]:
         found = {Path(name).suffix for name in folder.names()}
@@ -71,13 +74,13 @@ def is_saved(path: str | Path) -> bool:
         return found
 
     try:
-        kinds = of_one_generation(Path(path).expanduser(), suffixes)
-    except (OSError, ValueError, RuntimeError):  # no such path, nor home
+        kinds = of_one_state(place_of(path, "edges", options), suffixes)
+    except (OSError, GraphError):  # no such path, nor home
         return False
     return ".parquet" not in kinds and bool(kinds & {SAVED.suffix, Path(manifest.NAME).suffix})
 
 
-def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Saved:
+def read(path: str | Place, *, verify: bool = False, stale: str = "error") -> Saved:
     """Look whether a folder is a saved graph, whole and up to date; maps nothing.
 
     Parameters
@@ -93,7 +96,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     """
     if stale not in ("error", "ignore"):
         raise InvalidArgument(f"stale={stale!r}; allowed are 'error', 'ignore'")
-    path = Path(path).expanduser().resolve()
+    path = place_of(path, "path")
 
     def found(folder: OpenFolder) -> Saved:
         content = manifest.read(folder, SAVED)
@@ -111,7 +114,7 @@ def read(path: str | Path, *, verify: bool = False, stale: str = "error") -> Sav
     return manifest.look(path, SAVED, found)
 
 
-def _described(path: Path, content: dict[str, Any]) -> Saved:
+def _described(path: Place, content: dict[str, Any]) -> Saved:
     graph = content["graph"]
     try:
         schema, layout = schema_from_json(graph), _layout(content)
@@ -134,6 +137,7 @@ def _described(path: Path, content: dict[str, Any]) -> Saved:
 
 def _verify(folder: OpenFolder, files: dict[str, dict[str, Any]]) -> None:
     names = list(files)
+    folder.fetch(names)
 
     def differs(name: str) -> bool:
         with folder.open(name) as file:
@@ -147,7 +151,7 @@ def _verify(folder: OpenFolder, files: dict[str, dict[str, Any]]) -> None:
         raise _damaged(folder.path, f"the checksum of {wrong[0]} differs")
 
 
-def open_partition(path: str, fingerprint: str) -> Partition | EmptyPartition:
+def open_partition(path: str | ObjectFolder, fingerprint: str) -> Partition | EmptyPartition:
     """Map the partition of a saved graph; none of its edges is read.
 
     Raises
@@ -162,6 +166,7 @@ def open_partition(path: str, fingerprint: str) -> Partition | EmptyPartition:
             raise Replaced(
                 f"{path} was replaced by another graph since it was loaded; load it again"
             )
+        folder.fetch(list(content["files"]))
         saved, unread = _described(folder.path, content), Unread(folder.path)
         try:
             partition = _partition(SavedArrays(folder, content, unread), content, saved)
@@ -172,10 +177,10 @@ def open_partition(path: str, fingerprint: str) -> Partition | EmptyPartition:
         partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition, unread)
         return partition
 
-    return manifest.look(Path(path), SAVED, found)
+    return manifest.look(place_of(path, "path"), SAVED, found)
 
 
-def _damaged(path: Path, what: str) -> InvalidSavedGraph:
+def _damaged(path: Place, what: str) -> InvalidSavedGraph:
     return InvalidSavedGraph(f"{path} is damaged: {what}; save the graph again")
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidSavedGraph
+from dask_graphgpu.io.place import Place
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.paged.files import words_of
@@ -34,7 +34,7 @@ class Unread:
         One of them is damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Place) -> None:
         self._folder = folder
         self._names: dict[int, str] = {}
         self._arrays: list[Any] = []  # so that no other gets the id of one

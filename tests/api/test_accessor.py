@@ -29,7 +29,7 @@ def test_explain(folder):
     graph = dd.read_parquet(folder).graph(duplicates="min")
     before = graph.explain()
     assert (before.rows, before.vertices, before.exact) == (5, 10, False)
-    assert "5 rows of src -> dst, weight weight" in str(before)
+    assert "5 rows of src -> dst, weights in weight" in str(before)
     assert "<= 10" in str(before)
     assert "min" in before.duplicates
     after = graph.persist().explain()
@@ -190,8 +190,10 @@ def test_on_workers_in_other_processes(client, tmp_path):
 
 def test_a_graph_says_how_large_and_where_it_is(tmp_path):
     lazy = partitioned(EDGES, 2).graph(directed=False)
-    assert repr(EDGES.graph()) == "<Graph: src -> dst, weight weight, directed, 5 rows, not built>"
-    assert repr(lazy) == "<Graph: src -> dst, weight weight, undirected, not built>"
+    assert (
+        repr(EDGES.graph()) == "<Graph: src -> dst, weights in weight, directed, 5 rows, not built>"
+    )
+    assert repr(lazy) == "<Graph: src -> dst, weights in weight, undirected, not built>"
     assert repr(lazy.persist()).endswith("undirected, persisted>")
     for ranks in (1, 2):
         kept = EDGES.graph().persist(ranks=ranks)

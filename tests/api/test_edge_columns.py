@@ -25,7 +25,8 @@ def test_src_and_dst_come_before_source_and_destination():
     other = frame.graph(source="source", destination="destination")
     assert other.bfs(7)["vertex"].tolist() == [7, 8]
     assert (
-        repr(other) == "<Graph: source -> destination, weight weight, directed, 5 rows, not built>"
+        repr(other)
+        == "<Graph: source -> destination, weights in weight, directed, 5 rows, not built>"
     )
 
 

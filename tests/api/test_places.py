@@ -38,6 +38,8 @@ CALLS = {
     "ego": lambda g, a, b: g.ego(a),
     "cores": lambda g, a, b: g.core_number(),
     "trusses": lambda g, a, b: g.k_truss(),
+    "bridges": lambda g, a, b: g.bridges(),
+    "blocks": lambda g, a, b: g.biconnected_components(),
     "components": lambda g, a, b: g.weakly_connected_components(),
     "strong components": lambda g, a, b: g.strongly_connected_components(),
     "labels": lambda g, a, b: g.label_propagation(4),

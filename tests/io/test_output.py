@@ -159,10 +159,10 @@ def test_refuses_parquet_that_is_not_a_result(tmp_path, fill):
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
 
 
-@pytest.mark.parametrize("path", ["", "s3://bucket/out", "file:///tmp/out"])
+@pytest.mark.parametrize("path", ["", "ftp://host/out", "s3://bucket"])
 def test_refuses_no_path_and_urls(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidArgument, match=r"output is empty|is a URL"):
+    with pytest.raises(InvalidArgument, match=r"output is empty|is a URL|names no folder"):
         write_parquet(FRAME, path)
     assert list(tmp_path.iterdir()) == []
 

@@ -118,7 +118,7 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
         ("--checkpoint out/kept", 2, "lies within the output"),
         ("--checkpoint edges.parquet", 2, "is the edges"),
         ("--checkpoint kept --report kept/report.csv", 2, "lies within the checkpoint"),
-        ("--checkpoint s3://bucket/kept", 2, "is a URL"),
+        ("--checkpoint ftp://host/kept", 2, "is a URL"),
         (
             "--checkpoint kept --engine interpreted",
             2,

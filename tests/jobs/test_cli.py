@@ -333,7 +333,7 @@ def test_report(folder):
         (
             "components edges.parquet --output out",
             2,
-            "Did you mean strongly-connected-components or",
+            "Did you mean biconnected-components or strongly-connected-components or",
         ),
         ("pagernak edges.parquet --output out", 2, "'pagernak'. Did you mean pagerank?"),
         (

@@ -160,7 +160,7 @@ def test_other_folders_are_left_alone(tmp_path):
     with pytest.raises(OutputError, match="is a file"):
         keeper(tmp_path / "mine.txt")
     with pytest.raises(InvalidArgument, match="is a URL"):
-        keeper("s3://bucket/kept")
+        keeper("ftp://host/kept")
 
 
 def test_two_runs_in_one_folder_are_told(tmp_path):

@@ -1,6 +1,9 @@
 """What serves every place of the host with one driver: memory, pages on disk, and ranks."""
 
 from dask_graphgpu.engine.cpu.bfs import bfs as bfs
+from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
+from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
+from dask_graphgpu.engine.cpu.biconnected import num_blocks as num_blocks
 from dask_graphgpu.engine.cpu.hits import hits as hits
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation

@@ -1,0 +1,120 @@
+"""A page of the reference for each method of `Graph`, written when the docs are built."""
+
+import re
+from pathlib import Path
+
+import dask_graphgpu
+from dask_graphgpu import where
+from dask_graphgpu.algorithms import ALGORITHMS
+
+PLACES = {
+    "cpu": "CPU",
+    "gpu": "GPU",
+    "hybrid": "GPU and CPU together",
+    "ranks": "several ranks",
+    "host memory": "edges in host memory (GPU engine)",
+    "disk": "edges on disk (CPU engine)",
+}
+# What others call it: search finds the page by these words.
+ALSO_CALLED = {
+    "articulation_points": "cut vertices",
+    "belief_propagation": "FaBP, LinBP, node classification, guilt by association",
+    "betweenness_centrality": "Brandes' algorithm",
+    "bfs": "breadth-first search, hops, unweighted shortest paths, k-hop neighbours (with `cutoff=`)",
+    "biconnected_components": "blocks, two-connected components",
+    "bridges": "cut edges",
+    "clustering_coefficient": "local clustering coefficient, LCC",
+    "core_number": "k-core decomposition, coreness",
+    "degree": "in-degree, out-degree, degree centrality",
+    "edge_betweenness_centrality": "Brandes' algorithm for edges",
+    "ego": "ego network, ego graph, neighbourhood subgraph",
+    "hits": "hubs and authorities",
+    "jaccard": "node similarity, common neighbours",
+    "k_core": "k-core subgraph",
+    "k_truss": "truss decomposition",
+    "label_propagation": "CDLP, community detection",
+    "leiden": "community detection, clusters",
+    "louvain": "community detection, clusters",
+    "minimum_spanning_forest": "minimum spanning tree, MST, Boruvka's and Kruskal's algorithms",
+    "pagerank": "personalised PageRank (with `personalization=`), importance",
+    "run": "Pregel, vertex-centric program",
+    "shortest_path": "route, path between two vertices",
+    "ssnsp": "number of shortest paths, sigma",
+    "sssp": "single-source shortest paths, Dijkstra's algorithm, distances",
+    "sswp": "single-source widest paths, bottleneck or maximum-capacity paths",
+    "strongly_connected_components": "SCC",
+    "triangle_count": "triangles",
+    "weakly_connected_components": "connected components, WCC, union-find, clusters of pairs",
+}
+PAGE = """# {name}
+
+```{{eval-rst}}
+.. currentmodule:: dask_graphgpu
+.. automethod:: Graph.{name}
+```
+"""
+EXAMPLE = """
+## Example
+
+```python
+{example}
+```
+
+:::{{dropdown}} The graph of the examples
+```python
+{graph}
+```
+:::
+"""
+RUNS = """
+## Where it runs
+
+{places}. See [What runs where](../where.md).
+{command}"""
+COMMAND = """
+On the [command line](../command-line.md): `dask graph {name} EDGES --output OUT`.
+"""
+
+
+def names() -> list[str]:
+    """The public methods of a graph."""
+    return [name for name in dir(dask_graphgpu.Graph) if not name.startswith("_")]
+
+
+def examples() -> dict[str, str]:
+    """What is shown for each method, and as "" the graph that it is shown on."""
+    text = (Path(__file__).parent / "reference" / "examples.txt").read_text()
+    graph, *sections = re.split(r"^== ", text, flags=re.MULTILINE)
+    found = {"": graph.partition("\n\n")[2].strip()}
+    for section in sections:
+        name, _, shown = section.partition("\n")
+        found[name] = shown.strip()
+    return found
+
+
+def page(name: str) -> str:
+    """The page of a method, in MyST's Markdown."""
+    text = PAGE.format(name=name)
+    if name in ALSO_CALLED:
+        text += f"\nAlso called: {ALSO_CALLED[name]}.\n"
+    shown = examples()
+    if name in shown:
+        text += EXAMPLE.format(example=shown[name], graph=shown[""])
+    if name in ALGORITHMS:
+        there = [words for place, words in PLACES.items() if name in where.methods(place)]
+        command = "" if name == "run" else COMMAND.format(name=name)
+        text += RUNS.format(places=", ".join(there), command=command)
+    return text
+
+
+def write(docs: Path) -> None:
+    """Write all pages, and leave those that are the same as they are."""
+    folder = docs / "reference" / "methods"
+    folder.mkdir(exist_ok=True)
+    pages = {f"{name}.md": page(name) for name in names()}
+    for old in folder.iterdir():
+        if old.name not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            (folder / name).write_text(text)

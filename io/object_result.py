@@ -1,0 +1,147 @@
+"""A result on an object store: one Parquet object that is replaced by one request.
+
+Readers that list a folder must never see a part of a result, and a store replaces no two objects as one step. So
+partitions are written beside the folder, put together there, committed, and copied to ``result.parquet`` within the
+store. There is nothing else in the folder: some readers of folders take whatever is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from dask.delayed import delayed
+
+from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io import commits
+from dask_graphgpu.io.commits import Commit, committing
+from dask_graphgpu.io.computing import for_partitions
+from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of
+
+NAME = "result.parquet"
+_STAGED = "_result"
+_KIND = "result"
+
+
+def log_of(folder: ObjectFolder) -> ObjectFolder:
+    """Where the commits of a result are, and what is not yet to be seen: beside it, hidden by its name."""
+    return folder.beside(f"_{folder.name}.graphgpu")
+
+
+def claim(folder: ObjectFolder) -> tuple[ObjectFolder, list[str]]:
+    """A folder with the number that a writer finds there, and what is in it that is no result."""
+    found, log = folder.sizes(), log_of(folder)
+    others = sorted(found.keys() - {NAME})
+    if NAME in found and not others and not _is_result(folder / NAME):
+        others = [NAME]
+    others += sorted(f"../{log.name}/{each}" for each in log.sizes() if not commits.is_ours(each))
+    if others:
+        return folder, others
+    return commits.claimed(folder, log), []
+
+
+def _is_result(place: ObjectFolder) -> bool:
+    """Whether an object is one that we wrote."""
+    while True:
+        before = place.size()
+        try:
+            with place.opened("rb") as file:
+                return is_stamped(pq.read_metadata(file))
+        except pa.ArrowException:
+            return False
+        except OSError:
+            if place.size() == before:  # else another one has taken its place meanwhile
+                raise
+
+
+def write_result(frame: Any, folder: ObjectFolder) -> None:
+    """Compute a result frame, and write it in place of the one that is there.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame or pandas.DataFrame
+        Partitions are written where they are computed; if there are several, one task puts them together, row group by
+        row group.
+    folder : ObjectFolder
+        As `claim` gives it.
+
+    Raises
+    ------
+    LostRace
+        Another job has written there since.
+    OutputError
+        It is written and could not be put in its place: the next job does that first.
+    OSError
+        The store has failed; what was there is untouched.
+    """
+    log = log_of(folder)
+    _put_in_place(folder, commits.latest(log))  # of a job that was killed before it had done so
+    with committing(folder, log, _KIND) as made:
+        here = made.folder
+        schema = schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta)
+        if isinstance(frame, pd.DataFrame):
+            _write(frame, 0, schema=schema, folder=here, names=[_STAGED])
+        else:
+            several = frame.npartitions > 1
+            names = [f"_part-{i:05d}" for i in range(frame.npartitions)] if several else [_STAGED]
+            for_partitions(partial(_write, schema=schema, folder=here, names=names), frame)
+            if several:
+                delayed(_put_together, pure=False)(here, names).compute()
+        (here / _STAGED).size()  # that it is there: in a store that workers and this process share
+    current = Commit((folder.began or 0) + 1, _KIND, made.name)
+    try:
+        _put_in_place(folder, current)
+    except OSError as error:
+        raise OutputError(
+            f"the result is written to {here / _STAGED} and could not be put in its place, {folder / NAME}: "
+            f"{error.strerror or error}; the next job with this output does that before it begins"
+        ) from error
+    commits.sweep(log, current)
+
+
+def _write(
+    partition: pd.DataFrame,
+    i: int,
+    *,
+    schema: pa.Schema,
+    folder: ObjectFolder,
+    names: Sequence[str],
+) -> None:
+    """Write a partition as one object."""
+    table = as_table(partition, schema)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, **encoding_of(table))
+    (folder / names[i]).write(sink.getvalue().to_pybytes())
+
+
+def _put_together(folder: ObjectFolder, names: Sequence[str]) -> None:
+    """Write the rows of some parts as one object, in their order, a row group at a time."""
+    with ExitStack() as held:
+        writer = None
+        for name in names:
+            with (folder / name).opened("rb") as file, pq.ParquetFile(file) as part:
+                for i in range(part.num_row_groups):
+                    table = part.read_row_group(i)
+                    if writer is None:
+                        sink = held.enter_context((folder / _STAGED).opened("wb"))
+                        made = pq.ParquetWriter(sink, table.schema, **encoding_of(table))
+                        writer = held.enter_context(made)
+                    writer.write_table(table)
+
+
+def _put_in_place(folder: ObjectFolder, current: Commit | None) -> None:
+    """Copy what a commit names to where readers look, then remove it: whoever comes later has nothing to copy."""
+    if current is None or current.generation is None:
+        return
+    here = log_of(folder) / current.generation
+    if _STAGED not in here.sizes():
+        return  # done before
+    with suppress(FileNotFoundError):  # another job has done it meanwhile
+        (here / _STAGED).copy(folder / NAME)
+    here.remove_all()

@@ -1,0 +1,59 @@
+"""Rows of a result as they are written to Parquet: types, encodings, and the stamp by which they are known as ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_SAMPLE = 1000  # floats that are looked at
+# In the metadata of the files that we write: only those may be replaced.
+STAMP = {b"dask_graphgpu": b"result"}
+
+
+def as_table(partition: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Some rows with the types of all, and the stamp."""
+    return stamped(pa.Table.from_pandas(partition, schema=schema, preserve_index=False))
+
+
+def stamped(table: pa.Table) -> pa.Table:
+    """A table with the stamp."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
+
+
+def is_stamped(metadata: Any) -> bool:
+    """Whether the footer of a file has the stamp."""
+    return bool(STAMP.items() <= (metadata.metadata or {}).items())
+
+
+def encoding_of(table: pa.Table) -> dict[str, Any]:
+    """How columns are written: integers by their differences; a dictionary of floats, if they repeat, and of the rest.
+
+    Ids ascend and labels repeat, so that differences are few bits: ids take less than half of the time that they take
+    as they are, and hardly room. A dictionary of floats that are all different takes twice the time.
+    """
+    integers, repeating = {}, []
+    for field in table.schema:
+        if pa.types.is_integer(field.type):
+            integers[field.name] = "DELTA_BINARY_PACKED"
+        elif not pa.types.is_floating(field.type) or _repeats(table[field.name]):
+            repeating.append(field.name)
+    return {"use_dictionary": repeating, "column_encoding": integers}
+
+
+def _repeats(column: pa.ChunkedArray) -> bool:
+    """Whether fewer than half of a sample of the values are different ones."""
+    sample = column.take(np.linspace(0, len(column) - 1, min(len(column), _SAMPLE)).astype(int))
+    return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
+
+
+def schema_of(empty: pd.DataFrame) -> pa.Schema:
+    """One schema for all files, so that a partition without rows or values has the types of the others."""
+    schema = pa.Schema.from_pandas(empty, preserve_index=False)
+    for i, field in enumerate(schema):
+        if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
+            schema = schema.set(i, field.with_type(pa.string()))
+    return schema
