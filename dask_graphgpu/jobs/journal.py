@@ -141,6 +141,7 @@ def options_of(step: Step) -> dict[str, Any]:
         "vertices": step.graph.vertices,
         **dict(step.graph.others),
         **dict(step.graph.saved),
+        **dict(step.graph.table),
         **dict(step.arguments),
         "output": step.output,
         "top": step.top,
