@@ -150,8 +150,7 @@ def _walked(folder: Path) -> list[Path]:
 def _local(path: Path, folders: Iterable[str], *, named: bool = False) -> TableFile:
     state = path.stat()
     stamp = str(state.st_mtime_ns)
-    # Workers of a cluster read it, too, and stand elsewhere.
-    return TableFile(os.path.abspath(path), None, state.st_size, stamp, _partition(folders), named)
+    return TableFile(str(path), None, state.st_size, stamp, _partition(folders), named)
 
 
 def _remote_files(url: str, storage_options: Mapping[str, Any]) -> list[TableFile]:
