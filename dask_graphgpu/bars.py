@@ -12,6 +12,7 @@ from typing import Any, Protocol, TextIO
 from dask.utils import format_time
 
 _WIDTH = 40
+_MOST = 12  # bars of an output
 _MARK = 6  # of what has no known end
 
 
@@ -30,6 +31,8 @@ class Bar:
         Since it began.
     passing : bool
         Whether what comes next takes its place, as a run that of reading.
+    ended : bool
+        Whether nothing more is said of it.
     """
 
     key: Any
@@ -37,6 +40,7 @@ class Bar:
     part: float | None
     seconds: float
     passing: bool
+    ended: bool = False
 
     def __str__(self) -> str:
         if self.part is None:
@@ -78,6 +82,8 @@ class TextBars:
         self._last, line = bar, str(bar)
         self._write("\r" + line.ljust(self._length))
         self._length = len(line)
+        if bar.ended and not bar.passing:
+            self.close()
 
     def close(self) -> None:
         if self._last is not None:
@@ -93,7 +99,7 @@ class TextBars:
 
 
 class NotebookBars:
-    """All bars in one output."""
+    """The last bars in one output."""
 
     def __init__(self) -> None:
         self._bars: list[Bar] = []
@@ -102,7 +108,7 @@ class NotebookBars:
     def show(self, bar: Bar) -> None:
         if self._bars and (self._bars[-1].key == bar.key or self._bars[-1].passing):
             del self._bars[-1]
-        self._bars.append(bar)
+        self._bars = [*self._bars, bar][-_MOST:]
         if self._handle is None:
             display = importlib.import_module("IPython.display").display
             self._handle = display(self, display_id=True)

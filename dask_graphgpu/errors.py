@@ -68,7 +68,11 @@ class SpillError(GraphError, OSError):
     """Pages of a graph cannot be written to or read from disk; the message names file and page."""
 
 
-class UnreadableParquet(GraphError, OSError):
+class UnreadableTable(GraphError, OSError):
+    """A file, folder or table cannot be read; the message names it."""
+
+
+class UnreadableParquet(UnreadableTable):
     """A Parquet file cannot be read; the message names it."""
 
 

@@ -104,8 +104,9 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             f"are {', '.join(ALLOWED)}"
         )
     check_call(method, signature_of(kind), (), given)
+    given = {name: taken(value) for name, value in given.items()}  # a stream is read once
     try:
-        algorithm = kind(**{name: taken(value) for name, value in given.items()})
+        algorithm = kind(**given)
         if isinstance(getattr(algorithm, "source", None), list) or (
             getattr(algorithm, "target", None) is not None
         ):
@@ -114,9 +115,8 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             )
         columns = algorithm.result_columns(schema)
         names = own_names(columns, schema, method, algorithm.columns)
-        if (
-            names.pop("vertex", "vertex") != "vertex"
-        ):  # of ids of several columns it is the user's own
+        # The name of the method's own, where ids are one column.
+        if names.pop("vertex", "vertex") != "vertex":
             raise InvalidArgument(
                 "the column 'vertex' is that of all methods: leave it out of columns="
             )

@@ -60,7 +60,7 @@ from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.parquet import takes_all_columns
+from dask_graphgpu.io.hidden_columns import takes_all_columns
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import (
     UNSET,

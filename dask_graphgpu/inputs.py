@@ -25,7 +25,7 @@ from dask_graphgpu.errors import (
 from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest, pieces_of
 from dask_graphgpu.io.arrow_frames import ArrowFrame
 from dask_graphgpu.io.frames import knows_rows, meta_of, with_columns
-from dask_graphgpu.io.parquet import check_without
+from dask_graphgpu.io.hidden_columns import check_without
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.schema import EdgeSchema, check_weight
 from dask_graphgpu.io.vertices import is_readable

@@ -44,7 +44,7 @@ class _Going:
             text += f" superstep {self.done:,}"
             text += "" if self.ended else f" | {self.detail}"
         part = None if self.limit is None else min(self.done, self.limit) / max(self.limit, 1)
-        return Bar(key, text, 1.0 if self.ended else part, seconds, self.stage)
+        return Bar(key, text, 1.0 if self.ended else part, seconds, self.stage, self.ended)
 
 
 class ProgressBar:
@@ -81,7 +81,7 @@ class ProgressBar:
             if out is None and in_notebook()
             else TextBars(sys.stdout if out is None else out)
         )
-        self._lock = threading.Lock()
+        self._lock, self._showing = threading.Lock(), threading.Lock()
         self._going: dict[Any, _Going] = {}
         self._shown: tuple[Any, _Going] | None = None  # what was shown last, as it was then
         self._stop = threading.Event()
@@ -125,11 +125,13 @@ class ProgressBar:
         with self._lock:
             known = self._known(report.number, _Going(report.algorithm))
             if advance is None:
-                self._note(report.number, replace(known, ended=True))
-                return
-            done = known.done + advance.supersteps
-            active = f"{int(advance.frontier):,} active"
-            self._note(report.number, replace(known, done=done, detail=active, limit=report.limit))
+                known = replace(known, ended=True)
+            else:
+                done, active = known.done + advance.supersteps, f"{int(advance.frontier):,} active"
+                known = replace(known, done=done, detail=active, limit=report.limit)
+            self._note(report.number, known)
+        if advance is None:
+            self._look()  # before who waits for the result says something
 
     def _staged(self, progress: StageSteps) -> None:
         """Some steps of a stage are done, here or on the cluster."""
@@ -150,6 +152,8 @@ class ProgressBar:
             active, ended = f"{event['frontier']:,} active", event.get("ended", False)
             about = {"done": event["superstep"], "limit": event["limit"]}
             self._note(event["run"], replace(known, **about, detail=active, ended=ended))
+        if ended:
+            self._look()
 
     def _known(self, key: Any, new: _Going) -> _Going:
         known = self._going.get(key)
@@ -170,23 +174,15 @@ class ProgressBar:
             self._look()
 
     def _look(self) -> None:
-        """Show what has advanced last; before, the end of what was shown."""
-        with self._lock:
-            if not self._going:
+        """Show what has advanced last."""
+        with self._showing:
+            with self._lock:
+                if not self._going:
+                    return
+                key, going = next(reversed(self._going.items()))
+            if self._shown == (key, going) and going.ended:
                 return
-            latest = next(reversed(self._going.items()))
-            before = None
-            if self._shown is not None and self._shown[0] != latest[0]:
-                key, shown = self._shown
-                now = self._going.get(key, shown)
-                before = (key, now) if now.ended and not shown.ended and not now.stage else None
-        if before is not None:
-            self._shower.show(before[1].bar(before[0]))
-        key, going = latest
-        if self._shown == latest and going.ended:
-            return
-        bar = going.bar(key)
-        if bar.seconds < self._minimum:
-            return
-        self._shower.show(bar)
-        self._shown = latest
+            bar = going.bar(key)
+            if bar.seconds >= self._minimum:
+                self._shower.show(bar)
+                self._shown = key, going

@@ -10,6 +10,8 @@ import method_pages
 
 import dask_graphgpu
 
+HERE = Path(__file__).parent
+
 project = "dask_graphgpu"
 author = "dask_graphgpu developers"
 copyright = "2026, dask_graphgpu developers"
@@ -38,9 +40,7 @@ html_theme = "furo"
 html_title = f"dask_graphgpu {release}"
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
-html_search_scorer = str(
-    Path(__file__).parent / "search_scorer.js"
-)  # methods first, measurements last
+html_search_scorer = str(HERE / "search_scorer.js")  # methods first, measurements last
 html_show_sphinx = False
 
 

@@ -1,5 +1,6 @@
 """A page of the reference for each method of `Graph`, written when the docs are built."""
 
+import re
 from pathlib import Path
 
 import dask_graphgpu
@@ -11,14 +12,17 @@ PLACES = {
     "gpu": "GPU",
     "hybrid": "GPU and CPU together",
     "ranks": "several ranks",
-    "host memory": "edges in host memory, GPU engine",
-    "disk": "edges on disk, CPU engine",
+    "host memory": "edges in host memory (GPU engine)",
+    "disk": "edges on disk (CPU engine)",
 }
 # What others call it: search finds the page by these words.
 ALSO_CALLED = {
+    "articulation_points": "cut vertices",
     "belief_propagation": "FaBP, LinBP, node classification, guilt by association",
     "betweenness_centrality": "Brandes' algorithm",
     "bfs": "breadth-first search, hops, unweighted shortest paths, k-hop neighbours (with `cutoff=`)",
+    "biconnected_components": "blocks, two-connected components",
+    "bridges": "cut edges",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
     "degree": "in-degree, out-degree, degree centrality",
@@ -49,8 +53,23 @@ PAGE = """# {name}
 .. automethod:: Graph.{name}
 ```
 """
+EXAMPLE = """
+## Example
+
+```python
+{example}
+```
+
+:::{{dropdown}} The graph of the examples
+```python
+{graph}
+```
+:::
+"""
 RUNS = """
-Runs with: {places}; see [What runs where](../where.md).
+## Where it runs
+
+{places}. See [What runs where](../where.md).
 {command}"""
 COMMAND = """
 On the [command line](../command-line.md): `dask graph {name} EDGES --output OUT`.
@@ -62,11 +81,25 @@ def names() -> list[str]:
     return [name for name in dir(dask_graphgpu.Graph) if not name.startswith("_")]
 
 
+def examples() -> dict[str, str]:
+    """What is shown for each method, and as "" the graph that it is shown on."""
+    text = (Path(__file__).parent / "reference" / "examples.txt").read_text()
+    graph, *sections = re.split(r"^== ", text, flags=re.MULTILINE)
+    found = {"": graph.partition("\n\n")[2].strip()}
+    for section in sections:
+        name, _, shown = section.partition("\n")
+        found[name] = shown.strip()
+    return found
+
+
 def page(name: str) -> str:
     """The page of a method, in MyST's Markdown."""
     text = PAGE.format(name=name)
     if name in ALSO_CALLED:
         text += f"\nAlso called: {ALSO_CALLED[name]}.\n"
+    shown = examples()
+    if name in shown:
+        text += EXAMPLE.format(example=shown[name], graph=shown[""])
     if name in ALGORITHMS:
         there = [words for place, words in PLACES.items() if name in where.methods(place)]
         command = "" if name == "run" else COMMAND.format(name=name)

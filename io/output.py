@@ -67,12 +67,12 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
         if isinstance(destination, ObjectFolder):
             write_result(frame, destination)
             return destination
-        with replacing(destination, _others_in) as folder:
+        with replacing(destination, others_in) as folder:
             _write_partitions(frame, folder, destination)
     except GraphError:
         raise
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
     return destination
 
 
@@ -100,7 +100,7 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
     try:
         others = of_one_generation(destination, _others)
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
     if others:
         raise _foreign(destination, others)
     return destination
@@ -112,7 +112,7 @@ def _claimed(destination: ObjectFolder) -> ObjectFolder:
     try:
         found, others = claim(destination)
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
     if others:
         raise _foreign(destination, others)
     return found
@@ -171,7 +171,8 @@ def write_text(path: str | Path, text: str, options: Any = None) -> None:
         ) from error
 
 
-def _others_in(path: Path) -> list[str]:
+def others_in(path: Path) -> list[str]:
+    """The files in a folder that we have not written."""
     with OpenFolder(path) as folder:
         return _others(folder)
 
@@ -185,14 +186,21 @@ def _others(folder: OpenFolder) -> list[str]:
 
 
 def _is_ours(folder: OpenFolder, name: str) -> bool:
-    """Whether a file is one that we wrote."""
+    """Whether a file is one that we wrote, or a folder such as ``country=it`` holds nothing else."""
     if not name.endswith(".parquet"):
-        return False
+        return "=" in name and isinstance(folder.path, Path) and _is_our_folder(folder.path / name)
     try:
         with folder.open(name) as file:
             return is_stamped(pq.read_metadata(file))
     except (OSError, pa.ArrowException):  # no Parquet, or not for us to read
         return False
+
+
+def _is_our_folder(path: Path) -> bool:
+    if path.is_symlink() or not path.is_dir():
+        return False
+    with OpenFolder(path) as folder:
+        return all(_is_ours(folder, name) for name in folder.names())
 
 
 def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
@@ -235,10 +243,11 @@ def _write_partition(
     try:
         for_blocks(write, cuts)
     except OSError as error:
-        raise _failed(destination, error) from error
+        raise failed(destination, error) from error
 
 
-def _failed(path: Place, error: OSError) -> OutputError:
+def failed(path: Place, error: OSError) -> OutputError:
+    """The error of a result that could not be written."""
     if isinstance(error, NotOnDisk):
         return OutputError(f"The result {error.strerror}. Write it again if you need to be sure.")
     reason = error.strerror or str(error)

@@ -10,47 +10,26 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
-import pyarrow.fs
 import pyarrow.parquet as pq
 from dask.dataframe.dask_expr._expr import Projection
 from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec, ReadParquetPyarrowFS
 from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
-from fsspec.implementations.local import LocalFileSystem
 
 from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.io.file_frames import ReadFiles, as_frame
+from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.frames import on_device
 from dask_graphgpu.io.parquet_file import (
     filled_groups,
+    groups_where,
     open_file,
     read_group,
     small_dictionaries,
+    told,
 )
+from dask_graphgpu.io.remote_files import arrow_filesystem
 
-# Expressions that give the columns of a frame on as they are, all of them; after others somebody has chosen.
-_KEEPING_COLUMNS = {
-    *(
-        "Assign",
-        "AsType",
-        "Concat",
-        "DropDuplicates",
-        "DropnaFrame",
-        "Fillna",
-        "Filter",
-        "Head",
-        "LocUnknown",
-    ),
-    *(
-        "Partitions",
-        "Query",
-        "RearrangeByColumn",
-        "Repartition",
-        "Replace",
-        "ResetIndex",
-        "Sample",
-        "SortValues",
-    ),
-    *("Tail", "ToPandasBackend", "Where", "Mask", "Drop", "RenameFrame", "SetIndex"),
-}
+READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
 
 
 @dataclass(frozen=True)
@@ -58,7 +37,7 @@ class Piece:
     """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local.
 
     ``metadata`` : what its footer says, where that has been read. ``without`` : a column that it is
-    not to have.
+    not to have. ``rows`` : what is made of its rows; None: nothing. ``stamp`` : changes with the file.
     """
 
     path: str
@@ -66,6 +45,17 @@ class Piece:
     filesystem: Any = None
     metadata: Any = field(default=None, repr=False, compare=False)
     without: str | None = None
+    rows: FileRows | None = None
+    stamp: str = ""
+
+    def __dask_tokenize__(self) -> Any:
+        where = getattr(self.filesystem, "type_name", None)
+        return where, self.path, self.row_groups, self.stamp, self.without, str(self.rows)
+
+    def read(self, columns: Sequence[str]) -> pa.Table | None:
+        """Columns of all its rows; None: it has no rows."""
+        tables = [table for table, _ in read_tables(self, columns, [])]
+        return pa.concat_tables(tables, promote_options="permissive") if tables else None
 
 
 def pieces(frame: Any) -> list[Piece] | None:
@@ -76,6 +66,9 @@ def pieces(frame: Any) -> list[Piece] | None:
     is read in a way of the user's.
     """
     expr = None if on_device(frame) else _reading(frame)
+    if isinstance(expr, ReadFiles):
+        parts = [part for part in expr.parts if isinstance(part, Piece)]
+        return parts if len(parts) == len(expr.parts) else None
     if expr is None or expr.filters or expr.operand("_series") or expr.operand("_partitions"):
         return None
     made = _of_arrow(expr) if isinstance(expr, ReadParquetPyarrowFS) else _of_fsspec(expr)
@@ -93,7 +86,7 @@ def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None
     found, folders = [], set()
     for fragment in expr.fragments:
         groups = tuple(group.id for group in fragment.row_groups) if known else None
-        found.append(Piece(fragment.path, groups, _remote(expr.fs)))
+        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs)))
         folders |= set(pa.dataset.get_partition_keys(fragment.partition_expression))
     return found, set(expr._dataset_info["schema"].names) - folders
 
@@ -115,7 +108,7 @@ def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
         for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
             path, groups, _ = piece
             groups = None if groups in (None, [None]) else tuple(groups)
-            found.append(Piece(path, groups, _remote(info["fs"])))
+            found.append(Piece(path, groups, arrow_filesystem(info["fs"])))
     return found, stored
 
 
@@ -127,46 +120,13 @@ def _others(expr: Any) -> bool:
 
 
 def given_path(frame: Any) -> Any:
-    """What ``read_parquet`` was given, of a frame that has `pieces`."""
-    return _reading(frame).operand("path")
+    """The path that a frame that has `pieces` was read from."""
+    expr = _reading(frame)
+    return expr.operand("given" if isinstance(expr, ReadFiles) else "path")
 
 
-def takes_all_columns(frame: Any) -> bool:
-    """Whether a frame has the columns of files, of which nobody has chosen some."""
-    return next(_with_all_columns(frame.expr), None) is not None
-
-
-def check_without(frame: Any, name: str) -> None:
-    """Raise InvalidEdges where a file has a column that the frame would have if it had been in the first file.
-
-    Of frames that are nothing but `pieces` this is looked at when they are read. Cost: the footers of all files, once
-    for each ``read_parquet``.
-    """
-    for reading in _with_all_columns(frame.expr):
-        looked_at = reading._name, name  # in which is the checksum of the files
-        if looked_at in _without:
-            continue
-        for path, filesystem in _files(reading):
-            piece = Piece(path, None, filesystem, without=name)
-            _refuse_column(piece, _open(piece).schema_arrow.names)
-        _without[looked_at] = None
-        while len(_without) > _MOST:
-            _without.pop(next(iter(_without)), None)
-
-
-_without: dict[tuple[str, str], None] = {}  # readings no file of which has a column
-_MOST = 256
-
-
-def _files(reading: Any) -> list[tuple[str, Any]]:
-    """All files behind an expression that reads Parquet, each with its filesystem."""
-    if isinstance(reading, ReadParquetPyarrowFS):
-        return [(fragment.path, _remote(reading.fs)) for fragment in reading.fragments]
-    info = reading._dataset_info
-    return [(path, _remote(info["fs"])) for path in info["ds"].files]
-
-
-def _refuse_column(piece: Piece, names: Sequence[str]) -> None:
+def refuse_column(piece: Piece, names: Sequence[str]) -> None:
+    """Raise InvalidEdges where a file has a column that its piece is not to have."""
     if piece.without in names:
         raise InvalidEdges(
             f"{piece.path} has a column {piece.without!r} and the frame has none: Dask takes the columns of the "
@@ -174,26 +134,12 @@ def _refuse_column(piece: Piece, names: Sequence[str]) -> None:
         )
 
 
-def _with_all_columns(expr: Any) -> Iterator[Any]:
-    """Readings of Parquet whose columns an expression takes as they are."""
-    left, seen = [expr], {expr._name}
-    while left:
-        each = left.pop()
-        if type(each) in (ReadParquetFSSpec, ReadParquetPyarrowFS):
-            if not each.operand("columns"):
-                yield each
-        elif type(each).__name__ in _KEEPING_COLUMNS:
-            new = [other for other in each.dependencies() if other._name not in seen]
-            seen.update(other._name for other in new)
-            left += new
-
-
 def _reading(frame: Any) -> Any:
     """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
     expr = frame.expr.simplify()
     if isinstance(expr, Projection):  # columns in another order than in the files
         expr = expr.frame
-    return expr if type(expr) in (ReadParquetFSSpec, ReadParquetPyarrowFS) else None
+    return expr if type(expr) in READERS else None
 
 
 def split(found: Sequence[Piece], enough: int) -> list[Piece]:
@@ -203,7 +149,7 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
     runs = -(-enough // max(len(found), 1))
     made = []
     for piece in found:
-        file = _open(piece)
+        file = open_piece(piece)
         groups = [group for group, _ in _groups(file, piece)]
         made += [
             replace(piece, row_groups=tuple(int(g) for g in run), metadata=file.metadata)
@@ -215,7 +161,7 @@ def split(found: Sequence[Piece], enough: int) -> list[Piece]:
 
 def row_groups(piece: Piece) -> list[tuple[int, int]]:
     """The row groups of a piece that have rows, and how many each has, from the footer."""
-    return _groups(_open(piece), piece)
+    return _groups(open_piece(piece), piece)
 
 
 def num_rows(found: Sequence[Piece]) -> int:
@@ -234,7 +180,15 @@ def most_rows(found: Sequence[Piece]) -> int:
 def read_pieces(
     piece: Piece, columns: Sequence[str], strings: Sequence[str]
 ) -> Iterator[tuple[pd.DataFrame, str]]:
-    """The columns of one row group after the other, as Arrow-backed frames, and where each stands.
+    """`read_tables` as Arrow-backed frames."""
+    for table, where in read_tables(piece, columns, strings):
+        yield as_frame(table), where
+
+
+def read_tables(
+    piece: Piece, columns: Sequence[str], strings: Sequence[str]
+) -> Iterator[tuple[pa.Table, str]]:
+    """The columns of one row group after the other, and where each stands.
 
     Columns of ``strings`` come dictionary-encoded where they are so in the file. A piece without
     rows may have any columns.
@@ -246,24 +200,32 @@ def read_pieces(
     InvalidEdges
         It has no such column, or two.
     """
-    file = _open(piece)
+    file = open_piece(piece)
     groups = _groups(file, piece)
     if not groups:
         return
-    names = file.schema_arrow.names
-    for name in columns:
+    names, rows = file.schema_arrow.names, piece.rows
+    with told(piece.path):
+        stored = list(columns) if rows is None else rows.stored(columns, file.schema_arrow)
+    for name in stored:
         if names.count(name) != 1:
             number = f"{names.count(name)} columns" if name in names else "no column"
             raise InvalidEdges(f"{piece.path} has {number} {name!r}; it has {names}")
-    _refuse_column(piece, names)
-    encoded = small_dictionaries(file, strings, piece.path)
+    refuse_column(piece, names)
+    compared = set() if rows is None or rows.where is None else set(rows.where.columns)
+    encoded = small_dictionaries(
+        file, [n for n in strings if n in stored and n not in compared], piece.path
+    )
     if encoded:
         file = open_file(piece.path, piece.filesystem, file.metadata, encoded)
     for group, _ in groups:
-        yield (
-            read_group(file, group, columns, piece.path),
-            f"row group {group} of {piece.path}",
-        )
+        table = read_group(file, group, stored, piece.path)
+        where = f"row group {group} of {piece.path}"
+        if rows is not None:
+            with told(piece.path, f"row group {group} of "):
+                table = rows.made(table, columns)
+        if len(table):
+            yield table, where
 
 
 def read_whole(piece: Piece, meta: pd.DataFrame) -> pd.DataFrame:
@@ -273,20 +235,15 @@ def read_whole(piece: Piece, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:
-    """Row groups of a piece that have rows, and how many."""
+    """Row groups of a piece that have rows, and how many; without those that its condition rules out."""
     found = filled_groups(file, piece.path)
     chosen = None if piece.row_groups is None else set(piece.row_groups)
+    if chosen is None and piece.rows is not None and piece.rows.where is not None and found:
+        bounds = piece.rows.bounds(file.schema_arrow)
+        chosen = groups_where(file, piece.path, piece.filesystem, bounds)
     return [each for each in found if chosen is None or each[0] in chosen]
 
 
-def _open(piece: Piece) -> pq.ParquetFile:
+def open_piece(piece: Piece) -> pq.ParquetFile:
+    """The file of a piece."""
     return open_file(piece.path, piece.filesystem, piece.metadata)
-
-
-def _remote(filesystem: Any) -> Any:
-    """A filesystem for pyarrow; None for the local one, which it reads without Python's help."""
-    if isinstance(filesystem, (LocalFileSystem, pa.fs.LocalFileSystem)) or filesystem is None:
-        return None
-    if isinstance(filesystem, pa.fs.FileSystem):
-        return filesystem
-    return pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))

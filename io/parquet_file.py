@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.fs
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import GraphError, UnreadableParquet
@@ -58,9 +59,9 @@ def open_file(
         return file
 
 
-def footer_schema(path: str) -> pa.Schema:
-    """Columns of a local file; raises UnreadableParquet unless it ends in a footer of Parquet."""
-    with open_file(path) as file:
+def footer_schema(path: str, filesystem: Any = None) -> pa.Schema:
+    """Columns of a file; raises UnreadableParquet unless it ends in a footer of Parquet."""
+    with open_file(path, filesystem) as file:
         schema: pa.Schema = file.schema_arrow
         return schema
 
@@ -90,13 +91,20 @@ def small_dictionaries(file: pq.ParquetFile, names: Sequence[str], path: str) ->
         return [name for name in texts if all(_is_small(*group[places[name]]) for group in groups)]
 
 
-def read_group(file: pq.ParquetFile, group: int, columns: Sequence[str], path: str) -> pd.DataFrame:
-    """Columns of a row group as an Arrow-backed frame."""
+def read_group(file: pq.ParquetFile, group: int, columns: Sequence[str], path: str) -> pa.Table:
+    """Columns of a row group."""
     with told(path, f"row group {group} of "):
         table = file.read_row_group(group, columns=list(columns), use_threads=False)
-        plain = table.select(list(columns)).replace_schema_metadata()
-        frame: pd.DataFrame = plain.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
-        return frame
+        return table.select(list(columns)).replace_schema_metadata()
+
+
+def groups_where(file: pq.ParquetFile, path: str, filesystem: Any, condition: Any) -> set[int]:
+    """The row groups whose statistics do not rule out that an expression of Arrow's is true for some row."""
+    with told(path):
+        where = pa.fs.LocalFileSystem() if filesystem is None else filesystem
+        fragment = pa.dataset.ParquetFileFormat().make_fragment(path, filesystem=where)
+        some = fragment.subset(condition, schema=file.schema_arrow)
+        return {group.id for group in some.row_groups}
 
 
 def _is_small(dictionary: int | None, data: int) -> bool:

@@ -13,7 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.utils import funcname
 
 from dask_graphgpu.errors import briefly
-from dask_graphgpu.io import parquet
+from dask_graphgpu.io import file_frames, parquet
 from dask_graphgpu.stages import Stage
 
 NAME = "dask-graphgpu"  # in the keys of all tasks of this package
@@ -60,7 +60,9 @@ def of_partitions(
     else:
         given = [TaskRef(key) for key in made.__dask_keys__()]
         parts = Parts(name, len(given), dict(made.__dask_graph__()))
-        places = [f"partition {i}" for i in range(len(given))]
+        parts_of_files = file_frames.parts_of(frame)
+        places = [part.path for part in parts_of_files or ()]
+        places = places or [f"partition {i}" for i in range(len(given))]
     for key, part, where in zip(parts.keys, given, places, strict=True):
         parts.graph[key] = Task(
             key, _chunk, name, parts.number, make, *first, part, *arguments, where

@@ -1,36 +1,59 @@
-"""Parquet frames in, checked before any work is done."""
+"""Tables in, whatever they are kept as: what is at a path, checked before any work is done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from glob import glob
-from pathlib import Path
+import importlib
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import dask
 import dask.dataframe as dd
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidArgument, UnreadableParquet
-from dask_graphgpu.io.object_folder import is_object, matching
+from dask_graphgpu.errors import GraphError
+from dask_graphgpu.io.arrow_files import arrow_table
+from dask_graphgpu.io.file_frames import FilePart, frame_of
+from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.parquet_file import footer_schema
-from dask_graphgpu.io.schema import plain_type
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.parquet_table import parquet_table
+from dask_graphgpu.io.partition_values import partition_columns
+from dask_graphgpu.io.remote_files import arrow_filesystem
+from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.table_files import TableFile, expanded, files_at
+from dask_graphgpu.io.table_kind import chosen_files, table_kind
+from dask_graphgpu.io.text_files import text_table
+from dask_graphgpu.io.text_options import TextOptions
+from dask_graphgpu.io.where import Where
 
 
-def read_parquet(path: str, ids: Collection[str] = (), options: Any = None) -> Any:
-    """A Parquet file, folder or URL as a lazy Dask frame.
+def read_table(
+    path: str,
+    ids: Collection[str] = (),
+    *,
+    form: str | None = None,
+    where: str | None = None,
+    text: TextOptions | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Any:
+    """A table at a path or URL as a lazy Dask frame.
 
     Parameters
     ----------
     path
-        As `dask.dataframe.read_parquet` takes it. With a ``*`` it is a pattern, in which ``?`` and
-        ``[`` have a meaning too; without one they stand for themselves. ``~`` is the user's home.
-        The files of a local folder, also of one that a pattern matches, are those that end in
-        ``.parquet``.
+        A file, a folder, or with a ``*`` a pattern, in which ``?`` and ``[`` have a meaning too; without one they
+        stand for themselves. ``~`` is the user's home. Of a folder what begins with ``_`` or ``.`` is left out, and
+        files that are not of its format. Folders that are called ``name=value`` give a column.
     ids
-        Columns that stay integers where only some files have floats.
-    options : mapping, optional
-        Of the object store that a URL is on.
+        Columns that are ids: of Parquet, they stay integers where only some files have floats; of text they are
+        integers only where each of them is written as one.
+    form
+        Format: one of `table_kind.FORMATS`. None: what the names of files say, or what there is beside them.
+    where
+        Which rows are kept, as `where_clause.parsed` reads it. Files and row groups that cannot have one are not read.
+    text
+        How files of text are read.
+    storage_options
+        Of fsspec, for URLs.
 
     Returns
     -------
@@ -39,118 +62,82 @@ def read_parquet(path: str, ids: Collection[str] = (), options: Any = None) -> A
 
     Raises
     ------
-    UnreadableParquet
-        There is no such file or folder, or a local file in it is truncated or not Parquet.
+    UnreadableTable
+        There is no such file or folder, or nothing of that format in it, or a file is damaged.
     InvalidArgument
-        The path is empty.
+        The path is empty, or ``where`` does not fit the table.
 
     Notes
     -----
-    Reads the footer of every local file, which stands at its end: a file that was cut off is found before any work is
-    done.
+    Reads the footer of every local Parquet file, which stands at its end: a file that was cut off is found before any
+    work is done. Of files of text it reads the beginning.
     """
-    path = expanded(path)
-    given: Any = path
-    agreed: dict[str, pa.DataType] = {}
-    if "://" not in path:
-        files = local_files(path)
-        if "*" in path and any(Path(entry).is_dir() for entry in glob(path)):
-            given = list(map(str, files))  # Dask finds nothing in folders that a pattern matches
-        agreed = _agreed([footer_schema(str(file)) for file in files], ids)
-    more: dict[str, Any] = {}
-    if is_object(path):
-        given, more = _of_store(path, StorageOptions(options))
+    path, text = expanded(path), text or TextOptions()
+    options = StorageOptions(storage_options)
     try:
-        frame = dd.read_parquet(given, **more)
-        first = frame.expr._dataset_info["schema"]
-        fields = [field.with_type(agreed.get(field.name, field.type)) for field in first]
-        if agreed and fields != list(first):
-            schema = pa.schema(fields, metadata=first.metadata)
-            frame = dd.read_parquet(given, dataset={"schema": schema}, **more)
-        return frame
-    except Exception as error:  # damage takes every form in readers
-        text = StorageOptions(options).without_secrets(f"cannot read {path}: {error}")
-        raise UnreadableParquet(text) from error
+        return _read(path, ids, form, where, text, options)
+    except GraphError as error:
+        plain = options.without_secrets(str(error))
+        if plain == str(error):
+            raise
+        raise type(error)(plain) from None
 
 
-def _of_store(url: str, options: StorageOptions) -> tuple[Any, dict[str, Any]]:
-    """What Dask is given to read of a store: not the options, which it would show, but a file system that has them."""
-    try:
-        fs, found = matching(url, options)
-    except OSError as error:
-        raise UnreadableParquet(f"Cannot read {redacted(url)}: {error.strerror}.") from error
-    if not found:
-        raise UnreadableParquet(f"There is no object or folder {redacted(url)}.")
-    return found if "*" in url else found[0], {"filesystem": fs}
+def _read(
+    path: str,
+    ids: Collection[str],
+    form: str | None,
+    where: str | None,
+    text: TextOptions,
+    storage_options: StorageOptions,
+) -> Any:
+    """As `read_table`; errors may show the values of options."""
+    kind = table_kind(path, form, storage_options)
+    if kind in ("delta", "iceberg"):
+        reader = importlib.import_module(f"dask_graphgpu.io.{kind}_table")
+        frame = reader.read(path, where, storage_options)
+        return frame.to_backend("cudf") if _on_device() else frame
+    files = files_at(path, storage_options)
+    kind, files = chosen_files(files, kind, path)
+    if kind == "parquet":
+        table: Any = parquet_table(files, ids)
+    elif kind == "arrow":
+        table = arrow_table(files, ids)
+    else:
+        table = text_table(files, ids, text, spaced=kind == "edgelist")
+    constants = partition_columns(files, ids, path)
+    schema = _with_constants(table.schema, constants)
+    condition = None if where is None else Where.of(where, schema, path)
+    parts: list[FilePart] = []
+    for file, values in zip(files, constants, strict=True):
+        if condition is None or condition.may_hold(dict(values)):
+            parts += table.parts(file.from_anywhere(), FileRows(condition, values))
+    if _on_device() and kind == "parquet" and schema == table.schema and where is None:
+        return _read_by_cudf(files, schema)
+    frame = frame_of(parts, schema, path)
+    return frame.to_backend("cudf") if _on_device() else frame
 
 
-def expanded(path: str) -> str:
-    """A path to read, with the user's home for ``~``.
-
-    Raises
-    ------
-    InvalidArgument
-        It is empty, which would be the current folder.
-    """
-    if not path:
-        raise InvalidArgument("a path to read is empty: give a file, a folder or a URL, such as .")
-    return path if "://" in path else str(Path(path).expanduser())
+def _with_constants(
+    schema: pa.Schema, constants: Sequence[Sequence[tuple[str, pa.Scalar]]]
+) -> pa.Schema:
+    """A schema with columns that the names of folders have; these go before those in the files."""
+    for name, value in constants[0] if constants else ():
+        field = pa.field(name, value.type)
+        place = schema.get_field_index(name)
+        schema = schema.append(field) if place < 0 else schema.set(place, field)
+    return schema
 
 
-def local_files(path: str) -> list[Path]:
-    """The files of a local path or pattern, sorted.
-
-    Raises
-    ------
-    UnreadableParquet
-        There are none.
-    """
-    found = [Path(name) for name in sorted(glob(path))] if "*" in path else [Path(path)]
-    if not found:
-        raise UnreadableParquet(
-            f"No file or folder matches {path}; in a pattern, write [[] for a [ of a name."
-        )
-    files = []
-    for entry in found:
-        if not _is_there(entry):
-            raise UnreadableParquet(f"There is no file or folder {str(entry)[:300]}.")
-        inside = [entry]
-        if entry.is_dir():
-            inside = sorted(p for p in entry.rglob("*.parquet") if p.is_file())
-        if not inside:
-            raise UnreadableParquet(f"The folder {entry} holds no file that ends in .parquet.")
-        files += inside
-    return files
+def _read_by_cudf(files: Sequence[TableFile], schema: pa.Schema) -> Any:
+    """Bare Parquet, which cuDF decodes on the GPU."""
+    paths, where = [file.path for file in files], files[0].filesystem
+    first = footer_schema(files[0].path, arrow_filesystem(where))
+    differ = any(first.field(field.name).type != field.type for field in schema)
+    options: dict[str, Any] = {"dataset": {"schema": schema}} if differ else {}
+    return dd.read_parquet(paths, filesystem=where or "fsspec", **options)
 
 
-def _is_there(entry: Path) -> bool:
-    """Whether it exists; a name that is too long or has a character that no name has is no name of a file."""
-    try:
-        return entry.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _agreed(schemas: Iterable[pa.Schema], ids: Collection[str]) -> dict[str, pa.DataType]:
-    """Types that hold those of all files, of columns of which they are not the same."""
-    types: dict[str, list[pa.DataType]] = {}
-    for schema in schemas:
-        for field in schema:
-            types.setdefault(field.name, []).append(field.type)
-    return {
-        name: _common(kinds, name in ids) for name, kinds in types.items() if len(set(kinds)) > 1
-    }
-
-
-def _common(kinds: list[pa.DataType], integers: bool) -> pa.DataType:
-    """A type that holds others; the first where there is none, and reading names the file then."""
-    plain = list(dict.fromkeys(plain_type(kind) for kind in kinds if not pa.types.is_null(kind)))
-    if integers:
-        plain = [kind for kind in plain if not pa.types.is_floating(kind)] or plain
-    if not plain:
-        return kinds[0]
-    try:
-        fields = [pa.schema([("column", kind)]) for kind in plain]
-        return pa.unify_schemas(fields, promote_options="permissive").field(0).type
-    except pa.ArrowException:
-        return plain[0]
+def _on_device() -> bool:
+    """Whether Dask's frames are cuDF's."""
+    return bool(dask.config.get("dataframe.backend", "pandas") == "cudf")

@@ -16,7 +16,11 @@ STAMP = {b"dask_graphgpu": b"result"}
 
 def as_table(partition: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     """Some rows with the types of all, and the stamp."""
-    table = pa.Table.from_pandas(partition, schema=schema, preserve_index=False)
+    return stamped(pa.Table.from_pandas(partition, schema=schema, preserve_index=False))
+
+
+def stamped(table: pa.Table) -> pa.Table:
+    """A table with the stamp."""
     return table.replace_schema_metadata({**(table.schema.metadata or {}), **STAMP})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from dask_graphgpu.errors import InvalidArgument
 
 # A user with a password, and what a signed URL carries.
-_LOGIN = re.compile(r"(?<=://)[^/@:\s]*:[^/@\s]*@")
+_LOGIN = re.compile(r"(?<=://)[^/@:\s'\"]*:[^/\s'\"]*@")
 _SIGNED = re.compile(
     r"([?&][^=&\s]*(?:sig|token|key|secret|credential|password)[^=&\s]*=)[^&\s'\"]+", re.IGNORECASE
 )

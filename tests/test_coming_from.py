@@ -112,8 +112,14 @@ def compare(theirs, ours, call, said):
         assert ours == theirs
     elif isinstance(theirs, nx.Graph) and isinstance(ours, dg.Graph):
         assert (ours.num_vertices(), ours.num_edges()) == (len(theirs), theirs.number_of_edges())
+    elif isinstance(theirs, nx.Graph) and isinstance(ours, nx.Graph):
+        assert nx.utils.graphs_equal(theirs, ours)
     elif isinstance(theirs, nx.Graph):
         assert between(ours[["src", "dst"]].to_numpy()) == between(theirs.edges)
+    elif "each such vertex" in said:
+        assert set(ours["vertex"]) == set(theirs)
+    elif said == "edges":
+        assert between(ours[["src", "dst"]].to_numpy()) == between(theirs)
     elif "component" in said:
         groups = ours.groupby("component")["vertex"]
         assert as_groups(groups.agg(set)) == as_groups(theirs)

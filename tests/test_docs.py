@@ -1,5 +1,6 @@
 """The docs name every method, and say what the code and pyproject.toml say."""
 
+import doctest
 import re
 import runpy
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dask_graphgpu
+from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.store.checkpoint import CHECKPOINT
 from dask_graphgpu.store.saved_format import SAVED
 
@@ -34,8 +36,19 @@ def test_every_method_has_a_page_and_a_row_of_the_reference(method_pages, tmp_pa
 def test_a_page_of_a_method_says_where_it_runs(method_pages):
     text = method_pages["page"]("leiden")
     assert ".. automethod:: Graph.leiden" in text
-    assert "Runs with: CPU, GPU, several ranks; see" in text
+    assert "\nCPU, GPU, several ranks. See" in text
     assert "`dask graph leiden EDGES --output OUT`" in text
+
+
+def test_every_algorithm_has_an_example_that_is_right(method_pages):
+    shown = set(method_pages["examples"]()) - {""}
+    assert set(ALGORITHMS) - {"run"} <= shown <= set(method_pages["names"]())
+    path = DOCS / "reference" / "examples.txt"
+    found = doctest.testfile(
+        str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert found.failed == 0
+    assert found.attempted > 30
 
 
 def test_versions_are_those_of_the_project():
@@ -48,7 +61,8 @@ def test_versions_are_those_of_the_project():
     needed = project["dependencies"] + project["optional-dependencies"]["gpu"]
     needed = dict(one.split(">=") for one in needed if ">=" in one)
     del needed["nvidia-nccl-cu13"]  # comes with the others
-    networkx = next(one for one in project["optional-dependencies"]["test"] if "networkx" in one)
+    extras = [one for extra in project["optional-dependencies"].values() for one in extra]
+    networkx = next(one for one in extras if one.startswith("networkx>="))
     python = project["requires-python"].removeprefix(">=")
     assert least == needed | {"Python": python, "networkx": networkx.split(">=")[1]}
     assert f"Version {project['version']}." in page

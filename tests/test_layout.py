@@ -143,7 +143,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"features", "progress", "store"}
+ALLOWED["jobs"] |= {"cluster", "features", "progress", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}

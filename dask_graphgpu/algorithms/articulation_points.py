@@ -1,4 +1,4 @@
-"""Articulation points: vertices that alone hold parts of the graph together.
+"""Articulation points: vertices that alone hold parts of the graph together [1]_.
 
 References
 ----------
@@ -32,7 +32,7 @@ class ArticulationPoints(Algorithm):
 
     Notes
     -----
-    Cost: as of ``bridges`` [1]_. Weights are not read.
+    Cost: as of ``bridges``. Weights are not read.
     """
 
     rule = "one"

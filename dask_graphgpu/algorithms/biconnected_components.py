@@ -1,4 +1,4 @@
-"""Biconnected components: parts of the graph that no single vertex holds together.
+"""Biconnected components: parts of the graph that no single vertex holds together [1]_.
 
 References
 ----------
@@ -32,7 +32,7 @@ class BiconnectedComponents(Algorithm):
 
     Notes
     -----
-    Cost: as of ``bridges`` [1]_, and a second pass that lists the edges; these take 50 bytes each. Weights are
+    Cost: as of ``bridges``, and a second pass that lists the edges; these take 50 bytes each. Weights are
     not read.
     """
 

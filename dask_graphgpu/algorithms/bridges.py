@@ -1,4 +1,4 @@
-"""Bridges: edges that alone hold parts of the graph together.
+"""Bridges: edges that alone hold parts of the graph together [1]_.
 
 References
 ----------
@@ -30,7 +30,7 @@ class Bridges(Algorithm):
 
     Notes
     -----
-    Cost: that of ``minimum_spanning_forest``, and one pass over the edges [1]_; 60 bytes a vertex, on several ranks of
+    Cost: that of ``minimum_spanning_forest``, and one pass over the edges; 60 bytes a vertex, on several ranks of
     the whole graph on each. Weights are not read.
     """
 

@@ -22,7 +22,7 @@ from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.job import run_steps
 from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
-from dask_graphgpu.jobs.journal import Event, Journal, line_of
+from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     BUILD,
@@ -31,6 +31,7 @@ from dask_graphgpu.jobs.options import (
     run_options,
     step_of,
 )
+from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
 from dask_graphgpu.jobs.wording import guess, in_options
@@ -77,7 +78,8 @@ def _command(name: str) -> click.Command:
         _shown(name),
         params=parameters_of(name),
         callback=lambda **given: _run([step_of(name, given)], given),
-        help=f"{what}\n\nEDGES is a Parquet file, a folder of them, a URL or a saved graph.",
+        help=f"{what}\n\nEDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table, a URL or a "
+        "saved graph.",
         short_help=what,  # else the list of commands cuts it
     )
 
@@ -90,7 +92,7 @@ def _shown(name: str) -> str:
 @click.group(cls=_Graph, name="graph")
 @click.version_option(__version__, prog_name="dask_graphgpu", message="%(prog)s %(version)s")
 def graph() -> None:
-    """Graph algorithms from Parquet to Parquet.
+    """Graph algorithms from tables to Parquet.
 
     Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated.
     """
@@ -101,8 +103,8 @@ def graph() -> None:
 def build(**given: Any) -> None:
     """Build a graph and save it.
 
-    EDGES is a Parquet file, a folder of them or a URL. Every other command takes the folder in place of EDGES, and
-    opens it at once.
+    EDGES is a file or folder of Parquet, CSV or Arrow, a Delta or Iceberg table or a URL. Every other command takes the
+    folder in place of EDGES, and opens it at once.
     """
     _run([step_of(BUILD, given)], given)
 
@@ -115,7 +117,7 @@ def build(**given: Any) -> None:
 def features(**given: Any) -> None:
     """Several methods in one frame, a row for each vertex.
 
-    EDGES is a Parquet file, a folder of them, a URL or a saved graph. Columns that two methods name alike have the
+    EDGES is what the other commands take. Columns that two methods name alike have the
     method's name before them.
     """
     _run([step_of(FEATURES, given)], given)
@@ -127,8 +129,8 @@ def features(**given: Any) -> None:
 def run_file(job: str, resume: bool, **given: Any) -> None:
     """Run the steps of a TOML file.
 
-    JOB is its path or URL. Its keys are the options of the command line. Each [[step]] is one algorithm, or build;
-    keys above the first step hold for all of them. Paths are relative to the current folder.
+    JOB is its path or URL. Its keys are the options of the command line. Each [[step]] is one algorithm, or build; keys
+    above the first step hold for all of them. Paths are relative to the current folder.
     """
     # Everything is checked before the first step begins.
     options = options_of(given)
@@ -143,31 +145,42 @@ def _run(
     """Run steps; what goes wrong becomes one line and an exit code."""
     progress = given["progress"]
     if progress is None:
-        progress = sys.stderr is not None and sys.stderr.isatty() and not given["quiet"]
+        plain = given["log"] == "text" and not given["quiet"]
+        progress = plain and sys.stderr is not None and sys.stderr.isatty()
     cluster = cluster_of(given, cluster)
-    journal = Journal([] if given["quiet"] else [_say])
+    settings = {"graphgpu.tracebacks": "full" if given["traceback"] else "short"}
+    with _failing_in_one_line(given), journal_of(given, steps) as journal:
+        try:
+            with _sigterm_as_ctrl_c(), dask.config.set(settings):
+                shown = progress and sys.stderr is not None
+                run_steps(steps, cluster, progress=shown, journal=journal)
+        except KeyboardInterrupt as stopped:
+            _leave(stopped, journal, given)
+        except Exception as error:
+            text, code = _text_and_code(error)
+            journal.tell("failed", error=type(error).__name__, message=text)
+            journal.end(code)
+            raise
+        journal.end(0)
+
+
+@contextmanager
+def _failing_in_one_line(given: Mapping[str, Any]) -> Iterator[None]:
+    """What goes wrong becomes one line and an exit code; with ``--log json`` the events say it."""
     try:
-        settings = {"graphgpu.tracebacks": "full" if given["traceback"] else "short"}
-        with _sigterm_as_ctrl_c(), dask.config.set(settings):
-            run_steps(steps, cluster, progress=progress and sys.stderr is not None, journal=journal)
-    except KeyboardInterrupt as stopped:
-        _leave(stopped)
+        yield
     except Exception as error:
         if given["traceback"]:
             tracebacks.print_exc()
-        text = f"{type(error).__name__}: {error}"
-        if isinstance(error, GraphError):
-            text = in_options(str(error))
-        raise _Failure(text, exit_code=2 if isinstance(error, InvalidArgument) else 1) from error
+        text, code = _text_and_code(error)
+        raise _Failure(text, code, silent=given["log"] == "json") from error
 
 
-def _say(event: Event) -> None:
-    """Print what a step did on the standard error, which may be closed."""
-    line = line_of(event)
-    if line is None:
-        return
-    with suppress(OSError, ValueError):
-        click.echo(line, err=True)
+def _text_and_code(error: Exception) -> tuple[str, int]:
+    """What is said of an error, and the exit code."""
+    if not isinstance(error, GraphError):
+        return f"{type(error).__name__}: {error}", 1
+    return in_options(str(error)), 2 if isinstance(error, InvalidArgument) else 1
 
 
 class _Terminated(KeyboardInterrupt):
@@ -191,15 +204,19 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _leave(stopped: KeyboardInterrupt) -> NoReturn:
+def _leave(stopped: KeyboardInterrupt, journal: Journal, given: Mapping[str, Any]) -> NoReturn:
     """End the program at once: Python would wait for threads, and those that compute know of no Ctrl-C."""
     terminated = isinstance(stopped, _Terminated)
-    click.echo("Terminated." if terminated else "Interrupted.", err=True)
+    text, code = ("Terminated.", 143) if terminated else ("Interrupted.", 130)
+    if given["log"] != "json":
+        click.echo(text, err=True)
+    journal.tell("failed", error=text.rstrip("."), message=text)
+    journal.end(code)
     remove_all()
     if sys.stdout is not None:
         with suppress(OSError):  # its reader has gone away
             sys.stdout.flush()
-    os._exit(143 if terminated else 130)
+    os._exit(code)
 
 
 def _fill_standard_streams() -> None:
@@ -226,6 +243,11 @@ def _usage_in_one_line(command: str) -> Iterator[None]:
 class _Failure(click.ClickException):
     """Ends the program with one line on standard error."""
 
-    def __init__(self, text: str, exit_code: int) -> None:
+    def __init__(self, text: str, exit_code: int, *, silent: bool = False) -> None:
         super().__init__(" ".join(text.split()))
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class only
+        self._silent = silent
+
+    def show(self, file: Any = None) -> None:
+        if not self._silent:
+            super().show(file)

@@ -56,7 +56,7 @@ def cluster_parameters() -> list[click.Parameter]:
             ["--wait"],
             type=_seconds,
             metavar="TIME",
-            help="How long to wait for scheduler and workers, such as 30s or 1h. Default: 5min.",
+            help="How long to wait for a scheduler file and for workers, such as 30s or 1h. Default: 5min.",
         ),
     ]
 

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import pkgutil
 import re
-import signal
-import threading
 import time
-import warnings
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib import import_module
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import dask
 from dask.utils import parse_timedelta
 from distributed import Client
-from distributed.client import AllExit
+from distributed.client import AllExit, FutureCancelledError
 from distributed.comm.addressing import get_address_host_port
 from distributed.security import Security
-from distributed.utils import LoopRunner
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument
+from dask_graphgpu.jobs.own_cluster import OwnCluster
 
-_NAMED = {"local": "distributed:LocalCluster", "cuda": "dask_cuda:LocalCUDACluster"}
-# Of clusters of this machine, where a job says nothing else: no port of two jobs is the same, and errors are one line.
-_QUIET = {"dashboard_address": "localhost:0", "silence_logs": logging.CRITICAL}
-_CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PORT = re.compile(r".*:\d+")
 _LOOK = 0.1  # seconds between two looks at who has come
 _TORN = 20  # such looks at a file that is being written
 _QUIETLY = 5.0  # seconds to wait before that is said
-_CLOSING = 30.0  # seconds that a cluster has to end
+_CLOSING = 30.0  # seconds that a connection has to end
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,7 @@ class ClusterOptions:
     workers
         How many have to be there before the job begins, and are asked for where a cluster is started.
     wait
-        Seconds that scheduler and workers have to come.
+        Seconds that a scheduler file has to come, and then the workers.
     """
 
     scheduler: str | None = None
@@ -108,7 +99,7 @@ def on_cluster(
         if client is not None:
             found = checked(client)
         elif options.kind is not None:
-            own = _OwnCluster(options.kind)
+            own = OwnCluster(options.kind, tell)
             closing.callback(own.close)
             own.start(options.arguments, options.workers)
             found = waiting.for_scheduler(own.cluster, f"the cluster {options.kind}", closing)
@@ -116,7 +107,8 @@ def on_cluster(
         else:
             found = _client_named(options.scheduler, waiting, closing)
         if found is not None:
-            logging.getLogger("asyncio").addFilter(_is_news)
+            for name in ("asyncio", "distributed.client"):
+                logging.getLogger(name).addFilter(_is_news)
             closing.enter_context(found.as_current())
             waiting.for_workers(found, least)
             _check_package(found)
@@ -124,7 +116,12 @@ def on_cluster(
             raise InvalidArgument(
                 f"workers={least} needs a cluster: name one with scheduler= or cluster="
             )
-        yield found
+        try:
+            yield found
+        except FutureCancelledError as error:
+            raise ClusterUnavailable(
+                f"the cluster is gone, or has dropped the job: {error}"
+            ) from error
 
 
 def _client_named(scheduler: str | None, waiting: _Waiting, closing: ExitStack) -> Client | None:
@@ -134,8 +131,12 @@ def _client_named(scheduler: str | None, waiting: _Waiting, closing: ExitStack) 
         if not _is_address(scheduler):
             address = waiting.for_file(Path(scheduler).expanduser())
         return waiting.for_scheduler(address, scheduler, closing)
-    with suppress(ValueError):
-        return checked(Client.current())
+    try:
+        active = Client.current()
+    except ValueError:  # there is none
+        active = None
+    if active is not None:
+        return checked(active)
     address = dask.config.get("scheduler-address", None)
     if not address:
         return None
@@ -162,7 +163,7 @@ def _is_address(text: str) -> bool:
 
 
 class _Waiting:
-    """Waits for schedulers and for workers, so many seconds each."""
+    """Waits for a scheduler file, for a scheduler and for workers, so many seconds each at most."""
 
     def __init__(self, seconds: float, tell: Callable[[str], None] | None) -> None:
         self._seconds, self._tell = seconds, tell
@@ -203,9 +204,9 @@ class _Waiting:
         """A client of a scheduler or of a cluster, which is closed with the block."""
         usual = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
         timeout = min(usual, self._seconds)
+        if isinstance(address, str):
+            _check_address(address)
         try:
-            if isinstance(address, str):
-                _check_address(address)
             client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, RuntimeError) as error:
             raise ClusterUnavailable(
@@ -228,29 +229,14 @@ class _Waiting:
         )
 
 
-def _deaf_loop() -> LoopRunner:
-    """A loop whose thread does not hear Ctrl-C, nor do the processes that it starts.
-
-    A terminal sends it to all processes of a job, and those of a cluster are for the cluster to end.
-    """
-    resource_tracker.ensure_running()  # which has the thread that needs it first hear again
-    runner = LoopRunner()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        runner.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return runner
-
-
 def _disconnect(client: Client) -> None:
     with suppress(OSError, TimeoutError):  # the scheduler is gone
         client.close(timeout=_CLOSING)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether asyncio tells of more than that nobody waits any longer for what the cluster was asked for."""
-    return not (record.exc_info and record.exc_info[0] is AllExit)
+    """Whether a message tells of more than that nobody waits any longer for what the cluster was asked for."""
+    return not (record.exc_info and record.exc_info[0] in (AllExit, CancelledError))
 
 
 def _check_address(address: str) -> None:
@@ -295,111 +281,3 @@ def _check_package(client: Client) -> None:
             raise ClusterUnavailable(
                 f"dask_graphgpu is {version} on {who} and {__version__} here: install the same version"
             )
-
-
-def class_of(kind: str) -> Any:
-    """The class of clusters of a kind.
-
-    Raises
-    ------
-    InvalidArgument
-        It cannot be imported, or is no class of clusters.
-    """
-    where = _NAMED.get(kind, kind)
-    if not _CLASS.fullmatch(where):
-        raise InvalidArgument(
-            f"cluster is {kind!r}; allowed are {', '.join(_NAMED)} and the name of a class, such as "
-            "dask_jobqueue:SLURMCluster"
-        )
-    module, name = where.split(":")
-    try:
-        found = getattr(import_module(module), name)
-    except ImportError as error:
-        package = module.partition(".")[0].replace("_", "-")
-        raise InvalidArgument(
-            f"cluster {kind} needs {where}, which cannot be imported: {error}; pip install {package}, or "
-            "correct the name"
-        ) from error
-    except AttributeError:
-        raise InvalidArgument(f"cluster {kind}: {module} has no {name}; correct the name") from None
-    lacking = [each for each in ("scale", "close") if not callable(getattr(found, each, None))]
-    if not isinstance(found, type) or lacking:
-        raise InvalidArgument(
-            f"cluster {kind} is no class of clusters: it "
-            + (f"lacks {' and '.join(lacking)}" if lacking else "is no class")
-        )
-    return found
-
-
-class _OwnCluster:
-    """A cluster that is started for a job; `close` may be called at any time."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind, self._class = kind, class_of(kind)
-        # Made in two steps: Ctrl-C in the second one finds what is to be ended.
-        self.cluster = self._class.__new__(self._class)
-        self._begun = self._whole = False
-        self._runner = _deaf_loop() if kind in _NAMED else None
-
-    def start(self, arguments: Mapping[str, Any], workers: int | None) -> None:
-        """Start it, with so many workers.
-
-        Raises
-        ------
-        InvalidArgument
-            It is to be asynchronous.
-        ClusterUnavailable
-            Its constructor raises.
-        """
-        given = dict(arguments)
-        if self._runner is not None:
-            given = {**_QUIET, "loop": self._runner.loop, **given}
-        if given.get("asynchronous"):
-            raise InvalidArgument(
-                "asynchronous is true, and a job waits for its cluster: leave it out"
-            )
-        takes_number = "n_workers" in inspect.signature(self._class).parameters
-        if workers is not None and takes_number:
-            given.setdefault("n_workers", workers)
-        self._begun = True
-        try:
-            self._class.__init__(self.cluster, **given)
-            self._whole = True
-            if workers is not None and not takes_number:
-                self.cluster.scale(workers)
-        except Exception as error:
-            said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-            raise ClusterUnavailable(
-                f"the cluster {self._kind} cannot be started{f' with {said}' if said else ''}: {error}"
-                + (f": {error.__cause__}" if error.__cause__ else "")
-            ) from error
-
-    def close(self) -> None:
-        """End it, however far it has come, in the time that it has for that; Ctrl-C ends the wait for it."""
-        if not self._begun:
-            if self._runner is not None:
-                self._runner.stop()
-            return
-        left: list[str] = [f"it has not ended in {_CLOSING:g} s"]
-
-        def close() -> None:
-            try:
-                self.cluster.close()
-                if self._runner is not None:
-                    self._runner.stop()
-                left.clear()
-            except AttributeError as error:  # of one that was refused before it was anything
-                left[:] = [str(error)] if self._whole else []
-            except Exception as error:
-                left[:] = [f"{type(error).__name__}: {error}"]
-
-        thread = threading.Thread(target=close, name="graphgpu-closing", daemon=True)
-        thread.start()
-        try:
-            thread.join(_CLOSING)
-        finally:
-            if left:
-                warnings.warn(
-                    f"the cluster {self._kind} may still run ({left[0]}): end its workers yourself",
-                    stacklevel=2,
-                )

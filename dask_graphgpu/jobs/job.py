@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,15 @@ def run_steps(
     """
     if cluster.kind is not None or cluster.workers is not None:
         check(steps)  # before anything is started or waited for
-    journal = journal or Journal()
-    with on_cluster(cluster, client, lambda line: journal.tell("note", message=line)) as active:
+    tell = None if journal is None else partial(_note, journal)
+    with on_cluster(cluster, client, tell) as active:
         if active is not None:
             check_shared(steps, active)
         return run(steps, progress=progress, journal=journal)
+
+
+def _note(journal: Journal, line: str) -> None:
+    journal.tell("note", message=line)
 
 
 def _read(path: str | Path, options: StorageOptions) -> dict[str, Any]:

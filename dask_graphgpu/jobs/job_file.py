@@ -27,7 +27,13 @@ from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.wording import guess
 
-_LISTS = {"columns", "edge_columns"}  # texts with commas on the command line, lists in a file
+_PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
+_LISTS = {
+    "columns",
+    "edge_columns",
+    "methods",
+    "partition_by",
+}  # texts with commas on the command line, lists in a file
 
 
 def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
@@ -154,7 +160,7 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
         return names[:1]  # a switch without a --no- form is off unless it is given
     if option.name == "storage_options":
         value = words_of(value)
-    if option.name == "name" and isinstance(value, dict):
+    if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)

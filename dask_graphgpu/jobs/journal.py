@@ -5,60 +5,100 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from glob import glob
+from pathlib import Path
 from typing import Any
 
 from dask_graphgpu.io.storage_options import redacted
-from dask_graphgpu.jobs.steps import Step
+from dask_graphgpu.jobs.steps import GraphOptions, Step
 
 Event = dict[str, Any]
 _TOTALS = ("rows", "files", "bytes")
+_EVERY = 1.0  # seconds between two supersteps that are told of
+_SECRET = re.compile(r"(?<=://)[^/@\s'\"]*@")  # the name and password in a URL
 
 
 class Journal:
-    """Tells of a job while it runs.
+    """Tells of a job while it runs; from any thread.
 
     Parameters
     ----------
     told
         Functions that are given each event.
+    steps
+        How many steps the job has.
     """
 
-    def __init__(self, told: Sequence[Callable[[Event], None]] = ()) -> None:
-        self._told = told
-        self._began = time.monotonic()
+    def __init__(self, told: Sequence[Callable[[Event], None]] = (), steps: int = 0) -> None:
+        self._told, self._of = told, steps
+        self._lock = threading.RLock()
+        self._began = self._step_began = time.monotonic()
+        self._next = 0.0  # when a superstep is told of again
+        self._graph: GraphOptions | None = None  # of the step
+        self._read: set[GraphOptions] = set()  # graphs that have been told of
         self._step: dict[str, Any] = {}
+        self._methods: list[str] = []
         self._steps = 0
         self._supersteps = 0
         self._totals = dict.fromkeys(_TOTALS, 0)
         self._failed: dict[str, Any] = {}
 
-    def begin(self, number: int, step: Step, of: int, version: str) -> None:
+    def begin(self, number: int, step: Step, version: str) -> None:
         """A step begins; events that follow are of it."""
-        self._step = {"step": number, "steps": of, "method": step.algorithm}
+        self._step = {"step": number, "steps": self._of, "method": step.algorithm}
+        self._methods.append(step.algorithm)
+        self._step_began, self._next, self._graph = time.monotonic(), 0.0, step.graph
         self.tell("started", version=version, options=options_of(step))
 
     def tell(self, event: str, **facts: Any) -> None:
         """Tell of an event of the step that runs; facts that are None are left out."""
         if event == "written":
+            facts["seconds"] = round(time.monotonic() - self._step_began, 3)
             for name in _TOTALS:
                 self._totals[name] += facts[name]
         elif event == "done":
             self._steps += 1
             self._supersteps += facts.get("supersteps") or 0
         elif event == "failed":
+            facts["message"] = redacted(facts["message"])
             self._failed = {"error": facts["error"], "message": facts["message"]}
         self._hand_out(event, {**self._step, **facts})
+
+    def built(self, took: Mapping[str, float], graph: Mapping[str, int]) -> None:
+        """Tell once of each graph what was read and built; ``took`` and ``graph`` as of `Report`."""
+        with self._lock:
+            if self._graph is None or self._graph in self._read or not graph:
+                return
+            self._read.add(self._graph)
+        if "read" in took:
+            size = bytes_of_files(self._graph.edges)
+            self.tell("read", rows=graph["edges"], bytes=size, seconds=round(took["read"], 3))
+        if "build" in took:
+            self.tell("built", **graph, seconds=round(took["build"], 3))
+
+    def superstep(self, algorithm: str, number: int, active: int) -> None:
+        """Tell that a run of a method has come to a superstep, at most once a second."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._next:
+                return
+            self._next = now + _EVERY
+        seconds = round(now - self._step_began, 3)
+        self.tell("superstep", algorithm=algorithm, number=number, active=active, seconds=seconds)
 
     def end(self, code: int) -> Event:
         """Tell the summary, the last event, and give it; ``code`` is the exit code."""
         facts = {
-            "method": self._step.get("method"),
-            "steps": self._step.get("steps"),
+            "methods": self._methods,
+            "steps": self._of,
             "steps_done": self._steps,
             "supersteps": self._supersteps,
             "seconds": round(time.monotonic() - self._began, 3),
@@ -77,13 +117,18 @@ class Journal:
             "peak_memory": peak_memory(),
             **{name: value for name, value in facts.items() if value is not None},
         }
-        for told in self._told:
-            told(made)
+        with self._lock:
+            for told in self._told:
+                told(made)
         return made
 
 
 def peak_memory() -> int:
     """Most bytes that this process has had in memory at a time; workers of a cluster are not in it."""
+    with suppress(OSError, StopIteration):  # Linux, where getrusage begins with what the parent had
+        with open("/proc/self/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith("VmHWM:"))
+        return 1024 * int(line.split()[1])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak) if sys.platform == "darwin" else 1024 * int(peak)
 
@@ -96,10 +141,13 @@ def options_of(step: Step) -> dict[str, Any]:
         "vertices": step.graph.vertices,
         **dict(step.graph.others),
         **dict(step.graph.saved),
+        **dict(step.graph.table),
         **dict(step.arguments),
         "output": step.output,
         "top": step.top,
         "report": step.report,
+        "keep": step.keep,
+        "partition_by": list(step.partition_by) or None,
         "resume": step.resume or None,
     }
     if step.checkpoint is not None:
@@ -116,6 +164,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | int | float) or value is None:
         return value
     return redacted(str(value))
+
+
+def bytes_of_files(path: str) -> int | None:
+    """Bytes of the local files that a path of edges names; None: it is a URL, or they have gone."""
+    if "://" in path:
+        return None
+    whole = Path(path).expanduser()
+    try:
+        found = [Path(name) for name in glob(str(whole))] if "*" in path else [whole]
+        files = [f for each in found for f in (each.rglob("*") if each.is_dir() else [each])]
+        return sum(file.stat().st_size for file in files if file.is_file())
+    except OSError:
+        return None
 
 
 def line_of(event: Event) -> str | None:

@@ -15,9 +15,10 @@ from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.io.object_folder import is_object
 from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
-from dask_graphgpu.jobs.method_options import algorithm_options, number_or_text
+from dask_graphgpu.jobs.graph_options import graph_options
+from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
-from dask_graphgpu.jobs.storage import options_of, storage_parameter
+from dask_graphgpu.jobs.storage import options_of
 from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
@@ -64,79 +65,6 @@ def _methods(text: str) -> dict[str, dict[str, Any]]:
     return {name: {} for name in names}
 
 
-def graph_options() -> list[click.Parameter]:
-    """Parameters that say what the graph is."""
-    option = click.Option
-    return [
-        click.Argument(["edges"]),
-        option(
-            ["--columns"],
-            metavar="SRC,DST",
-            help="Id columns of the source, then of the destination. Default: src,dst, or source,destination.",
-        ),
-        option(
-            ["--weight"], metavar="COL", help="Weight column. Default: weight, if there is one."
-        ),
-        option(["--unweighted"], is_flag=True, help="Ignore weights."),
-        option(
-            ["--undirected"],
-            is_flag=True,
-            help="Edges lead both ways. Default: from source to destination.",
-        ),
-        option(
-            ["--vertices"],
-            metavar="PATH",
-            help="Parquet file or folder of vertices; those without edges are kept.",
-        ),
-        option(
-            ["--duplicates"],
-            type=click.Choice(["auto", "min", "max", "sum", "one", "keep"]),
-            default="auto",
-            help="How repeated edges are merged into one. Default: auto, which suits the method.",
-        ),
-        option(
-            ["--order"],
-            type=click.Choice(["auto", "input", "degree"]),
-            default="auto",
-            help="Order of vertices in memory; changes speed, not the answer. Default: auto.",
-        ),
-        option(
-            ["--engine"],
-            type=click.Choice(["auto", "cpu", "gpu", "hybrid", "interpreted"]),
-            default="auto",
-            help="What computes. Default: auto, the CPU unless the setting graphgpu.engine names another.",
-        ),
-        option(
-            ["--ranks"],
-            type=number_or_text,
-            metavar="N",
-            help="How many workers of a cluster, or threads, share the graph. Default: auto, one where it fits.",
-        ),
-        option(
-            ["--partitioner"],
-            type=click.Choice(["balanced", "random", "biased_random", "metis"]),
-            help="How vertices are shared among ranks; changes speed, not the answer. Default: balanced.",
-        ),
-        option(
-            ["--layout"],
-            type=click.Choice(["rows", "layered"]),
-            help="How edges lie in memory; changes speed, not the answer. Default: rows.",
-        ),
-        option(
-            ["--root"],
-            metavar="ID",
-            help="Vertex from which layers are counted. Default: the one with the most out-edges.",
-        ),
-        option(
-            ["--stale"],
-            type=click.Choice(["error", "ignore"]),
-            help="What to do if the files that a saved graph was built from have changed since. Default: error.",
-        ),
-        option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),
-        storage_parameter(),
-    ]
-
-
 def common_options() -> list[click.Parameter]:
     """Parameters that every algorithm has."""
     return [*graph_options(), *_result_options(), *_single_options(), *run_options()]
@@ -150,6 +78,16 @@ def _result_options() -> list[click.Parameter]:
             ["--output"],
             metavar="DIR",
             help="Folder for the result as Parquet; an earlier result there is replaced in one step.",
+        ),
+        option(
+            ["--keep"],
+            metavar="CONDITION",
+            help='Rows of the result that are kept, such as "rank > 0.001"; written as --where is.',
+        ),
+        option(
+            ["--partition-by"],
+            metavar="COL,COL",
+            help="Write folders by the values of these columns, such as label=7/; for columns of few values.",
         ),
         option(
             ["--top"],
@@ -253,7 +191,27 @@ def run_options() -> list[click.Parameter]:
             default=None,
             help="Progress bar on standard error. Default: only on a terminal.",
         ),
-        click.Option(["--quiet", "-q"], is_flag=True, help="Say nothing but errors."),
+        click.Option(
+            ["--log"],
+            type=click.Choice(["text", "json", "none"]),
+            default="text",
+            help="What is said on standard error: a line for each step, or one of JSON for each event. Default: text.",
+        ),
+        click.Option(
+            ["--log-file"],
+            metavar="FILE",
+            help="Add each event to a file, as a line of JSON.",
+        ),
+        click.Option(
+            ["--summary"],
+            is_flag=True,
+            help="Write totals of the job beside its output, as OUTPUT.summary.json.",
+        ),
+        click.Option(
+            ["--quiet", "-q"],
+            is_flag=True,
+            help="Say nothing but errors: --log none --no-progress.",
+        ),
         click.Option(["--traceback"], is_flag=True, help="Print the Python traceback of an error."),
     ]
 
@@ -273,6 +231,10 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             )
     options = options_of(given)
     checkpoint = _checkpoint(given, options)
+    if given.get("partition_by") and "://" in (given.get("output") or "://"):
+        raise click.UsageError(
+            "--partition-by writes folders: give --output DIR on a local or shared file system."
+        )
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
@@ -287,12 +249,15 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             given["vertices"],
             tuple(others.items()),
             tuple((name, value) for name, value in saved.items() if value is not None),
+            _table(given),
             options,
         ),
         arguments_of(given),
         output=given.get("output"),
         top=given.get("top"),
         report=given.get("report"),
+        keep=given.get("keep"),
+        partition_by=tuple(filter(None, (given.get("partition_by") or "").split(","))),
         checkpoint=checkpoint,
         resume=bool(given.get("resume")),
     )
@@ -310,6 +275,18 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     if given.get("name"):
         found["columns"] = dict(given["name"])
     return found
+
+
+def _table(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """How the edges are read, of parsed options."""
+    said = {
+        name: given[name] for name in ("format", "where", "separator") if given[name] is not None
+    }
+    if given["no_header"]:
+        said["header"] = False
+    if given["type"]:
+        said["types"] = tuple(given["type"])
+    return tuple(said.items())
 
 
 def _checkpoint(given: dict[str, Any], options: StorageOptions) -> Checkpoint | None:

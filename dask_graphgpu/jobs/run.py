@@ -13,23 +13,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from dask.diagnostics.progress import ProgressBar as TaskBar
-from distributed import get_client
-
 from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
 from dask_graphgpu.features import features_asked
+from dask_graphgpu.io.hive_output import check_partition_columns, write_by
+from dask_graphgpu.io.kept_rows import kept
 from dask_graphgpu.io.naming import own_names
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.place import Place
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
-from dask_graphgpu.jobs.step_graph import StepGraph, graph_of
+from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
@@ -62,21 +62,21 @@ def run(
     GraphError
         A step failed; results of the steps before it are written.
     """
-    journal = journal or Journal()
+    journal = journal or Journal(steps=len(steps))
     looked, made, asked = check(steps)
     results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
     held: set[GraphOptions] = set()
-    with _progress_bar() if progress else nullcontext():
+    with followed(journal), ProgressBar(out=sys.stderr) if progress else nullcontext():
         for i, step in enumerate(steps):
             started = time.monotonic()
-            journal.begin(i + 1, step, len(steps), __version__)
+            journal.begin(i + 1, step, __version__)
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in looked.waiting:
                 asked[i] = _ask(step, graph)
             if uses[step.graph] > 1 and step.graph not in held:
-                kept = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
-                graph = StepGraph(graph.handle.persist(columns=sorted(kept)), graph.schema)
+                columns = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
+                graph = StepGraph(graph.handle.persist(columns=sorted(columns)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
@@ -118,15 +118,6 @@ def check(
 _Asked = tuple[Any, dict[str, str]] | None
 
 
-def _progress_bar() -> Any:
-    """Dask's bar counts tasks of this process; on a cluster, the package's own follows its runs."""
-    try:
-        get_client()
-    except ValueError:
-        return TaskBar(out=sys.stderr)
-    return ProgressBar(out=sys.stderr)
-
-
 def _edge_columns(step: Step) -> list[str]:
     """Columns that a build step keeps."""
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
@@ -152,7 +143,14 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
         raise
     if step.top is not None:
         ranking(names)
-    return result, names
+    if step.partition_by:
+        check_partition_columns(step.partition_by, result._meta)
+    if step.keep is None:
+        return result, names
+    try:
+        return kept(result, step.keep), names
+    except InvalidArgument as error:
+        raise InvalidArgument(str(error).replace("where", "keep", 1)) from error
 
 
 def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[str, str]:
@@ -172,10 +170,13 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None)
     rows = None
     result, names = asked
     if output is not None:
-        write_parquet(result, output)
+        if step.partition_by:
+            write_by(result, output, step.partition_by)
+        else:
+            write_parquet(result, output)
     if step.top is not None:
         if step.output is not None:
-            result = read_parquet(step.output, options=step.options_for(step.output))
+            result = read_table(step.output, storage_options=step.options_for(step.output))
         first = top(result, step.top, names)
         rows = len(first)
         _print(first.to_string(index=False) + "\n")
@@ -204,8 +205,10 @@ def _done(
     if step.algorithm != "build":
         with suppress(GraphError):  # nobody knows: another process has run it
             report = last_report()
-            facts |= {"supersteps": int(report["supersteps"].sum()), **report.attrs["graph"]}
-            facts.pop("bytes", None)  # of the graph
+            about = report.attrs["graph"]
+            journal.built(report.attrs["seconds"], about)
+            facts |= {"supersteps": int(report["supersteps"].sum())}
+            facts |= {name: about.get(name) for name in ("vertices", "edges")}
     journal.tell("done", **facts)
     return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
 
@@ -238,4 +241,6 @@ def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    return read_parquet(value, options=step.options_for(value)) if is_path(value) else value
+    if not is_path(value):
+        return value
+    return read_values(value, schema, options=step.options_for(value))

@@ -10,9 +10,10 @@ from glob import glob
 from pathlib import Path
 
 from distributed import Client
+from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import OutputError, UnreadableParquet
-from dask_graphgpu.io.read import expanded
+from dask_graphgpu.io.object_folder import is_object
 from dask_graphgpu.jobs.steps import Step, paths_among
 
 _PATIENCE = 5.0  # seconds until a new file is seen elsewhere, as by NFS
@@ -31,7 +32,7 @@ def check_shared(steps: Sequence[Step], client: Client) -> None:
     OutputError
         A worker does not see the folder that an output or a checkpoint is to be made in.
     """
-    made = [Path(path).expanduser().resolve() for path in _written(steps)]
+    made = list(_written(steps))
     read = [path for path in _read(steps) if path not in made]
     marks: dict[Path, Path] = {}
     with ExitStack() as kept:
@@ -53,22 +54,30 @@ def check_shared(steps: Sequence[Step], client: Client) -> None:
 
 
 def _read(steps: Sequence[Step]) -> Iterator[Path]:
-    """What is read of local files and folders; of a pattern one of them."""
+    """What is read of local files and folders that are there; of a pattern one of them.
+
+    What is not there is made by an earlier step, or is no path: the name of a table in a catalog.
+    """
     for step in steps:
         values = [step.graph.edges, step.graph.vertices]
         values += [value for _, value in paths_among(step.arguments)]
-        for text in filter(None, values):
-            if "://" not in text:
-                found = expanded(text)
-                names = glob(found)[:1] if "*" in found else [found]
-                yield from (Path(name).resolve() for name in names)
+        for found in _local(values):
+            names = glob(str(found))[:1] if "*" in str(found) else [str(found)]
+            yield from (Path(name).resolve() for name in names if Path(name).exists())
 
 
-def _written(steps: Sequence[Step]) -> Iterator[str]:
+def _written(steps: Sequence[Step]) -> Iterator[Path]:
     """Local outputs and checkpoints."""
     for step in steps:
         kept = None if step.checkpoint is None else str(step.checkpoint.path)
-        yield from (path for path in (step.output, kept) if path and "://" not in path)
+        yield from (path.resolve() for path in _local([step.output, kept]))
+
+
+def _local(values: Sequence[str | None]) -> Iterator[Path]:
+    """Those of some paths and URLs that are of a local file system."""
+    for text in values:
+        if text and not is_object(text):
+            yield Path(split_protocol(text)[1]).expanduser()
 
 
 def _nearest(path: Path) -> Path:

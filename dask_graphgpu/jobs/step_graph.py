@@ -1,19 +1,26 @@
-"""The graph of a step: Parquet edges or a saved graph, as options describe it."""
+"""The graph of a step: a table of edges or a saved graph, as options describe it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.frames import meta_of
-from dask_graphgpu.io.read import read_parquet
-from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns
-from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
+from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.text_options import TextOptions
+from dask_graphgpu.io.text_part import TextPart
 from dask_graphgpu.jobs.steps import GraphOptions
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
 from dask_graphgpu.store.saved import is_saved
+
+_FIRST_TWO = ("0", "1")  # columns of a file of text that does not name them
+_PAIRS = (*zip(default_ids()[::2], default_ids()[1::2], strict=True), _FIRST_TWO)
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,11 @@ def graph_of(options: GraphOptions) -> StepGraph:
         Its files cannot be read, or are not what the options say.
     """
     if is_saved(options.edges, options.options_for(options.edges)):
+        if options.table:
+            raise InvalidArgument(
+                f"{options.table[0][0]} says how a table is read, and {redacted(options.edges)} is a saved graph: "
+                "leave it out, or build the graph anew with it"
+            )
         return _saved_graph(options)
     if options.saved:
         raise InvalidArgument(
@@ -47,32 +59,86 @@ def graph_of(options: GraphOptions) -> StepGraph:
                 "the destination, such as src,dst"
             )
         named = {"source": options.columns[:k], "destination": options.columns[k:]}
+    edges = _edges(options)
+    if not options.columns and {*edges.columns} & {*_FIRST_TWO, *default_ids()} == {*_FIRST_TWO}:
+        named = {"source": _FIRST_TWO[0], "destination": _FIRST_TWO[1]}
     named |= {name: value for name, value in options.others if name == "weight"}
-    given = options.options_for(options.edges)
-    edges = read_parquet(options.edges, options.columns or default_ids(), given)
     weight = named.get("weight")
     for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
         for name in names:
             if name not in edges.columns:
                 raise InvalidArgument(
                     f"{option} names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
+                    f"{_without_header(edges)}"
                 )
     try:
         schema = find_columns(meta_of(edges), **named)
     except InvalidEdges as error:
         if "neither columns" not in str(error):
             raise
-        raise InvalidArgument(f"{redacted(options.edges)}: {error}") from error
+        shown = redacted(options.edges)
+        raise InvalidArgument(f"{shown}: {error}{_without_header(edges)}") from error
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
     if options.vertices is not None:
         given = options.options_for(options.vertices)
-        named["vertices"] = read_parquet(options.vertices, options=given)
+        named["vertices"] = read_values(options.vertices, schema, _types(options), options=given)
+    for name in _types(options):
+        if not any(name in frame.columns for frame in (edges, named.get("vertices", edges))):
+            raise InvalidArgument(
+                f"type names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
+            )
     try:
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
         raise InvalidArgument(f"vertices {options.vertices}: {error}") from error
+
+
+def _edges(options: GraphOptions) -> Any:
+    """The edge frame."""
+    table = dict(options.table)
+    k = len(options.columns) // 2
+    alike = tuple(zip(options.columns[:k], options.columns[k:], strict=True))
+    text = TextOptions(
+        table.get("separator"), table.get("header", True), _types(options), alike or _PAIRS
+    )
+    edges = read_table(
+        options.edges,
+        options.columns or [name for pair in _PAIRS for name in pair],
+        form=table.get("format"),
+        where=table.get("where"),
+        text=text,
+        storage_options=options.options_for(options.edges),
+    )
+    parts = parts_of(edges)
+    if parts and not any(isinstance(part, TextPart) for part in parts):
+        text.check_unused(edges.columns, options.edges)
+    return edges
+
+
+def _without_header(edges: Any) -> str:
+    """What to say of a frame whose columns are called like rows; "" of any other."""
+    rows = any(str(name).strip().isdecimal() and name not in _FIRST_TWO for name in edges.columns)
+    return "; if the first line is a row, give --no-header" if rows else ""
+
+
+def read_values(
+    path: str,
+    schema: EdgeSchema,
+    types: Mapping[str, str] | None = None,
+    options: StorageOptions | None = None,
+) -> Any:
+    """A frame of values of vertices, or of pairs of them, whose ids are as those of the edges."""
+    ids = {"vertex", "first", "second", *schema.source, *schema.destination}
+    is_text = not any(map(is_integer, schema.ids))
+    text = TextOptions(types=types or {}, text_ids=is_text)
+    return read_table(path, ids, text=text, storage_options=options)
+
+
+def _types(options: GraphOptions) -> dict[str, str]:
+    """Types of columns of files of text."""
+    return dict(dict(options.table).get("types", ()))
 
 
 def _saved_graph(options: GraphOptions) -> StepGraph:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dask_graphgpu.io.object_folder import is_object
 from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.table_files import kind_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
@@ -18,12 +19,12 @@ IDS = ("source", "target", "sources", "center")
 
 
 def is_path(value: Any) -> bool:
-    """Whether an argument is the path of a frame: a text with a separator, or that ends in .parquet.
+    """Whether an argument is the path of a frame: a text with a separator, or that ends as files of frames do.
 
     Other texts name a column of the vertices frame or one of several choices.
     """
     return isinstance(value, str) and (
-        value.endswith(".parquet") or any(mark in value for mark in ("/", os.sep))
+        kind_of(value) is not None or any(mark in value for mark in ("/", os.sep))
     )
 
 
@@ -44,15 +45,17 @@ class GraphOptions:
     Attributes
     ----------
     edges
-        Parquet file, folder or URL, or the folder of a saved graph.
+        File, folder or URL of a table, or the folder of a saved graph.
     columns
         The id columns of sources, then as many of destinations; empty: by name.
     vertices
-        Parquet file or folder of a vertices frame.
+        File, folder or URL of a vertices frame.
     others
         Further options of ``ddf.graph``, as pairs.
     saved
         Options of `dask_graphgpu.load`, as pairs; for saved graphs only.
+    table
+        How the edges are read, as pairs: "format", "where", "separator", "header" and "types", which is pairs too.
     storage_options
         Of the object stores that URLs of the step are on.
     """
@@ -62,6 +65,7 @@ class GraphOptions:
     vertices: str | None = None
     others: tuple[tuple[str, Any], ...] = ()
     saved: tuple[tuple[str, Any], ...] = ()
+    table: tuple[tuple[str, Any], ...] = ()
     storage_options: StorageOptions = field(default_factory=StorageOptions)
 
     def options_for(self, path: str) -> StorageOptions | None:
@@ -85,6 +89,10 @@ class Step:
         How many rows to print.
     report
         File for the report of the run as CSV; "-" is the standard output.
+    keep
+        Condition on the rows of the result that are kept.
+    partition_by
+        Columns by whose values the output has folders.
     checkpoint
         Where the run saves its state, and how often.
     resume
@@ -97,6 +105,8 @@ class Step:
     output: str | None = None
     top: int | None = None
     report: str | None = None
+    keep: str | None = None
+    partition_by: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     resume: bool = False
 

@@ -233,7 +233,9 @@ def _num_rows(frame: Any) -> int | None:
     if not is_dask_collection(frame):
         return len(frame)
     found = parquet.pieces(frame)
-    return None if found is None else parquet.num_rows(found)
+    if found is None or any(piece.rows and piece.rows.where for piece in found):
+        return None
+    return parquet.num_rows(found)
 
 
 def exact_plan(

@@ -1,4 +1,4 @@
-"""The Parquet files that a graph was built from, and whether they are still the same."""
+"""The files that a graph was built from, and whether they are still the same."""
 
 from __future__ import annotations
 
@@ -10,29 +10,36 @@ from typing import Any
 
 from dask.base import is_dask_collection
 
-from dask_graphgpu.io import parquet
+from dask_graphgpu.io import file_frames, parquet
+from dask_graphgpu.io.table_files import files_at
+from dask_graphgpu.io.table_kind import listings
 
 
 def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
-    """The local Parquet files behind some frames, with sizes and times of change.
+    """The local files behind some frames, with sizes and times of change.
 
-    Frames that are anything but bare local Parquet are left out, as what made them cannot be looked
+    Frames that are anything but bare local files are left out, as what made them cannot be looked
     at again; None where no frame is left.
     """
     listed: dict[str, list[str]] = {}
     files: dict[str, list[int]] = {}
     for frame in frames:
-        found = parquet.pieces(frame) if is_dask_collection(frame) else None
-        if found is None or any(piece.filesystem is not None for piece in found):
+        found = _parts(frame) if is_dask_collection(frame) else None
+        if found is None or any(part.filesystem is not None for part in found):
             continue
-        for piece in found:
-            path = Path(piece.path).resolve()
+        for part in found:
+            path = Path(part.path).resolve()
             files[str(path)] = _state(path) or [0, 0]
         given = parquet.given_path(frame)
         if isinstance(given, (str, Path)):
             path_or_pattern = os.path.abspath(given)
             listed[path_or_pattern] = _listed(path_or_pattern)
     return {"listed": listed, "files": files} if files else None
+
+
+def _parts(frame: Any) -> Sequence[Any] | None:
+    """The files behind a Dask frame; None where it is not known to be nothing but some."""
+    return parquet.pieces(frame) or file_frames.parts_of(frame)
 
 
 def changed(source: dict[str, Any]) -> str | None:
@@ -69,5 +76,7 @@ def _listed(given: str) -> list[str]:
     """The files that a folder holds or a pattern matches now; none for a single file."""
     entries = glob(given) if "*" in given else [given]
     folders = [Path(entry) for entry in entries if Path(entry).is_dir()]
-    inside = [str(path) for folder in folders for path in folder.rglob("*.parquet")]
-    return sorted(inside + ([entry for entry in entries if "*" in given]))
+    found = [file for folder in folders for file in files_at(str(folder))]
+    inside = [file.path for file in found if file.kind or not Path(file.path).suffix]
+    lists = [name for folder in folders for name in listings(str(folder))]
+    return sorted(inside + lists + [entry for entry in entries if "*" in given])

@@ -117,6 +117,15 @@ def test_divisions_stay_known():
     dd.utils.assert_divisions(found)
 
 
+def test_frames_among_the_arguments_are_read_once():
+    jumps = pa.table({"vertex": [1, 2], "p": [1.0, 2.0]})
+    found = EDGES.graph().features(
+        {"pagerank": {"personalization": jumps.to_reader()}, "degree": {}}
+    )
+    wanted = EDGES.graph().pagerank(personalization=jumps)
+    pd.testing.assert_series_equal(found["rank"], wanted["rank"])
+
+
 def test_of_a_frame_itself():
     wanted = EDGES.graph().features(["degree"])
     pd.testing.assert_frame_equal(EDGES.graph.features(["degree"]), wanted)

@@ -175,8 +175,7 @@ def measure(scale: int, engines: list[str], given: argparse.Namespace, start: fl
     source = int(edges["src"].iloc[len(edges) // 2])  # an end of an edge among many: where most are
     found = []
     for engine in engines:
-        edges = edges if engine == "gpu" else on_host(edges)
-        side = Side(engine, edges)
+        side = Side(engine, edges if engine == "gpu" else on_host(edges))
         for name in given.algorithms:
             row = {"scale": scale, "edges": len(edges), "engine": engine, "name": name}
             row["hardware"] = hardware(engine)
@@ -185,9 +184,23 @@ def measure(scale: int, engines: list[str], given: argparse.Namespace, start: fl
                 row["algorithm_s"] = side.least(work, given.repeats)
                 ask = lambda: side.call(name, source)  # noqa: B023, E731  called before the next
                 row["call_s"] = side.least(ask, given.repeats)
+                row["answer"] = squares(ask())
             found.append(row)
             print(json.dumps(row), flush=True)
     return found
+
+
+def squares(answer: Any) -> float:
+    """The sum of the squares of an answer, by which two engines can be compared; nulls left out."""
+    return float((answer.iloc[:, 1].astype("float64") ** 2).sum())
+
+
+def compare(rows: list[dict]) -> None:
+    """Raise where engines have found different answers on one graph."""
+    for name in {row["name"] for row in rows}:
+        found = [row["answer"] for row in rows if row["name"] == name and "answer" in row]
+        if not np.allclose(found, found[:1], rtol=TOLERANCE, atol=0):
+            raise AssertionError(f"{name}: the engines differ: sums of squares {found}")
 
 
 def shown(seconds: float | None) -> str:
@@ -229,6 +242,8 @@ def main() -> None:
         check(engine, given.algorithms)
         print(f"answers of the engine {engine!r} are right at scale {SMALL}", flush=True)
     found = {scale: measure(scale, given.engine, given, start) for scale in given.scale}
+    for rows in found.values():
+        compare(rows)
     if given.json:
         given.json.write_text(
             json.dumps([row for rows in found.values() for row in rows], indent=1)

@@ -3,7 +3,7 @@
     python tests/benchmarks/small_jobs.py --rows 1000 --times 200
 
 *plain* : Arrow reads the file, the engine builds the graph and runs the method, Arrow writes the answer, each called
-directly. *call* : ``write_parquet(read_parquet(path).graph(...).method(), out)``. *command* : ``dask graph METHOD``.
+directly. *call* : ``write_parquet(read_table(path).graph(...).method(), out)``. *command* : ``dask graph METHOD``.
 
 Prints Markdown: milliseconds, the least and the median of so many times, in which they take turns, and the least
 milliseconds of the processor. Every file is read once, so that nothing is known of it before; where files lie
@@ -33,7 +33,7 @@ from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.output import write_parquet
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.results import to_frame
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.jobs.cli import graph as command_line
@@ -56,7 +56,7 @@ def plain(path: Path, method: str) -> Callable[[Path, Path], None]:
     from dask_graphgpu.io.naming import named
 
     asked: Any = ALGORITHMS[method]()
-    frames: Frames = read_parquet(str(path)).graph()._input  # type: ignore[assignment]
+    frames: Frames = read_table(str(path)).graph()._input  # type: ignore[assignment]
     schema: EdgeSchema = frames.schema
     columns = named(asked.result_columns(schema), schema, method, asked.columns)
     needs = Needs(by=asked.by)
@@ -80,7 +80,7 @@ def _arrow(kind: pa.DataType) -> Any:
 
 def call(_: Path, method: str) -> Callable[[Path, Path], None]:
     def run(source: Path, out: Path) -> None:
-        edges = read_parquet(str(source)).graph(source="src", destination="dst")
+        edges = read_table(str(source)).graph(source="src", destination="dst")
         write_parquet(getattr(edges, method)(), out)
 
     return run

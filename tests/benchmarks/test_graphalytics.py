@@ -52,6 +52,13 @@ def test_a_wrong_answer_is_found(graphalytics, monkeypatch, name):
         graphalytics.check("cpu", [name])
 
 
+def test_engines_that_differ_are_found(graphalytics):
+    rows = [{"name": "BFS", "answer": 12.0}, {"name": "BFS", "answer": 13.0}, {"name": "PR"}]
+    graphalytics.compare([*rows[:1], *rows[:1], rows[2]])
+    with pytest.raises(AssertionError, match="BFS: the engines differ"):
+        graphalytics.compare(rows)
+
+
 def test_the_published_table(graphalytics):
     """The best entries stand in the table of their scale, with what LDBC does not have left out."""
     text = graphalytics.table(24, [])

@@ -14,7 +14,7 @@ import pytest
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet, parquet_file
 from dask_graphgpu.io.footer import page_offsets
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 
 EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
 NAMES = pd.DataFrame(
@@ -193,7 +193,7 @@ def test_a_damaged_footer_is_found_before_work(tmp_path):
     data = path.read_bytes()
     path.write_bytes(data.replace(b"\x03src", b"\x03s\xff\xfe"))
     with pytest.raises(errors.UnreadableParquet, match=r"edges\.parquet"):
-        read_parquet(str(path))
+        read_table(str(path))
 
 
 def test_a_damaged_file_of_vertices_is_named(tmp_path):

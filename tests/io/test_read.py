@@ -10,7 +10,7 @@ import pytest
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.read import read_table
 
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 
@@ -39,8 +39,8 @@ def here(tmp_path, monkeypatch):
     ],
 )
 def test_a_pattern_has_a_star(here, path, rows):
-    assert len(read_parquet(path)) == rows
-    assert len(read_parquet(path).compute()) == rows
+    assert len(read_table(path)) == rows
+    assert len(read_table(path).compute()) == rows
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_pattern_has_a_star(here, path, rows):
     ],
 )
 def test_nothing_of_that_name(here, path, message):
-    with pytest.raises(errors.UnreadableParquet, match=re.escape(message)):
-        read_parquet(path)
+    with pytest.raises(errors.UnreadableTable, match=re.escape(message)):
+        read_table(path)
 
 
 @pytest.mark.parametrize("path", ["d[1]", "d[[]1]/part.*"])
@@ -62,7 +62,7 @@ def test_a_truncated_file_is_found_before_work_whatever_names_it(here, path):
     cut = here / "d[1]" / "part.1.parquet"
     cut.write_bytes((here / "a1.parquet").read_bytes()[:-20])
     with pytest.raises(errors.UnreadableParquet, match=r"part\.1\.parquet.* not a complete"):
-        read_parquet(path)
+        read_table(path)
 
 
 def test_a_truncated_file_is_told_alike_when_it_is_found_late(here):
@@ -74,7 +74,7 @@ def test_a_truncated_file_is_told_alike_when_it_is_found_late(here):
     with pytest.raises(errors.UnreadableParquet) as late:
         graph.degree().compute()
     with pytest.raises(errors.UnreadableParquet) as early:
-        read_parquet(str(file))
+        read_table(str(file))
     assert str(early.value) == str(late.value)
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_may_not_be_read_is_not_called_incomplete(here):
         pytest.skip("root may read anything")
     (here / "a1.parquet").chmod(0)
     with pytest.raises(errors.UnreadableParquet, match="Permission denied") as caught:
-        read_parquet("a1.parquet")
+        read_table("a1.parquet")
     assert "complete" not in str(caught.value)
 
 
@@ -107,12 +107,12 @@ def test_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     EDGES.to_parquet(tmp_path / "edges.parquet")
     for path in ("~/edges.parquet", "~/*.parquet", "~"):
-        assert len(read_parquet(path)) == 2
+        assert len(read_table(path)) == 2
 
 
 def test_an_empty_path(here):
     with pytest.raises(errors.InvalidArgument, match=r"a path to read is empty: give a file"):
-        read_parquet("")
+        read_table("")
     with pytest.raises(errors.InvalidArgument, match="path is empty"):
         dg.load("")
 
@@ -122,7 +122,7 @@ def test_a_pattern_that_matches_folders(tmp_path):
         (tmp_path / f"date={day}").mkdir()
         EDGES.to_parquet(tmp_path / f"date={day}" / "a.parquet")
     for pattern in ("date=*", "date=[12]*", "date=*/*", "d*=2"):
-        found = read_parquet(f"{tmp_path}/{pattern}")
+        found = read_table(f"{tmp_path}/{pattern}")
         assert len(found.compute()) == (2 if pattern == "d*=2" else 4)
         assert found.columns.tolist() == ["src", "dst", "date"]
         assert found.graph.degree().compute()["vertex"].tolist() == [0, 1, 2]
@@ -152,37 +152,37 @@ def written(folder, *frames):
 def test_types_are_agreed_over_all_files(tmp_path, first, second, agreed):
     plain = EDGES.assign(x=[3, 4])
     path = written(tmp_path, plain.astype({"x": first}), plain.astype({"x": second}))
-    assert read_parquet(path).dtypes["x"].name == agreed
+    assert read_table(path).dtypes["x"].name == agreed
 
 
 def test_ids_stay_integers(tmp_path):
     path = written(tmp_path, EDGES, EDGES.astype({"src": "float64"}))
-    assert read_parquet(path, ["src"]).dtypes["src"] == "int64"
+    assert read_table(path, ["src"]).dtypes["src"] == "int64"
     with pytest.raises(errors.InvalidEdges, match=r"'src' in row group 0 of .*1\.parquet: ids of"):
-        read_parquet(path, ["src"]).graph.degree().compute()
+        read_table(path, ["src"]).graph.degree().compute()
 
 
 def test_categories_and_plain_integers(tmp_path):
     path = written(tmp_path, EDGES.astype("category"), EDGES + 3)
-    for frame in (read_parquet(path), dd.read_parquet(path)):
+    for frame in (read_table(path), dd.read_parquet(path)):
         assert frame.graph.degree().compute()["vertex"].tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_ids_that_only_a_later_file_needs_the_width_of(tmp_path):
     wide = EDGES + 2**40
     path = written(tmp_path, EDGES.astype("int32"), wide)
-    found = read_parquet(path).graph.degree().compute()
+    found = read_table(path).graph.degree().compute()
     assert found["vertex"].tolist() == [0, 1, 2, *range(2**40, 2**40 + 3)]
 
 
 def test_a_first_file_without_rows(tmp_path):
     none = pd.DataFrame({"src": [], "dst": []}, dtype=object)
-    found = read_parquet(written(tmp_path, none, EDGES)).graph.degree().compute()
+    found = read_table(written(tmp_path, none, EDGES)).graph.degree().compute()
     assert found["vertex"].tolist() == [0, 1, 2]
     assert found["vertex"].dtype == "int64"
 
 
-@pytest.mark.parametrize("read", [read_parquet, dd.read_parquet])
+@pytest.mark.parametrize("read", [read_table, dd.read_parquet])
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_weights_that_only_some_files_have_are_not_left_out_silently(tmp_path, read, ranks):
     weighted = EDGES.assign(weight=[1.0, 9.0])

@@ -281,7 +281,7 @@ def test_closed_standard_streams(folder, closed, more):
     assert done.returncode == 0, done
     assert len(result()) == 6
     assert (done.stdout.count(b"\n") == 4) == (1 not in closed)
-    assert (b"Completed" in done.stderr) == (2 not in closed and bool(more))
+    assert (b"| 100% | degree" in done.stderr) == (2 not in closed and bool(more))
 
 
 def test_no_arguments_show_the_help():
@@ -392,10 +392,10 @@ def test_traceback_on_request(folder):
 
 
 def test_unforeseen_errors_fail_in_one_line_too(folder, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(dask_graphgpu.jobs.step_graph, "read_parquet", broken)
+    monkeypatch.setattr(dask_graphgpu.jobs.step_graph, "read_table", broken)
     assert (
         refused("degree", "edges.parquet", "--output", "out", code=1)
         == "Error: RuntimeError: two lines\n"
@@ -424,10 +424,10 @@ def run_in_terminal(*words):
 
 def test_progress_bar_on_a_terminal_only(folder):
     words = ["degree", folder / "edges.parquet", "--output", folder / "out"]
-    assert "Completed" not in call(*words).stderr
-    assert "Completed" in call(*words, "--progress").stderr
-    assert "Completed" in run_in_terminal(*words)
-    assert "Completed" not in run_in_terminal(*words, "--no-progress")
+    assert "100%" not in call(*words).stderr
+    assert "| 100% | degree" in call(*words, "--progress").stderr
+    assert "| 100% | degree" in run_in_terminal(*words)
+    assert "100%" not in run_in_terminal(*words, "--no-progress")
 
 
 def test_names_of_columns(folder):

@@ -25,9 +25,10 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.security import Security
 
 from dask_graphgpu import run_job
-from dask_graphgpu.errors import InvalidArgument, OutputError, UnreadableParquet
+from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument, OutputError, UnreadableParquet
 from dask_graphgpu.jobs import clusters
 from dask_graphgpu.jobs.job_file import job_of_keys
+from dask_graphgpu.jobs.own_cluster import class_of
 
 pytestmark = pytest.mark.cluster
 EDGES = pd.DataFrame({"src": [0, 0, 1, 2, 5], "dst": [1, 2, 3, 3, 6], "weight": [4, 1, 1, 7, 2]})
@@ -201,7 +202,7 @@ def test_active_client(folder, running, tasks):
 @pytest.mark.parametrize(
     ("job", "more", "message"),
     [
-        ("nope.toml", {}, "nope.toml cannot be read: No such file"),
+        ("nope.toml", {}, "cannot read the job nope.toml: No such file"),
         (3, {}, "job is a int; give the path"),
         ({"edges": "edges.parquet", "algorithm": "pagernak"}, {}, "Did you mean pagerank"),
         ({"edges": "edges.parquet", "algorithm": "degree", "top": 1}, {"client": 3}, "is a int; give a"),
@@ -217,11 +218,10 @@ def test_clients_that_cannot_be_waited_for(folder, running):
     job = {"edges": "edges.parquet", "algorithm": "degree", "output": "out"}
 
     async def refused_there():
-        async with Client(
-            running.scheduler_address, asynchronous=True, set_as_default=False
-        ) as client:
-            with pytest.raises(InvalidArgument, match="without asynchronous=True"):
-                run_job(job, client=client)
+        async with Client(running.scheduler_address, asynchronous=True) as client:
+            for given in ({"client": client}, {}):
+                with pytest.raises(InvalidArgument, match="without asynchronous=True"):
+                    run_job(job, **given)
 
     asyncio.run(refused_there())
     client = Client(running, set_as_default=False)
@@ -229,6 +229,19 @@ def test_clients_that_cannot_be_waited_for(folder, running):
     with pytest.raises(InvalidArgument, match="the client is closed"):
         run_job(job, client=client)
     assert not Path("out").exists()
+
+
+def test_what_is_cancelled_elsewhere(running, tasks):
+    options = clusters.ClusterOptions(scheduler=running.scheduler_address)
+
+    def run():
+        with clusters.on_cluster(options) as client:
+            future = client.submit(time.sleep, 0.5)
+            client.cancel(future)
+            future.result()
+
+    with pytest.raises(ClusterUnavailable, match="the cluster is gone, or has dropped the job"):
+        run()
 
 
 def test_waiting(folder, running, tasks, monkeypatch):
@@ -341,7 +354,7 @@ def test_started_for_the_job(folder):
 def test_what_cannot_be_started(folder):
     Path("job.toml").write_text(JOB.replace("cores = 4", ""))
     line = refused("run", "job.toml", code=1)
-    assert "the cluster job_clusters:Slurm cannot be started with memory='16 GB': You must" in line
+    assert "the cluster job_clusters:Slurm cannot be started with memory: You must" in line
     line = refusal("--cluster", "job_clusters:Gateway", "--wait", "0.2s", code=1)
     assert "0 of 1 workers have come" in line
     assert job_clusters.MADE[-1].status.name == "closed"
@@ -358,6 +371,12 @@ def test_ends_with_the_job(folder):
     assert dask.config.get("scheduler", None) is None
     with pytest.warns(UserWarning, match="may still run .OSError: the batch system"):
         run_job(job | {"cluster": "job_clusters:Unending", "workers": 1, "source": 0})
+    job_clusters.MADE[-1].close()
+    lines = pagerank("--cluster", "job_clusters:Unending", "--workers", 1).stderr.splitlines()
+    assert lines[0].startswith("pagerank: 6 rows in out, ")
+    assert lines[1].startswith(
+        "Warning: the cluster job_clusters:Unending may still run (OSError: "
+    )
     job_clusters.MADE[-1].close()
 
 
@@ -521,7 +540,7 @@ def test_slurm(folder, monkeypatch):
 def test_others_have_the_constructors_of_the_real_ones(ours, module, name):
     real = getattr(pytest.importorskip(module), name)
     assert list(inspect.signature(ours).parameters) == list(inspect.signature(real).parameters)
-    assert clusters.class_of(f"{module}:{name}") is real
+    assert class_of(f"{module}:{name}") is real
 
 
 def documented():
