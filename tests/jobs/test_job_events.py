@@ -210,7 +210,9 @@ def test_a_terminated_job_goes_on_to_the_same_answer():
 
 
 def test_no_passwords():
-    step = Step("degree", GraphOptions("s3://key:se@cret@host/bucket"), output="s3://k:secret@h/out")
+    step = Step(
+        "degree", GraphOptions("s3://key:se@cret@host/bucket"), output="s3://k:secret@h/out"
+    )
     assert "cret" not in str(options_of(step))
     told = []
     journal = Journal([told.append])
