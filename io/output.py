@@ -131,7 +131,7 @@ def rows_of(destination: Place) -> int:
     if isinstance(destination, ObjectFolder):
         with (destination / NAME).opened("rb") as file:
             return int(pq.read_metadata(file).num_rows)
-    return sum(pq.read_metadata(file).num_rows for file in destination.glob("*.parquet"))
+    return sum(pq.read_metadata(file).num_rows for file in destination.rglob("*.parquet"))
 
 
 def write_text(path: str | Path, text: str, options: Any = None) -> None:

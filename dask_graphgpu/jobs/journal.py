@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import resource
 import sys
 import threading
@@ -23,7 +22,6 @@ from dask_graphgpu.jobs.steps import GraphOptions, Step
 Event = dict[str, Any]
 _TOTALS = ("rows", "files", "bytes")
 _EVERY = 1.0  # seconds between two supersteps that are told of
-_SECRET = re.compile(r"(?<=://)[^/@\s'\"]*@")  # the name and password in a URL
 
 
 class Journal:

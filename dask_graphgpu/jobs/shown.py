@@ -32,7 +32,7 @@ def journal_of(given: Mapping[str, Any], steps: Sequence[Step]) -> Iterator[Jour
     if not given["quiet"] and given["log"] != "none":
         told.append(_say_json if given["log"] == "json" else _say_text)
     if given["summary"]:
-        told.append(_beside(_summary_path(steps)))
+        told.append(_beside(_last_written(steps)))
     if given["log_file"] is None:
         yield Journal(told, len(steps))
         return
@@ -63,20 +63,24 @@ def _write(file: TextIO | None, line: str) -> None:
             print(line, file=file, flush=True)
 
 
-def _summary_path(steps: Sequence[Step]) -> str:
-    """Beside the output of the last step that has one."""
+def _last_written(steps: Sequence[Step]) -> Step:
+    """The last step that has an output."""
     for step in reversed(steps):
         if step.output is not None:
-            return f"{step.output.rstrip('/')}.summary.json"
+            return step
     raise InvalidArgument("--summary is written beside the output of a step: give --output too")
 
 
-def _beside(path: str) -> Sink:
+def _beside(step: Step) -> Sink:
+    """Who writes the summary beside the output of a step."""
+    assert step.output is not None
+    path, options = f"{step.output.rstrip('/')}.summary.json", step.options_for(step.output)
+
     def write(event: Event) -> None:
         if event["event"] != "summary":
             return
         try:
-            write_text(path, json.dumps(event, indent=2) + "\n")
+            write_text(path, json.dumps(event, indent=2) + "\n", options)
         except GraphError as error:  # the job has its result
             click.echo(f"Warning: the summary is missing: {error}", err=True)
 

@@ -202,7 +202,7 @@ def test_active_client(folder, running, tasks):
 @pytest.mark.parametrize(
     ("job", "more", "message"),
     [
-        ("nope.toml", {}, "cannot read the job nope.toml: No such file"),
+        ("nope.toml", {}, "nope.toml cannot be read: No such file"),
         (3, {}, "job is a int; give the path"),
         ({"edges": "edges.parquet", "algorithm": "pagernak"}, {}, "Did you mean pagerank"),
         ({"edges": "edges.parquet", "algorithm": "degree", "top": 1}, {"client": 3}, "is a int; give a"),
