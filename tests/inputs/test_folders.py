@@ -192,7 +192,7 @@ def test_the_same_at_urls(tmp_path, memory, monkeypatch):
 
 
 def test_nothing_at_a_url(memory):
-    with pytest.raises(errors.UnreadableTable, match="There is no file or folder memory://nope"):
+    with pytest.raises(errors.UnreadableTable, match="There is no object or folder memory://nope"):
         rows("memory://nope")
     with pytest.raises(errors.UnreadableTable, match="nothing://x"):
         rows("nothing://x")
