@@ -185,7 +185,11 @@ def test_a_long_run_tells_once_a_second():
     assert supersteps[0]["number"] < supersteps[-1]["number"]
     assert found[-2]["error"] == "Terminated"
     assert found[-1]["exit_code"] == 143
-    assert sorted(os.listdir()) == ["edges.parquet", "job.toml", "kept"]
+    # A checkpoint that was being written at that moment is left to the next one to remove.
+    left = [
+        name for name in os.listdir() if not re.fullmatch(r"\.kept\.[0-9a-f]{16}\.partial", name)
+    ]
+    assert sorted(left) == ["edges.parquet", "job.toml", "kept"]
 
 
 def test_a_terminated_job_goes_on_to_the_same_answer():
