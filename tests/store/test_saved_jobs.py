@@ -48,7 +48,7 @@ def test_options_of_build(folder):
     words += ["vertices.parquet", "--duplicates", "keep", "--order", "degree"]
     call("build", "names.parquet", *words, "--edge-columns", "km", "--output", "saved")
     plan = load("saved").explain()
-    assert plan.columns == "a -> b, weight toll"
+    assert plan.columns == "a -> b, weights in toll"
     assert (plan.rows, plan.vertices, plan.directed) == (5, 5, False)
     assert plan.order == "falling degree"
     call("sssp", "saved", "--source", 3, "--output", "out")
