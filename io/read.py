@@ -99,6 +99,7 @@ def _read(
         return frame.to_backend("cudf") if _on_device() else frame
     files = files_at(path, storage_options)
     kind, files = chosen_files(files, kind, path)
+    files = [file.from_anywhere() for file in files]
     if kind == "parquet":
         table: Any = parquet_table(files, ids)
     elif kind == "arrow":
@@ -111,7 +112,7 @@ def _read(
     parts: list[FilePart] = []
     for file, values in zip(files, constants, strict=True):
         if condition is None or condition.may_hold(dict(values)):
-            parts += table.parts(file.from_anywhere(), FileRows(condition, values))
+            parts += table.parts(file, FileRows(condition, values))
     if _on_device() and kind == "parquet" and schema == table.schema and where is None:
         return _read_by_cudf(files, schema)
     frame = frame_of(parts, schema, path)

@@ -108,7 +108,7 @@ def test_a_later_line_that_cannot_be_read_is_named(here, small, name, bad, said)
     with pytest.raises(errors.UnreadableTable) as caught:
         read(text, name)
     assert said in str(caught.value)
-    assert f"cannot read {name}: " in str(caught.value)
+    assert f"/{name}: " in str(caught.value)
     assert "line 62" in str(caught.value)
 
 
@@ -123,7 +123,7 @@ def test_line_ends_within_quotes(here, small):
 def test_a_file_that_is_cut_off(here):
     data = gzip.compress(("src,dst\n" + "1,2\n" * 1000).encode())[:-20]
     Path("e.csv.gz").write_bytes(data)
-    with pytest.raises(errors.UnreadableTable, match=r"cannot read e\.csv\.gz: "):
+    with pytest.raises(errors.UnreadableTable, match=r"cannot read /.*/e\.csv\.gz: "):
         read_table("e.csv.gz", IDS).compute()
 
 
@@ -152,7 +152,8 @@ def test_nothing_in_a_file(here):
 def test_nulls_in_ids_name_the_file(here):
     read("src,dst\n1,2\n,3\n")
     line = refused("degree", "e.csv", "--top", 1, code=1)
-    assert "id column 'src' has 1 nulls in e.csv" in line
+    assert "id column 'src' has 1 nulls in " in line
+    assert "/e.csv; drop them first" in line
     call("degree", "e.csv", "--where", "src is not null", "--output", "out")
     assert result()["vertex"].tolist() == [1, 2]
 

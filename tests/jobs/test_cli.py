@@ -315,7 +315,7 @@ def test_report(folder):
         ("sssp edges.parquet --source 0 --weight nope --output out", 2, "weight names 'nope'"),
         ("bfs missing.parquet --source 0 --output out", 1, "no file or folder missing.parquet"),
         ("bfs empty --source 0 --output out", 1, "no file that ends in .parquet"),
-        ("bfs cut.parquet --source 0 --output out", 1, "cannot read cut.parquet"),
+        ("bfs cut.parquet --source 0 --output out", 1, "/cut.parquet: Parquet magic"),
         ("bfs folder --source 0 --output out", 1, "part.1.parquet: "),
         ("bfs edges.parquet --source 0 --output notes", 1, "it holds thesis.tex"),
         ("pagerank edges.parquet --damping 3 --output out", 2, "damping"),

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
+import s3fs
 from commands import call, refused
 from object_places import EDGES, is_result, same
 
@@ -137,6 +138,7 @@ def test_job_file(store):
 
 
 def test_credentials_of_the_environment(s3, s3_server, monkeypatch):
+    s3fs.S3FileSystem.clear_instance_cache()  # one that has seen no credentials
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     call("degree", f"{s3.url}/edges", "--output", f"{s3.url}/out")
