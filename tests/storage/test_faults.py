@@ -279,6 +279,7 @@ def test_credentials_are_not_shown(s3, s3_server):
         EDGES.graph().save(f"{s3.url}/saved", storage_options=s3.options),
         storage_options=s3.options,
     )
+    graph.degree().compute()
     shown += [
         repr(graph),
         str(graph.explain()),
