@@ -8,23 +8,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import deltalake
 import pyarrow as pa
 from fsspec.core import url_to_fs
 
-from dask_graphgpu.errors import EngineUnavailable, UnreadableTable
+from dask_graphgpu.errors import UnreadableTable
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.parquet import Piece
 from dask_graphgpu.io.remote_files import arrow_filesystem
 from dask_graphgpu.io.s3_options import s3_options
 from dask_graphgpu.io.where import Where
-
-try:
-    import deltalake
-except ImportError as error:
-    raise EngineUnavailable(
-        "tables of Delta Lake are read by the package deltalake: pip install 'dask-graphgpu[delta]'"
-    ) from error
 
 _NAMES = {
     "key": "AWS_ACCESS_KEY_ID",

@@ -10,8 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 from fsspec.core import url_to_fs
+from pyiceberg import expressions
+from pyiceberg.catalog import load_catalog
+from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
+from pyiceberg.table import StaticTable
 
-from dask_graphgpu.errors import EngineUnavailable, UnreadableTable
+from dask_graphgpu.errors import UnreadableTable
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.parquet import Piece
@@ -20,16 +24,6 @@ from dask_graphgpu.io.s3_options import s3_options
 from dask_graphgpu.io.table_kind import listings
 from dask_graphgpu.io.where import Where
 from dask_graphgpu.io.where_types import Several, Test, Typed
-
-try:
-    from pyiceberg import expressions
-    from pyiceberg.catalog import load_catalog
-    from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
-    from pyiceberg.table import StaticTable
-except ImportError as error:
-    raise EngineUnavailable(
-        "tables of Iceberg are read by the package pyiceberg: pip install 'dask-graphgpu[iceberg]'"
-    ) from error
 
 _NAMES = {
     "key": "s3.access-key-id",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import dask
 import dask.dataframe as dd
 import pyarrow as pa
 
-from dask_graphgpu.errors import GraphError
+from dask_graphgpu.errors import GraphError, MissingPackage
 from dask_graphgpu.io.arrow_files import arrow_table
 from dask_graphgpu.io.file_frames import FilePart, frame_of
 from dask_graphgpu.io.file_rows import FileRows
@@ -94,8 +95,7 @@ def _read(
     """As `read_table`; errors may show the values of options."""
     kind = table_kind(path, form, storage_options)
     if kind in ("delta", "iceberg"):
-        reader = importlib.import_module(f"dask_graphgpu.io.{kind}_table")
-        frame = reader.read(path, where, storage_options)
+        frame = _reader(kind).read(path, where, storage_options)
         return frame.to_backend("cudf") if _on_device() else frame
     files = files_at(path, storage_options)
     kind, files = chosen_files(files, kind, path)
@@ -117,6 +117,17 @@ def _read(
         return _read_by_cudf(files, schema)
     frame = frame_of(parts, schema, path)
     return frame.to_backend("cudf") if _on_device() else frame
+
+
+def _reader(kind: str) -> ModuleType:
+    """The module that reads tables of Delta Lake or Iceberg, by a package that is installed apart."""
+    try:
+        return importlib.import_module(f"dask_graphgpu.io.{kind}_table")
+    except ImportError as error:
+        raise MissingPackage(
+            f"a table of {kind.capitalize()} is read by a package that cannot be imported ({error}): "
+            f"pip install 'dask-graphgpu[{kind}]'"
+        ) from None
 
 
 def _with_constants(

@@ -158,5 +158,5 @@ def test_without_the_package(tmp_path, monkeypatch):
     write_deltalake(tmp_path, TABLE)
     monkeypatch.setitem(sys.modules, "deltalake", None)
     monkeypatch.delitem(sys.modules, "dask_graphgpu.io.delta_table", raising=False)
-    with pytest.raises(errors.EngineUnavailable, match=r"pip install 'dask-graphgpu\[delta\]'"):
+    with pytest.raises(errors.MissingPackage, match=r"pip install 'dask-graphgpu\[delta\]'"):
         read_table(str(tmp_path))

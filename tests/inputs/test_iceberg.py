@@ -221,5 +221,5 @@ def test_without_the_package(tmp_path, monkeypatch):
     _, path = kept_tables.iceberg(TABLE, tmp_path)
     monkeypatch.setitem(sys.modules, "pyiceberg", None)
     monkeypatch.delitem(sys.modules, "dask_graphgpu.io.iceberg_table", raising=False)
-    with pytest.raises(errors.EngineUnavailable, match=r"pip install 'dask-graphgpu\[iceberg\]'"):
+    with pytest.raises(errors.MissingPackage, match=r"pip install 'dask-graphgpu\[iceberg\]'"):
         read_table(path)
