@@ -36,6 +36,7 @@ from dask_graphgpu.store import checkpoint
 BASE = "s3://data"
 KINDS = ("result", "build", "checkpoint")
 _N, _PARTS = 200, 3
+_JOB = "killed-job"
 # What may be left where nobody has been killed last.
 LEFT = {
     "result": r"_result\.graphgpu/commit-\d{20}\.json\nresult/result\.parquet",
@@ -61,7 +62,9 @@ def job(s3, line, at=0, after=False):
     if child == 0:
         code = 1
         try:
-            s3.faults(kill={"pid": os.getpid(), "at": at, "after": after})
+            os.environ["AWS_SDK_UA_APP_ID"] = _JOB  # others ask at the same time
+            kill = {"pid": os.getpid(), "at": at, "after": after, "who": f"app/{_JOB}"}
+            s3.faults(kill=kill)
             with dask.config.set(scheduler="synchronous"):
                 graph.main(list(line), prog_name="dask graph", standalone_mode=False)
             code = 0

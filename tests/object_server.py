@@ -26,9 +26,9 @@ _CONTROL = "/_faults"
 class Faulty:
     """A WSGI application between those who ask and moto.
 
-    Rules, by names: ``kill`` (pid, at: number of a request, after: whether it is answered first), ``fail`` (method,
-    path: a pattern, times, status, after), ``slow`` (method, path, seconds) and ``gate`` (method, path, count), where
-    each request waits until there are so many.
+    Rules, by names: ``kill`` (pid, at: number of a request, after: whether it is answered first, who: a text in the
+    user agent of requests that count), ``fail`` (method, path: a pattern, times, status, after), ``slow`` (method, path,
+    seconds) and ``gate`` (method, path, count), where each request waits until there are so many.
     """
 
     def __init__(self, app):
@@ -49,9 +49,11 @@ class Faulty:
                     self.waiting.release(1000)
             self.waiting.acquire(timeout=120)
         with self.lock:
-            self.asked.append(what)
             kill = self.rules.get("kill", {})
-            kills = kill.get("at") == len(self.asked)
+            counts = kill.get("who", "") in environ.get("HTTP_USER_AGENT", "")
+            if counts:
+                self.asked.append(what)
+            kills = counts and kill.get("at") == len(self.asked)
             if kills and not kill["after"]:
                 os.kill(kill["pid"], signal.SIGKILL)
                 return self.error(start_response, 500)
