@@ -17,8 +17,8 @@ from dask.base import tokenize
 
 from dask_graphgpu.arguments import check_flag, check_real, check_whole, refuse
 from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
+from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.io.place import Place, place_of
-from dask_graphgpu.io.storage_options import StorageOptions
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.store import checkpoint as folder

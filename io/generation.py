@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
 from dask_graphgpu.errors import GraphError
-from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.replace import being_replaced, sweep
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from typing import Any
 
 from dask.dataframe.dask_expr.io.parquet import ReadParquetPyarrowFS
 
-from dask_graphgpu.io.file_frames import ReadFiles
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
 from dask_graphgpu.io.parquet import READERS, Piece, open_piece, refuse_column
-from dask_graphgpu.io.remote_files import arrow_filesystem
+from dask_graphgpu.io.tables.file_frames import ReadFiles
 
 # Expressions that give the columns of a frame on as they are, all of them; after others somebody has chosen.
 _KEEPING_COLUMNS = {

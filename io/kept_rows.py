@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphgpu.io.result_table import schema_of
-from dask_graphgpu.io.where import Where
+from dask_graphgpu.io.tables.where import Where
 
 
 def kept(frame: Any, condition: str) -> Any:

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from dask_graphgpu.errors import GraphError, OutputError
 from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
-from dask_graphgpu.io.object_folder import ObjectFolder
-from dask_graphgpu.io.object_result import NAME, claim, write_result
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
+from dask_graphgpu.io.objects.object_result import NAME, claim, write_result
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.replace import NotOnDisk, replacing
 from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of

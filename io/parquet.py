@@ -16,9 +16,8 @@ from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec, ReadParquetPy
 from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
 
 from dask_graphgpu.errors import InvalidEdges
-from dask_graphgpu.io.file_frames import ReadFiles, as_frame
-from dask_graphgpu.io.file_rows import FileRows
 from dask_graphgpu.io.frames import on_device
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
 from dask_graphgpu.io.parquet_file import (
     filled_groups,
     groups_where,
@@ -27,7 +26,8 @@ from dask_graphgpu.io.parquet_file import (
     small_dictionaries,
     told,
 )
-from dask_graphgpu.io.remote_files import arrow_filesystem
+from dask_graphgpu.io.tables.file_frames import ReadFiles, as_frame
+from dask_graphgpu.io.tables.file_rows import FileRows
 
 READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
 

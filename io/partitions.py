@@ -13,7 +13,8 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.utils import funcname
 
 from dask_graphgpu.errors import briefly
-from dask_graphgpu.io import file_frames, parquet
+from dask_graphgpu.io import parquet
+from dask_graphgpu.io.tables import file_frames
 from dask_graphgpu.stages import Stage
 
 NAME = "dask-graphgpu"  # in the keys of all tasks of this package

@@ -9,8 +9,8 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.io.object_folder import ObjectFolder, is_object
-from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.objects.object_folder import ObjectFolder, is_object
+from dask_graphgpu.io.objects.storage_options import StorageOptions
 
 Place: TypeAlias = Path | ObjectFolder
 

@@ -27,8 +27,8 @@ class Faulty:
     """A WSGI application between those who ask and moto.
 
     Rules, by names: ``kill`` (pid, at: number of a request, after: whether it is answered first, who: a text in the
-    user agent of requests that count), ``fail`` (method, path: a pattern, times, status, after), ``slow`` (method, path,
-    seconds) and ``gate`` (method, path, count), where each request waits until there are so many.
+    user agent of requests that count), ``fail`` (method, path: a pattern, times, status, after), ``slow`` (method,
+    path, seconds) and ``gate`` (method, path, count), where each request waits until there are so many.
     """
 
     def __init__(self, app):

@@ -17,7 +17,7 @@ import dask
 
 from dask_graphgpu import __version__
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.job import run_steps

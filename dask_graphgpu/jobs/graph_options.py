@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dask_graphgpu.io.table_kind import FORMATS
-from dask_graphgpu.io.text_options import TYPES
+from dask_graphgpu.io.tables.table_kind import FORMATS
+from dask_graphgpu.io.tables.text_options import TYPES
 from dask_graphgpu.jobs.method_options import number_or_text
 from dask_graphgpu.jobs.storage import storage_parameter
 

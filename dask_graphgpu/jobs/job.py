@@ -11,8 +11,8 @@ import click
 from distributed import Client
 
 from dask_graphgpu.errors import InvalidArgument
-from dask_graphgpu.io.object_folder import is_object
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.objects.object_folder import is_object
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.jobs.clusters import ClusterOptions, on_cluster
 from dask_graphgpu.jobs.job_file import job_of_keys, keys_of_file
 from dask_graphgpu.jobs.journal import Journal

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
 from dask_graphgpu.jobs.method_options import algorithm_options

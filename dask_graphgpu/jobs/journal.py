@@ -16,7 +16,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 
 Event = dict[str, Any]

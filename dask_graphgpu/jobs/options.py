@@ -12,8 +12,8 @@ import click
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.features import ALLOWED
-from dask_graphgpu.io.object_folder import is_object
-from dask_graphgpu.io.storage_options import StorageOptions
+from dask_graphgpu.io.objects.object_folder import is_object
+from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options
 from dask_graphgpu.jobs.method_options import algorithm_options

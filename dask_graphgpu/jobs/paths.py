@@ -13,9 +13,9 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import InvalidArgument, OutputError
 from dask_graphgpu.io import output
-from dask_graphgpu.io.object_folder import ObjectFolder, is_object, matching
+from dask_graphgpu.io.objects.object_folder import ObjectFolder, is_object, matching
 from dask_graphgpu.io.place import Place, holds, meets, place_of
-from dask_graphgpu.io.table_files import expanded
+from dask_graphgpu.io.tables.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 

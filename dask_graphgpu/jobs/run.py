@@ -20,11 +20,11 @@ from dask_graphgpu.features import features_asked
 from dask_graphgpu.io.hive_output import check_partition_columns, write_by
 from dask_graphgpu.io.kept_rows import kept
 from dask_graphgpu.io.naming import own_names
+from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.place import Place
-from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.storage_options import redacted
+from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.paths import Looked, check_paths

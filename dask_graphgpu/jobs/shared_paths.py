@@ -13,7 +13,7 @@ from distributed import Client
 from fsspec.core import split_protocol
 
 from dask_graphgpu.errors import OutputError, UnreadableParquet
-from dask_graphgpu.io.object_folder import is_object
+from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.jobs.steps import Step, paths_among
 
 _PATIENCE = 5.0  # seconds until a new file is seen elsewhere, as by NFS

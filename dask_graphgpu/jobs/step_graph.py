@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
-from dask_graphgpu.io.file_frames import parts_of
 from dask_graphgpu.io.frames import meta_of
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
-from dask_graphgpu.io.text_options import TextOptions
-from dask_graphgpu.io.text_part import TextPart
+from dask_graphgpu.io.tables.file_frames import parts_of
+from dask_graphgpu.io.tables.read import read_table
+from dask_graphgpu.io.tables.text_options import TextOptions
+from dask_graphgpu.io.tables.text_part import TextPart
 from dask_graphgpu.jobs.steps import GraphOptions
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load

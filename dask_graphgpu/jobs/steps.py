@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dask_graphgpu.io.object_folder import is_object
-from dask_graphgpu.io.storage_options import StorageOptions
-from dask_graphgpu.io.table_files import kind_of
+from dask_graphgpu.io.objects.object_folder import is_object
+from dask_graphgpu.io.objects.storage_options import StorageOptions
+from dask_graphgpu.io.tables.table_files import kind_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint

@@ -10,8 +10,8 @@ from typing import Any
 import click
 from fsspec.core import split_protocol
 
-from dask_graphgpu.io.object_folder import ObjectFolder, is_object
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.objects.object_folder import ObjectFolder, is_object
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 
 _WORDS = {"true": True, "false": False}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.output import rows_of
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.loading import load

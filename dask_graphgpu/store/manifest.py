@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain
-from dask_graphgpu.io.object_generation import of_one_state
+from dask_graphgpu.io.objects.object_generation import of_one_state
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.store.shape import Each, Shape, is_count, misfit
 

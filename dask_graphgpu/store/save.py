@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import GraphError, OutputError
-from dask_graphgpu.io.commits import claimed
 from dask_graphgpu.io.generation import NoFolder, OpenFolder
-from dask_graphgpu.io.object_generation import filling, of_one_state
+from dask_graphgpu.io.objects.commits import claimed
+from dask_graphgpu.io.objects.object_generation import filling, of_one_state
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.replace import NotOnDisk
 from dask_graphgpu.io.schema import EdgeSchema

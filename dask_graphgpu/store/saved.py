@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidSavedGraph
 from dask_graphgpu.io.generation import OpenFolder
-from dask_graphgpu.io.object_folder import ObjectFolder
-from dask_graphgpu.io.object_generation import of_one_state
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
+from dask_graphgpu.io.objects.object_generation import of_one_state
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks

@@ -10,9 +10,10 @@ from typing import Any
 
 from dask.base import is_dask_collection
 
-from dask_graphgpu.io import file_frames, parquet
-from dask_graphgpu.io.table_files import files_at
-from dask_graphgpu.io.table_kind import listings
+from dask_graphgpu.io import parquet
+from dask_graphgpu.io.tables import file_frames
+from dask_graphgpu.io.tables.table_files import files_at
+from dask_graphgpu.io.tables.table_kind import listings
 
 
 def stated(frames: Sequence[Any]) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from entities import write_pairs
 
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.io.output import write_parquet
-from dask_graphgpu.io.read import read_parquet
+from dask_graphgpu.io.tables.read import read_parquet
 
 _SMALL = 10_000  # rows of the job before
 # Settings of glibc, of which the second one would else be small for as long as the first is given.

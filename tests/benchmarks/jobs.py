@@ -38,7 +38,7 @@ def ours(job: str, cores: int) -> Callable[[Path, Path], None]:
 
     import dask_graphgpu  # noqa: F401  registers .graph
     from dask_graphgpu.io.output import write_parquet
-    from dask_graphgpu.io.read import read_parquet
+    from dask_graphgpu.io.tables.read import read_parquet
 
     dask.config.set({"scheduler": "threads", "num_workers": cores, "graphgpu.threads": cores})
 

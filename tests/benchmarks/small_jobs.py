@@ -33,9 +33,9 @@ from dask_graphgpu.ingest import Needs
 from dask_graphgpu.inputs import Frames
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.output import write_parquet
-from dask_graphgpu.io.read import read_table
 from dask_graphgpu.io.results import to_frame
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.jobs.cli import graph as command_line
 from dask_graphgpu.partition.build import build
 

@@ -15,8 +15,8 @@ from commands import call, refused, result
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.file_frames import parts_of
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.file_frames import parts_of
+from dask_graphgpu.io.tables.read import read_table
 
 deltalake = pytest.importorskip("deltalake")
 pyroaring = pytest.importorskip("pyroaring")
@@ -157,6 +157,6 @@ def test_what_is_no_table(tmp_path):
 def test_without_the_package(tmp_path, monkeypatch):
     write_deltalake(tmp_path, TABLE)
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    monkeypatch.delitem(sys.modules, "dask_graphgpu.io.delta_table", raising=False)
+    monkeypatch.delitem(sys.modules, "dask_graphgpu.io.tables.delta_table", raising=False)
     with pytest.raises(errors.MissingPackage, match=r"pip install 'dask-graphgpu\[delta\]'"):
         read_table(str(tmp_path))

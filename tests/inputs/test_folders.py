@@ -12,7 +12,7 @@ import pytest
 from commands import call, refused, result
 
 from dask_graphgpu import errors
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.read import read_table
 
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 

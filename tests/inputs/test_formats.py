@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from commands import call, refused, result
 
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.jobs.cli import graph
 
 TABLE = kept_tables.edges()

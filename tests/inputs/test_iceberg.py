@@ -16,8 +16,8 @@ from commands import call, refused, result
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.file_frames import parts_of
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.file_frames import parts_of
+from dask_graphgpu.io.tables.read import read_table
 
 pytest.importorskip("pyiceberg.catalog.sql")
 catalogs = pytest.importorskip("pyiceberg.catalog")
@@ -220,6 +220,6 @@ def test_two_metadata_files_of_one_version(tmp_path):
 def test_without_the_package(tmp_path, monkeypatch):
     _, path = kept_tables.iceberg(TABLE, tmp_path)
     monkeypatch.setitem(sys.modules, "pyiceberg", None)
-    monkeypatch.delitem(sys.modules, "dask_graphgpu.io.iceberg_table", raising=False)
+    monkeypatch.delitem(sys.modules, "dask_graphgpu.io.tables.iceberg_table", raising=False)
     with pytest.raises(errors.MissingPackage, match=r"pip install 'dask-graphgpu\[iceberg\]'"):
         read_table(path)

@@ -9,10 +9,10 @@ import pytest
 from commands import call, refused, result
 
 from dask_graphgpu import errors
-from dask_graphgpu.io import text_files, text_part
-from dask_graphgpu.io.file_frames import parts_of
-from dask_graphgpu.io.read import read_table
-from dask_graphgpu.io.text_options import TextOptions
+from dask_graphgpu.io.tables import text_files, text_part
+from dask_graphgpu.io.tables.file_frames import parts_of
+from dask_graphgpu.io.tables.read import read_table
+from dask_graphgpu.io.tables.text_options import TextOptions
 
 IDS = ("src", "dst")
 

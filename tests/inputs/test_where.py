@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.file_frames import parts_of
-from dask_graphgpu.io.read import read_table
-from dask_graphgpu.io.where import Where
+from dask_graphgpu.io.tables.file_frames import parts_of
+from dask_graphgpu.io.tables.read import read_table
+from dask_graphgpu.io.tables.where import Where
 
 DAYS = st.dates(dt.date(2026, 10, 30), dt.date(2026, 11, 3))
 TIMES = st.datetimes(dt.datetime(2026, 11, 1), dt.datetime(2026, 11, 2)).map(

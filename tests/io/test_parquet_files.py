@@ -14,7 +14,7 @@ import pytest
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet, parquet_file
 from dask_graphgpu.io.footer import page_offsets
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.read import read_table
 
 EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
 NAMES = pd.DataFrame(

@@ -10,7 +10,7 @@ import pytest
 import dask_graphgpu as dg
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
-from dask_graphgpu.io.read import read_table
+from dask_graphgpu.io.tables.read import read_table
 
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 

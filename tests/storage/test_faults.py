@@ -11,11 +11,11 @@ from commands import call, refused
 from object_places import EDGES, is_result, same
 
 import dask_graphgpu as dg
-from dask_graphgpu.io import object_result
-from dask_graphgpu.io.commits import LostRace
+from dask_graphgpu.io.objects import object_result
+from dask_graphgpu.io.objects.commits import LostRace
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.output import check_destination, write_parquet
 from dask_graphgpu.io.place import place_of
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
 from dask_graphgpu.jobs.options import parameters_of, step_of
 from dask_graphgpu.jobs.run import run
 from dask_graphgpu.store import checkpoint

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from dask_graphgpu.errors import OutputError
-from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
 
 _COMMIT = re.compile(r"commit-([0-9]{20})\.json")
 _GENERATION = re.compile(r"([0-9]{20})-[0-9a-f]{16}")

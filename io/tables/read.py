@@ -12,19 +12,19 @@ import dask.dataframe as dd
 import pyarrow as pa
 
 from dask_graphgpu.errors import GraphError, MissingPackage
-from dask_graphgpu.io.arrow_files import arrow_table
-from dask_graphgpu.io.file_frames import FilePart, frame_of
-from dask_graphgpu.io.file_rows import FileRows
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
+from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.io.parquet_file import footer_schema
-from dask_graphgpu.io.parquet_table import parquet_table
-from dask_graphgpu.io.partition_values import partition_columns
-from dask_graphgpu.io.remote_files import arrow_filesystem
-from dask_graphgpu.io.storage_options import StorageOptions
-from dask_graphgpu.io.table_files import TableFile, expanded, files_at
-from dask_graphgpu.io.table_kind import chosen_files, table_kind
-from dask_graphgpu.io.text_files import text_table
-from dask_graphgpu.io.text_options import TextOptions
-from dask_graphgpu.io.where import Where
+from dask_graphgpu.io.tables.arrow_files import arrow_table
+from dask_graphgpu.io.tables.file_frames import FilePart, frame_of
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.parquet_table import parquet_table
+from dask_graphgpu.io.tables.partition_values import partition_columns
+from dask_graphgpu.io.tables.table_files import TableFile, expanded, files_at
+from dask_graphgpu.io.tables.table_kind import chosen_files, table_kind
+from dask_graphgpu.io.tables.text_files import text_table
+from dask_graphgpu.io.tables.text_options import TextOptions
+from dask_graphgpu.io.tables.where import Where
 
 
 def read_table(
@@ -122,7 +122,7 @@ def _read(
 def _reader(kind: str) -> ModuleType:
     """The module that reads tables of Delta Lake or Iceberg, by a package that is installed apart."""
     try:
-        return importlib.import_module(f"dask_graphgpu.io.{kind}_table")
+        return importlib.import_module(f"dask_graphgpu.io.tables.{kind}_table")
     except ImportError as error:
         raise MissingPackage(
             f"a table of {kind.capitalize()} is read by a package that cannot be imported ({error}): "

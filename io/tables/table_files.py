@@ -16,9 +16,9 @@ from fsspec.core import url_to_fs
 from fsspec.utils import infer_compression
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, UnreadableTable
-from dask_graphgpu.io.object_folder import plain
-from dask_graphgpu.io.remote_files import opened
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.objects.object_folder import plain
+from dask_graphgpu.io.objects.remote_files import opened
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = {

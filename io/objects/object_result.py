@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 from dask.delayed import delayed
 
 from dask_graphgpu.errors import OutputError
-from dask_graphgpu.io import commits
-from dask_graphgpu.io.commits import Commit, committing
 from dask_graphgpu.io.computing import for_partitions
-from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.objects import commits
+from dask_graphgpu.io.objects.commits import Commit, committing
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of
 
 NAME = "result.parquet"

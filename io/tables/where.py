@@ -10,8 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dask_graphgpu.io.where_clause import parsed
-from dask_graphgpu.io.where_types import Several, Test, Typed, are_compared, compared_as, typed
+from dask_graphgpu.io.tables.where_clause import parsed
+from dask_graphgpu.io.tables.where_types import (
+    Several,
+    Test,
+    Typed,
+    are_compared,
+    compared_as,
+    typed,
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from datetime import date
 import pyarrow as pa
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.table_files import TableFile
+from dask_graphgpu.io.tables.table_files import TableFile
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")

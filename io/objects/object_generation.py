@@ -19,10 +19,10 @@ from typing import IO, Any, TypeVar
 import dask
 
 from dask_graphgpu.errors import GraphError
-from dask_graphgpu.io import commits
-from dask_graphgpu.io.commits import Commit, Generation, committing
 from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain, of_one_generation
-from dask_graphgpu.io.object_folder import ObjectFolder
+from dask_graphgpu.io.objects import commits
+from dask_graphgpu.io.objects.commits import Commit, Generation, committing
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.replace import replacing, staged
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from dask_graphgpu.errors import GraphError, UnreadableTable
-from dask_graphgpu.io.agreed_types import agreed_schema
-from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.table_files import TableFile
+from dask_graphgpu.io.tables.agreed_types import agreed_schema
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.table_files import TableFile
 
 _MAGIC = b"ARROW1"
 _MOST = 16  # parts of a file

@@ -17,7 +17,7 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import GraphError, InvalidArgument
-from dask_graphgpu.io.storage_options import StorageOptions, redacted
+from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 
 # Stores that create an object only if there is none, and copy one within the store as one step: the package that
 # reaches each, and the extra of ours that brings it.

@@ -9,7 +9,7 @@ from typing import Any
 from fsspec.core import url_to_fs
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.table_files import SUFFIXES, TableFile, is_there, magic_of, told_of_url
+from dask_graphgpu.io.tables.table_files import SUFFIXES, TableFile, is_there, magic_of, told_of_url
 
 FORMATS = ("parquet", "csv", "edgelist", "arrow", "delta", "iceberg")
 # What lies in the folder of a table whose files are listed elsewhere than by its folders.

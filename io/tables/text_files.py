@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from fsspec.utils import read_block
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.agreed_types import agreed_schema
-from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.table_files import COMPRESSED, TableFile
-from dask_graphgpu.io.text_lines import chunks_of, table_of
-from dask_graphgpu.io.text_options import TYPES, TextOptions
-from dask_graphgpu.io.text_part import PLAIN_INTEGER, TextFile, TextPart
+from dask_graphgpu.io.tables.agreed_types import agreed_schema
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.table_files import COMPRESSED, TableFile
+from dask_graphgpu.io.tables.text_lines import chunks_of, table_of
+from dask_graphgpu.io.tables.text_options import TYPES, TextOptions
+from dask_graphgpu.io.tables.text_part import PLAIN_INTEGER, TextFile, TextPart
 
 _SAMPLE = 1 << 20  # bytes at the beginning of a file that tell what its columns are
 _MORE = 8, 1 << 16  # so many further looks into it, of so many bytes

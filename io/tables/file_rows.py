@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dask_graphgpu.io.tables.where import Where
 from dask_graphgpu.io.views import without_views
-from dask_graphgpu.io.where import Where
 
 _FIELD_ID = b"PARQUET:field_id"
 

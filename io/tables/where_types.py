@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.schema import is_string_view, plain_type
-from dask_graphgpu.io.where_clause import Comparison, Literal, Moment, Tree, moment_of
+from dask_graphgpu.io.tables.where_clause import Comparison, Literal, Moment, Tree, moment_of
 
 _FUNCTIONS = {
     "=": pc.equal, "!=": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dask_graphgpu.io.agreed_types import agreed_schema
-from dask_graphgpu.io.file_rows import FileRows
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
 from dask_graphgpu.io.parquet import Piece
 from dask_graphgpu.io.parquet_file import footer_schema
-from dask_graphgpu.io.remote_files import arrow_filesystem
-from dask_graphgpu.io.table_files import TableFile
+from dask_graphgpu.io.tables.agreed_types import agreed_schema
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.table_files import TableFile
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
 from pyiceberg.table import StaticTable
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.file_frames import FilePart, frame_of
-from dask_graphgpu.io.file_rows import FileRows
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
 from dask_graphgpu.io.parquet import Piece
-from dask_graphgpu.io.remote_files import arrow_filesystem
-from dask_graphgpu.io.s3_options import s3_options
-from dask_graphgpu.io.table_kind import listings
-from dask_graphgpu.io.where import Where
-from dask_graphgpu.io.where_types import Several, Test, Typed
+from dask_graphgpu.io.tables.file_frames import FilePart, frame_of
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.s3_options import s3_options
+from dask_graphgpu.io.tables.table_kind import listings
+from dask_graphgpu.io.tables.where import Where
+from dask_graphgpu.io.tables.where_types import Several, Test, Typed
 
 _NAMES = {
     "key": "s3.access-key-id",

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from fsspec.utils import read_block
 
 from dask_graphgpu.errors import GraphError, UnreadableTable
-from dask_graphgpu.io.file_rows import FileRows
-from dask_graphgpu.io.table_files import TableFile
-from dask_graphgpu.io.text_lines import chunks_of, table_of
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.table_files import TableFile
+from dask_graphgpu.io.tables.text_lines import chunks_of, table_of
 
 _CHUNK = 16 << 20  # bytes that are read at once of a file that is not cut
 _ROW = re.compile(r"Row #(\d+)")

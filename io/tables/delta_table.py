@@ -13,12 +13,12 @@ import pyarrow as pa
 from fsspec.core import url_to_fs
 
 from dask_graphgpu.errors import UnreadableTable
-from dask_graphgpu.io.file_frames import FilePart, frame_of
-from dask_graphgpu.io.file_rows import FileRows
+from dask_graphgpu.io.objects.remote_files import arrow_filesystem
 from dask_graphgpu.io.parquet import Piece
-from dask_graphgpu.io.remote_files import arrow_filesystem
-from dask_graphgpu.io.s3_options import s3_options
-from dask_graphgpu.io.where import Where
+from dask_graphgpu.io.tables.file_frames import FilePart, frame_of
+from dask_graphgpu.io.tables.file_rows import FileRows
+from dask_graphgpu.io.tables.s3_options import s3_options
+from dask_graphgpu.io.tables.where import Where
 
 _NAMES = {
     "key": "AWS_ACCESS_KEY_ID",
