@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Sequence
 from functools import partial
@@ -103,7 +104,7 @@ def _write_partition(
 ) -> None:
     if not len(part):
         return
-    table = as_table(part, schema)
+    table = _without(as_table(part, schema), names)
     found = table.group_by(list(names)).aggregate([]).num_rows
     if found > MOST_FOLDERS:
         raise OutputError(
@@ -124,3 +125,13 @@ def _write_partition(
         )
     except OSError as error:
         raise failed(destination, error) from error
+
+
+def _without(table: pa.Table, names: tuple[str, ...]) -> pa.Table:
+    """A table whose metadata for pandas leave out columns that are not going to be in its files."""
+    metadata = dict(table.schema.metadata)
+    if b"pandas" in metadata:
+        told = json.loads(metadata[b"pandas"])
+        told["columns"] = [column for column in told["columns"] if column["name"] not in names]
+        metadata[b"pandas"] = json.dumps(told).encode()
+    return table.replace_schema_metadata(metadata)

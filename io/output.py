@@ -251,7 +251,11 @@ def failed(path: Place, error: OSError) -> OutputError:
     if isinstance(error, NotOnDisk):
         return OutputError(f"The result {error.strerror}. Write it again if you need to be sure.")
     reason = error.strerror or str(error)
+    advice = (
+        "Choose another folder"
+        if isinstance(path, ObjectFolder)
+        else "Free space or choose another folder"
+    )
     return OutputError(
-        f"The result could not be written to {path}: {reason}. Free space or choose another folder; what was there "
-        "before is untouched."
+        f"The result could not be written to {path}: {reason}. {advice}; what was there before is untouched."
     )

@@ -10,7 +10,7 @@ from dask_graphgpu.engine.keeping import Keeping
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import may_end
 from dask_graphgpu.engine.state import Binding, State
-from dask_graphgpu.errors import IntegerOverflow, NotConverged
+from dask_graphgpu.errors import IntegerOverflow, InvalidCheckpoint, NotConverged
 from dask_graphgpu.functions import plain, where
 from dask_graphgpu.program import VertexProgram
 
@@ -116,6 +116,11 @@ def ended(
     result: Callable[[], State],
 ) -> State:
     """The result of a run that is over; NotConverged where the limit came before the end."""
+    if options.exactly is not None and at.superstep > options.exactly:
+        raise InvalidCheckpoint(
+            f"the checkpoint is of superstep {at.superstep:,}, and the run is to have exactly {options.exactly:,}: "
+            "give as many or more, or run without resume=True"
+        )
     converged = at.stopped or not at.num_active or not may_end(program)
     if not converged and options.exactly is None:
         raise not_converged(at.superstep, at.num_active, aggregates)

@@ -80,7 +80,7 @@ def run_job(
         keys = job if isinstance(job, Mapping) else _read(job, options)
         steps, cluster = job_of_keys(keys, resume, options)
     except click.UsageError as error:
-        raise InvalidArgument(error.format_message()) from error
+        raise InvalidArgument(error.format_message()) from None
     return run_steps(steps, cluster, client=client, progress=progress)
 
 

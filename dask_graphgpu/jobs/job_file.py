@@ -47,7 +47,7 @@ def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{name} is not TOML: {error}") from error
+        raise click.UsageError(f"{name} is not TOML: {error}.") from error
 
 
 def job_of_keys(
@@ -95,7 +95,8 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
             meant = guess(name, STEPS) if isinstance(name, str) else ""
             raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(STEPS)}.{meant}")
         if not isinstance(edges, str):
-            raise click.UsageError(f"edges is {edges!r}; give a path.")
+            missing = "there is no key edges" if edges is None else f"edges is {edges!r}"
+            raise click.UsageError(f"{missing}; give a path.{guess('edges', table)}")
         arguments = None
         if name == FEATURES and isinstance(table.get("methods"), dict | list):
             arguments = _arguments_of_methods(table["methods"])

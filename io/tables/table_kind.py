@@ -58,7 +58,13 @@ def chosen_files(
         There is none, or files of several formats.
     """
     if len(files) == 1 and files[0].named:
-        return kind or files[0].kind or magic_of(files[0]) or "parquet", list(files)
+        told = kind or files[0].kind or magic_of(files[0])
+        if told is None and "." in Path(files[0].path).name:
+            raise UnreadableTable(
+                f"{path} is not Parquet, and its name does not say what it is: give --format csv, or --format edgelist "
+                "for lines of two or three values with spaces between them"
+            )
+        return told or "parquet", list(files)
     kinds = {file.kind for file in files} - {None}
     if kind is None and len(kinds) > 1 and "parquet" not in kinds:
         raise UnreadableTable(

@@ -77,6 +77,18 @@ def test_more_iterations_go_on(frame, tmp_path):
     assert again == dg.last_report()["supersteps"].sum() - 10
 
 
+def test_fewer_iterations_than_are_made_are_refused(frame, tmp_path):
+    kept = dg.Checkpoint(tmp_path / "kept", seconds=None, supersteps=1)
+    call = {"tolerance": 0, "checkpoint": kept}
+    with pytest.raises(Cut), cutting(8):
+        frame.graph().pagerank(max_iterations=20, **call)
+    with pytest.raises(InvalidCheckpoint, match="exactly 5: give as many or more"):
+        frame.graph().pagerank(max_iterations=5, resume=True, **call)
+    found = frame.graph().pagerank(max_iterations=20, resume=True, **call)
+    expected = frame.graph().pagerank(tolerance=0, max_iterations=20)
+    pd.testing.assert_frame_equal(found, expected)
+
+
 def test_lazy_methods_touch_nothing_before_they_are_computed(frame, tmp_path):
     edges = dd.from_pandas(frame, npartitions=3)
     path = tmp_path / "kept"

@@ -71,9 +71,12 @@ def test_a_file_that_is_named_is_data_whatever_it_is_called(tmp_path):
     for name in ("_edges.parquet", "edges", "edges.bin"):
         EDGES.to_parquet(tmp_path / name)
         assert len(rows(tmp_path / name)) == 2
-    (tmp_path / "edges.bin").write_bytes(b"")
-    with pytest.raises(errors.UnreadableParquet, match=r"edges\.bin.* not a complete"):
-        rows(tmp_path / "edges.bin")
+    for name, content in {"edges.bin": b"", "snap.txt": b"# from to\n1 2\n"}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(
+            errors.UnreadableTable, match=f"{name} is not Parquet.*--format edgelist"
+        ):
+            rows(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "x" * 300 + "/*"])

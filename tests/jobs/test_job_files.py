@@ -99,7 +99,7 @@ def test_job_of_one_step_needs_no_table(folder):
         (JOB + "cutoff = true", "step 3: cutoff is true; it is no switch"),
         (JOB + 'cutoff = "far"', "step 3: Invalid value for '--cutoff': 'far' is not a number"),
         (JOB.replace('"bfs"', '"dfs"'), "step 2: algorithm is 'dfs'; allowed are "),
-        (JOB.replace('edges = "edges.parquet"', ""), "step 1: edges is None; give a path"),
+        (JOB.replace('edges = "edges.parquet"', ""), "step 1: there is no key edges; give a path"),
         (JOB.replace('"bfs"', '["bfs"]'), "step 2: algorithm is ['bfs']; allowed are "),
         (JOB.replace('"bfs"', "{a = 1}"), "step 2: algorithm is {'a': 1}; allowed are "),
         (JOB + "[[step]]\nalgorithm = 'k_core'\nk = 1\ntop = 3", "top needs a result with"),

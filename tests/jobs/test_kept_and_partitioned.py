@@ -121,6 +121,18 @@ def test_refusals(words, message):
     assert not Path("out").exists()
 
 
+def test_pandas_reads_folders_by_values_that_may_be_null():
+    words = ["--partition-by", "distance", "--keep", "distance is not null", "--output", "out"]
+    call("bfs", "edges.parquet", "--source", 0, *words)
+    found = pd.read_parquet("out")
+    assert found["vertex"].dtype == "int64"
+    distances = found.set_index("vertex")["distance"].astype("int64")
+    expected = (
+        pd.read_parquet("edges.parquet").graph.bfs(0).dropna().set_index("vertex")["distance"]
+    )
+    assert distances.sort_index().tolist() == expected.tolist()
+
+
 def test_refusals_of_columns_with_many_values():
     assert "whose values are floats" in refused(
         "pagerank", "edges.parquet", "--partition-by", "rank", "--output", "out", code=2
