@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from dask.base import is_dask_collection
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
 from dask_graphgpu.io.computing import for_partitions
@@ -73,12 +74,12 @@ def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
             f"cannot write folders by values of {', '.join(names)} to {destination}: an object store does not replace "
             "several files at once; leave partition_by out, or name a folder of a local or shared file system"
         )
-    schema = schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta)
+    schema = schema_of(frame._meta if is_dask_collection(frame) else frame)
     token = secrets.token_hex(4)
     try:
         with replacing(destination, others_in) as folder:
             write = partial(_write_partition, folder, destination, schema, tuple(names), token)
-            if isinstance(frame, pd.DataFrame):
+            if not is_dask_collection(frame):
                 write(frame, 0)
             else:
                 for_partitions(write, frame)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from dask.base import is_dask_collection
 
 from dask_graphgpu.errors import GraphError, OutputError
 from dask_graphgpu.io.computing import for_partitions
@@ -208,10 +209,10 @@ def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
         _write_partition,
         folder=folder,
         token=secrets.token_hex(4),
-        schema=schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta),
+        schema=schema_of(frame._meta if is_dask_collection(frame) else frame),
         destination=destination,
     )
-    if isinstance(frame, pd.DataFrame):
+    if not is_dask_collection(frame):
         write(frame, 0)
     else:
         for_partitions(write, frame)

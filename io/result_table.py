@@ -5,18 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from dask_graphgpu.io.frames import on_device
 
 _SAMPLE = 1000  # floats that are looked at
 # In the metadata of the files that we write: only those may be replaced.
 STAMP = {b"dask_graphgpu": b"result"}
 
 
-def as_table(partition: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+def as_table(partition: Any, schema: pa.Schema) -> pa.Table:
     """Some rows with the types of all, and the stamp."""
-    return stamped(pa.Table.from_pandas(partition, schema=schema, preserve_index=False))
+    return stamped(arrow_of(partition, schema))
+
+
+def arrow_of(frame: Any, schema: pa.Schema | None = None) -> pa.Table:
+    """A frame of pandas or cuDF, without its index; with the types of a schema, where there is one."""
+    if not on_device(frame):
+        return pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+    table = frame.to_arrow(preserve_index=False)
+    return table if schema is None else table.cast(schema)
 
 
 def stamped(table: pa.Table) -> pa.Table:
@@ -50,9 +59,9 @@ def _repeats(column: pa.ChunkedArray) -> bool:
     return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
 
 
-def schema_of(empty: pd.DataFrame) -> pa.Schema:
+def schema_of(empty: Any) -> pa.Schema:
     """One schema for all files, so that a partition without rows or values has the types of the others."""
-    schema = pa.Schema.from_pandas(empty, preserve_index=False)
+    schema = arrow_of(empty.iloc[:0]).schema
     for i, field in enumerate(schema):
         if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
             schema = schema.set(i, field.with_type(pa.string()))

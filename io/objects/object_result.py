@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from dask.base import is_dask_collection
 from dask.delayed import delayed
 
 from dask_graphgpu.errors import OutputError
@@ -84,8 +85,8 @@ def write_result(frame: Any, folder: ObjectFolder) -> None:
     _put_in_place(folder, commits.latest(log))  # of a job that was killed before it had done so
     with committing(folder, log, _KIND) as made:
         here = made.folder
-        schema = schema_of(frame if isinstance(frame, pd.DataFrame) else frame._meta)
-        if isinstance(frame, pd.DataFrame):
+        schema = schema_of(frame._meta if is_dask_collection(frame) else frame)
+        if not is_dask_collection(frame):
             _write(frame, 0, schema=schema, folder=here, names=[_STAGED])
         else:
             several = frame.npartitions > 1
