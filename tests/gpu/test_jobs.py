@@ -1,4 +1,4 @@
-"""Jobs whose frames are cuDF's, as Dask's setting ``dataframe.backend`` has it: what they write is what others write."""
+"""Jobs whose frames are cuDF's, as Dask's setting ``dataframe.backend`` has it: they write what others write."""
 
 import dask
 import numpy as np
