@@ -24,7 +24,7 @@ from entities import write_pairs
 
 import dask_graphgpu  # noqa: F401  registers .graph
 from dask_graphgpu.io.output import write_parquet
-from dask_graphgpu.io.tables.read import read_parquet
+from dask_graphgpu.io.tables.read import read_table
 
 _SMALL = 10_000  # rows of the job before
 # Settings of glibc, of which the second one would else be small for as long as the first is given.
@@ -47,7 +47,7 @@ def cluster(workers: int) -> Any:
 
 
 def job(folder: Path, out: Path, ranks: int) -> None:
-    frame = read_parquet(str(folder))
+    frame = read_table(str(folder))
     source, destination = frame.columns
     graph = frame.graph(source=source, destination=destination, ranks=ranks)
     write_parquet(graph.weakly_connected_components(), out)

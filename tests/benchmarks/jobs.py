@@ -38,12 +38,12 @@ def ours(job: str, cores: int) -> Callable[[Path, Path], None]:
 
     import dask_graphgpu  # noqa: F401  registers .graph
     from dask_graphgpu.io.output import write_parquet
-    from dask_graphgpu.io.tables.read import read_parquet
+    from dask_graphgpu.io.tables.read import read_table
 
     dask.config.set({"scheduler": "threads", "num_workers": cores, "graphgpu.threads": cores})
 
     def run(folder: Path, out: Path) -> None:
-        frame = read_parquet(str(folder))
+        frame = read_table(str(folder))
         source, destination = frame.columns
         graph = frame.graph(source=source, destination=destination)
         if job == "pairs":
