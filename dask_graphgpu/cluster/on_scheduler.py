@@ -67,11 +67,12 @@ def lose(key: Key, *, dask_scheduler: Scheduler) -> None:
 
 
 def leave_again(key: str, function: Callable[..., Any], *, dask_scheduler: Scheduler) -> None:
-    """Have those dependencies of a task made again that call ``function``."""
+    """Have those dependencies of a task made again that call ``function``, or are given it to call."""
     task = dask_scheduler.tasks.get(key)
     for other in list(task.dependencies) if task is not None else ():
         spec: Any = other.run_spec
-        if getattr(spec, "func", None) is function:
+        called = (getattr(spec, "func", None), *getattr(spec, "args", ()))
+        if any(each is function for each in called):
             lose(other.key, dask_scheduler=dask_scheduler)
 
 

@@ -23,7 +23,9 @@ def test_every_setting_is_read():
             r'config\.(?:get|word|chosen|memory|num_bytes)\(\s*"(?:graphgpu\.)?([\w-]+)"', text
         )
     )
-    assert read - {"temporary-directory", "scheduler"} == set(DEFAULTS)  # those two are Dask's
+    assert read - {"temporary-directory", "scheduler", "scheduler-address"} == set(
+        DEFAULTS
+    )  # the three are Dask's
 
 
 def test_order():
