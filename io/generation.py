@@ -125,14 +125,19 @@ def of_one_generation(path: Path, look: Callable[[OpenFolder], T]) -> T:
     Exception
         Of ``look``, for what is there.
     """
+    return looked_at(lambda: _opened(path), look)
+
+
+def looked_at(opened: Callable[[], OpenFolder], look: Callable[[OpenFolder], T]) -> T:
+    """What ``look`` finds in a folder that is opened anew when it fails and the folder was replaced meanwhile."""
     for _ in range(_TRIES - 1):
-        with _opened(path) as folder:
+        with opened() as folder:
             try:
                 return look(folder)
             except (GraphError, OSError):
                 if not folder.is_replaced():
                     raise
-    with _opened(path) as folder:
+    with opened() as folder:
         return look(folder)
 
 

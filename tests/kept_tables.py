@@ -3,11 +3,12 @@
 import datetime as dt
 import os
 
+import deltalake
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
-import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 DAYS = [dt.date(2026, 11, 1) + dt.timedelta(days=k) for k in range(4)]
 
@@ -29,8 +30,7 @@ def edges(seed=0, number=300):
 def catalog(folder):
     """An Iceberg catalog of its own, with a namespace "n"."""
     os.makedirs(folder, exist_ok=True)
-    sql = pytest.importorskip("pyiceberg.catalog.sql")
-    made = sql.SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}")
+    made = SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}")
     made.create_namespace_if_not_exists("n")
     return made
 
@@ -87,7 +87,6 @@ def hive(table, folder):
 
 
 def delta(table, folder):
-    deltalake = pytest.importorskip("deltalake")
     deltalake.write_deltalake(f"{folder}/delta", table, partition_by=["day"])
     return "delta"
 

@@ -18,16 +18,13 @@ from typing import IO, Any, TypeVar
 
 import dask
 
-from dask_graphgpu.errors import GraphError
-from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain, of_one_generation
+from dask_graphgpu.io.generation import NoFolder, OpenFolder, is_plain, looked_at, of_one_generation
 from dask_graphgpu.io.objects import commits
 from dask_graphgpu.io.objects.commits import Commit, Generation, committing
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.replace import replacing, staged
 
 T = TypeVar("T")
-
-_TRIES = 100  # at a folder that is replaced each time before it is read
 
 
 @contextmanager
@@ -84,15 +81,7 @@ def of_one_state(folder: Path | ObjectFolder, look: Callable[[OpenFolder], T]) -
     """
     if isinstance(folder, Path):
         return of_one_generation(folder, look)
-    for _ in range(_TRIES - 1):
-        with OpenObjects(folder) as opened:
-            try:
-                return look(opened)
-            except (GraphError, OSError):
-                if not opened.is_replaced():
-                    raise
-    with OpenObjects(folder) as opened:
-        return look(opened)
+    return looked_at(lambda: OpenObjects(folder), look)
 
 
 class OpenObjects(OpenFolder):

@@ -1,6 +1,8 @@
 """Graphs as those of NetworkX's, their vertices, and pictures of them and of runs."""
 
 import dask.dataframe as dd
+import matplotlib.pyplot
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,9 +12,6 @@ from strategies import partitioned
 
 import dask_graphgpu as dg
 
-matplotlib = pytest.importorskip("matplotlib")
-pytest.importorskip("matplotlib.pyplot")
-nx = pytest.importorskip("networkx")
 matplotlib.use("Agg")
 
 EDGES = pd.DataFrame(

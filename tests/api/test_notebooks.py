@@ -9,6 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import dask
+import executed_notebooks
+import nbclient
+import nbformat
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -179,10 +182,6 @@ def test_notebooks_are_stored_with_what_came_of_them(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path, tmp_path):
-    for package in ("nbclient", "ipykernel", "matplotlib", "networkx"):
-        pytest.importorskip(package)
-    import executed_notebooks
-
     ran = executed_notebooks.executed(path, tmp_path)
     assert not list(tmp_path.iterdir())
     for before, now in zip(stored(path)["cells"], ran.cells, strict=True):
@@ -207,9 +206,6 @@ with dg.ProgressBar(dt=0.01):
 
 
 def test_progress_is_one_output_of_a_notebook(tmp_path):
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
-    nbclient = pytest.importorskip("nbclient")
     cells = [
         nbformat.v4.new_code_cell(text) for text in (PROGRESS, "edges.graph.bfs(-1).compute()")
     ]

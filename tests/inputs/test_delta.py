@@ -10,17 +10,15 @@ import kept_tables
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyroaring
 import pytest
 from commands import call, refused, result
+from deltalake import DeltaTable, write_deltalake
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.tables.file_frames import parts_of
 from dask_graphgpu.io.tables.read import read_table
-
-deltalake = pytest.importorskip("deltalake")
-pyroaring = pytest.importorskip("pyroaring")
-DeltaTable, write_deltalake = deltalake.DeltaTable, deltalake.write_deltalake
 
 TABLE = kept_tables.edges()
 

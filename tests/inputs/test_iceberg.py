@@ -13,17 +13,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from commands import call, refused, result
+from pyiceberg import catalog as catalogs
+from pyiceberg import manifest as manifests
+from pyiceberg import transforms
+from pyiceberg.table.update import snapshot as snapshots
+from pyiceberg.types import LongType
 
 from dask_graphgpu import errors
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.tables.file_frames import parts_of
 from dask_graphgpu.io.tables.read import read_table
-
-pytest.importorskip("pyiceberg.catalog.sql")
-catalogs = pytest.importorskip("pyiceberg.catalog")
-manifests = pytest.importorskip("pyiceberg.manifest")
-snapshots = pytest.importorskip("pyiceberg.table.update.snapshot")
-transforms = pytest.importorskip("pyiceberg.transforms")
 
 TABLE = kept_tables.edges()
 
@@ -73,7 +72,7 @@ def test_columns_are_known_by_their_numbers(tmp_path):
         change.rename_column("weight", "old")
         change.delete_column("kind")
     with table.update_schema() as change:
-        change.add_column("weight", pytest.importorskip("pyiceberg.types").LongType())
+        change.add_column("weight", LongType())
     later = TABLE.slice(0, 3).drop(["kind"]).rename_columns(["src", "dst", "old", "day"])
     table.append(later.append_column("weight", pa.array([7, 8, 9])))
     found = read_table(path).compute()

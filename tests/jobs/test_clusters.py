@@ -16,6 +16,7 @@ from pathlib import Path
 
 import cluster_cases
 import dask
+import dask_jobqueue
 import job_clusters
 import pandas as pd
 import pytest
@@ -510,7 +511,6 @@ output = "out"
 
 def test_slurm(folder, monkeypatch):
     """dask-jobqueue itself, with commands that run scripts here."""
-    pytest.importorskip("dask_jobqueue")
     for name, text in {"sbatch": SBATCH, "scancel": SCANCEL}.items():
         command = folder / "bin" / name
         command.parent.mkdir(exist_ok=True)
@@ -569,14 +569,13 @@ def test_job_files_of_the_docs():
 
 
 def test_slurm_takes_what_the_docs_say():
-    jobqueue = pytest.importorskip("dask_jobqueue")
     _, found = job_of_keys(documented()["dask_jobqueue:SLURMCluster"])
     arguments = {
         **found.arguments,
         "interface": "lo",
         "scheduler_options": {"dashboard_address": ":0"},
     }
-    with jobqueue.SLURMCluster(**arguments) as cluster:
+    with dask_jobqueue.SLURMCluster(**arguments) as cluster:
         script = cluster.job_script()
     for line in ("-p long", "-A graphs", "--cpus-per-task=16", "--mem=60G", "-t 02:00:00"):
         assert f"#SBATCH {line}\n" in script

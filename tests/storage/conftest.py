@@ -10,8 +10,6 @@ from object_server import BUCKET, server
 
 @pytest.fixture(scope="session")
 def s3_server():
-    pytest.importorskip("s3fs")
-    pytest.importorskip("moto")
     with server() as made:
         yield made
 

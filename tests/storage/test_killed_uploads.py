@@ -10,8 +10,6 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_readers_see_the_old_or_the_new():
-    pytest.importorskip("s3fs")
-    pytest.importorskip("moto")
     script = Path(__file__).parents[1] / "killed_uploads.py"
     call = [sys.executable, script, "--kills", "10"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=880)
