@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from multiprocessing import resource_tracker
+from types import ModuleType
 from typing import Any
 
 from distributed.utils import LoopRunner
@@ -40,7 +41,7 @@ def class_of(kind: str) -> Any:
         )
     module, name = where.split(":")
     try:
-        found = getattr(import_module(module), name)
+        found = getattr(_imported(module), name)
     except ImportError as error:
         package = module.partition(".")[0].replace("_", "-")
         raise InvalidArgument(
@@ -56,6 +57,16 @@ def class_of(kind: str) -> Any:
             + (f"lacks {' and '.join(lacking)}" if lacking else "is no class")
         )
     return found
+
+
+def _imported(module: str) -> ModuleType:
+    """A module. What Ctrl-C does stays as it is: importing dask_jobqueue would make it a wordless end of the process."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        return import_module(module)
+    finally:
+        if signal.getsignal(signal.SIGINT) is not before:
+            signal.signal(signal.SIGINT, before)
 
 
 def _deaf_loop() -> LoopRunner:

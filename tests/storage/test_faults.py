@@ -87,7 +87,7 @@ class _Failing:
     npartitions = 1
 
     @property
-    def _meta(self):
+    def iloc(self):
         raise ZeroDivisionError
 
 
