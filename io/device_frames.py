@@ -16,6 +16,7 @@ from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, is_integer, requi
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices
 from dask_graphgpu.partition.device.columns import array_of
+from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.device.memory import use_pool
 from dask_graphgpu.partition.device.numbering import common_dtype
 from dask_graphgpu.partition.ids import Names
@@ -117,7 +118,7 @@ def read_vertices(
         values[name] = array_of(series)
         if values[name].dtype.kind == "f":
             nan = cupy.isnan(values[name])
-            if nan.any():
+            if any_true(nan):
                 nulls[name] = nan | nulls.get(name, False)
     return DeviceVertices(vertex, values, nulls)
 
@@ -140,7 +141,7 @@ def number_column(series: Any, name: str, where: str) -> Any:
         raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
     values = array_of(series)
     if values.dtype.kind == "f":
-        nan = int(cupy.isnan(values).sum())
+        nan = count_true(cupy.isnan(values))
         if nan:
             raise nulls_in_numbers(name, nan, "NaN", where)
     return values

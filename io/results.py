@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphgpu.io.schema import EdgeSchema, id_type
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ids import VertexIds
 
 
@@ -97,7 +98,7 @@ def assemble(
             names_of(name, kind, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = _ids(values, dtype, kind.nullable)
-    frame = pd.DataFrame(out)
+    frame = pd.DataFrame(out, copy=False)
     frame.index = pd.RangeIndex(first, first + len(frame))
     return frame
 
@@ -114,7 +115,7 @@ def names_of(key: str, kind: ColumnType, schema: EdgeSchema) -> tuple[str, ...]:
 
 
 def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:
-    data = np.ascontiguousarray(data, dtype=kind.dtype)
+    data = _owned(data, kind.dtype)
     mask = np.zeros(len(data), bool) if valid is None else ~valid
     if arrow:
         values = pa.array(data, mask=mask if kind.nullable else None)
@@ -131,18 +132,34 @@ def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow
 def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
     """Ids as a pandas array of the result's dtype."""
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
-        if not nullable:
-            return values.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
-        data = values.fill_null(0).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
-        return pd.arrays.IntegerArray(data, np.asarray(values.is_null()))
+        data = _owned(_filled(values), dtype)
+        return pd.arrays.IntegerArray(data, np.asarray(values.is_null())) if nullable else data
     if isinstance(dtype, np.dtype):  # as a series: of a bare array pandas would make strings
         return pd.Series(values.to_numpy(zero_copy_only=False), dtype=object)
     if isinstance(dtype, pd.ArrowDtype):
         return pd.array(values.cast(dtype.pyarrow_dtype), dtype=dtype)
     if pa.types.is_integer(values.type):  # masked integers
-        data = values.fill_null(0).to_numpy(zero_copy_only=False)
-        return pd.arrays.IntegerArray(data.copy(), np.asarray(values.is_null()))
+        data = _filled(values)
+        return pd.arrays.IntegerArray(_owned(data, data.dtype), np.asarray(values.is_null()))
     return pd.array(values, dtype=dtype)
+
+
+def _filled(values: pa.Array) -> np.ndarray:
+    """Integers as an array, in their own memory where none is null; nulls are 0."""
+    whole = values.fill_null(0) if values.null_count else values
+    found: np.ndarray = whole.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _owned(data: np.ndarray, dtype: Any) -> np.ndarray:
+    """A copy in a type, made by all threads: what a frame holds is its own, to be written to."""
+    made = np.empty(len(data), dtype)
+
+    def fill(lo: int, hi: int) -> None:
+        made[lo:hi] = data[lo:hi]
+
+    for_blocks(fill, even_blocks(len(data)))
+    return made
 
 
 def _storage(kind: ColumnType) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.partition.csr import all_below, at_ends, from_edges
 
 
 def edge_columns(weight: str | None = None) -> dict[str, ColumnType]:
@@ -23,27 +24,39 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
     """
     rank = run.ids.rank if run.ranks is None else None
     first, second = (
-        (source, destination) if rank is None else (rank.take(source), rank.take(destination))
+        (source, destination) if rank is None else (at(rank, source), at(rank, destination))
     )
-    if run.view.directed:
-        order = order_of_ends(first, second, run.num_vertices)
-    else:
+    if not run.view.directed:
         kept = np.flatnonzero(first <= second)
-        order = kept[order_of_ends(first[kept], second[kept], run.num_vertices)]
-    run.order(first[order], run.num_vertices, second[order])
-    table = {"edge source": Values(source[order]), "edge destination": Values(destination[order])}
-    return table | {name: Values(column.data[order]) for name, column in columns.items()}
+        if len(kept) < len(first):
+            first, second = at(first, kept), at(second, kept)
+            columns = {name: Values(at(column.data, kept)) for name, column in columns.items()}
+    return of_places(run, first, second, columns)
 
 
 def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
     """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices."""
+    order = order_of_ends(low, high, run.num_vertices)
+    first, second = at(low, order), at(high, order)
+    run.order(first, run.num_vertices, second)
     dense = run.ids.position if run.ranks is None else None
-    source, destination = (low, high) if dense is None else (dense.take(low), dense.take(high))
-    return edge_table(run, source, destination, columns)
+    ends = (first, second) if dense is None else (at(dense, first), at(dense, second))
+    names = "edge source", "edge destination"
+    return dict(zip(names, map(Values, ends), strict=True)) | {
+        name: Values(at(column.data, order)) for name, column in columns.items()
+    }
+
+
+def at(values: Any, places: Any) -> Any:
+    """Values at some places; of arrays on the host by all threads."""
+    return at_ends(values, places) if isinstance(values, np.ndarray) else values.take(places)
 
 
 def order_of_ends(first: Any, second: Any, n: int) -> Any:
     """Places of edges in the order of their ends, which are below ``n``; equal ones stay in theirs."""
+    if isinstance(first, np.ndarray) and len(first) > n // 8:  # many: into rows, by all threads
+        every = all_below(len(first), np.uint32 if len(first) <= 2**32 else np.uint64)
+        return from_edges(n, first, second, {"place": every}).columns["place"]
     bits = max(n - 1, 1).bit_length()
     if 2 * bits > 64:
         return np.lexsort((second, first))

@@ -118,7 +118,8 @@ class Run:
     def total(self, values: Any) -> Any:
         """Sum over the vertices of all ranks; floats are added up as float64."""
         own = self._own(values)
-        mine = own.sum(dtype=np.float64 if own.dtype.kind == "f" else np.int64).item()
+        wide = np.float64 if own.dtype.kind == "f" else np.int64
+        mine = own.astype(wide, copy=False).sum().item()
         return mine if self.ranks is None else self.ranks.sum(mine)
 
     def least(self, values: Any) -> Any:

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dask_graphgpu.partition.device.masks import all_true
+
 
 class Moves(Protocol):
     """What an engine does on a level, a graph whose vertices are communities of the one before.
@@ -61,7 +63,7 @@ def leiden(moves: Moves, iterations: int) -> Any:
     labels = moves.alone(moves.first)
     for _ in range(iterations):
         before, labels = labels, _leiden_once(moves, labels.copy())
-        if bool((labels == before).all()):
+        if all_true(labels == before):
             break
     return labels
 

@@ -11,6 +11,7 @@ from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
 from dask_graphgpu.engine.gpu.predecessors import pulled
 from dask_graphgpu.engine.ranks import predecessors as on_host
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -48,7 +49,7 @@ def predecessors(
             given = values[0], values[1].view(bool)
             found = pulled(here, rows, *given, degrees, numbers, hops=hops, report=report)[0]
         alone = values[1][:own].view(bool) & (found[:own] == cupy.arange(own, dtype=found.dtype))
-        without = ranks.sum(int(alone.sum()))
+        without = ranks.sum(count_true(alone))
         before = numbers[found]
     if without > 1:  # one is the source
         host = to_host(distance), to_host(reached)

@@ -38,6 +38,7 @@ from dask_graphgpu.engine.options import layer_edges, layer_repeats
 from dask_graphgpu.engine.plan import Plan
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.report import Report
 
@@ -172,7 +173,7 @@ class Sweeps:
     def run(self, keeper: Keeper | None = None) -> State:
         """Sweep until no value improves."""
         arrays, program = self.arrays, self.binding.program
-        began, sweeps, size = time.perf_counter(), 0, int((self.held["stamp"] > 0).sum())
+        began, sweeps, size = time.perf_counter(), 0, count_true(self.held["stamp"] > 0)
         try:
             while (waiting := self._waiting()).any():
                 self._sweep(waiting)

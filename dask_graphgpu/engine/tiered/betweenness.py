@@ -22,6 +22,7 @@ from dask_graphgpu.engine.tiered.level_rows import LevelRows
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.paged.sort import PagedAdjacency
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -94,7 +95,7 @@ class _Batch:
         self._level = cupy.empty((rows.n, len(sources)), np.int32)
         for s, level in enumerate(levels):
             on_device = to_device(level, rows.tier.kept)
-            self._reached[s] = int((on_device >= 0).sum())
+            self._reached[s] = count_true(on_device >= 0)
             self._level[:, s] = on_device
         self._depth = int(self._level.max())
         self._between = LevelRows(rows, self._level, self._depth, view)

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.gpu.peeling import bytes_of_peeling, peeled
 from dask_graphgpu.engine.tiered.disk import transfer_of
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.masks import any_true
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -90,7 +91,7 @@ def _by_parts(rows: TieredRows, most: int | None, report: Report) -> tuple[Any, 
             break
         go = rows.along("peel_part", degree, np.uint32(level), due, rows.read)
         due[:] = left & (degree == level)
-        while bool(due.any()):
+        while any_true(due):
             left &= due == 0
             rows.active[:] = due
             due.fill(0)

@@ -21,6 +21,7 @@ from dask_graphgpu.engine.keeping import PENDING, PENDING_RECEIVED, Keeping
 from dask_graphgpu.engine.tiered import supersteps
 from dask_graphgpu.engine.tiered.supersteps import THREADS, SegmentCarrier
 from dask_graphgpu.engine.tiered.transfer import AtHand, Go, Transfer
+from dask_graphgpu.partition.device.masks import any_true
 
 # Words of struct Local in program_tiers.cuh.
 LOCAL = ("active", "settled", "rounds", "edges", "due", "next", "barrier")
@@ -62,7 +63,7 @@ class Asynchronous(SegmentCarrier):
     def pause(self, kept: Keeping) -> None:
         """Have the state kept in the middle of a round, where all or none of each row's edges are behind."""
         in_place = isinstance(kept.engine, InPlaceKeeping)
-        if not in_place and not bool((self.arrays.active == _WAITS).any()):
+        if not in_place and not any_true(self.arrays.active == _WAITS):
             return  # nobody has anything left to send: the round is about to end
         superstep = self.superstep
         superstep.look()

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.random_order import Colours
 from dask_graphgpu.engine.tiered.components import components
 from dask_graphgpu.engine.tiered.rows import TieredRows
+from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -109,13 +110,13 @@ class _Left:
         self.label[members] = colours.holders(colour[members].astype(np.uint64)).astype(ids)
         self.done |= found
         self._note("back", steps, start)
-        self.count = self.n - int(self.done.sum(dtype=np.int64))
+        self.count = self.n - count_true(self.done)
 
     def _spread(self, kernel: str, *given: Any, gone: bool = False) -> int:
         """Go along rows that are due until none is; ``gone``: they are done. The number of supersteps."""
         rows, steps = self._rows, 0
         go = rows.along(kernel, *given, rows.read)
-        while bool(self._due.any()):
+        while any_true(self._due):
             if gone:
                 self._due &= 1 - self.done
                 self.done |= self._due
@@ -124,7 +125,7 @@ class _Left:
             rows.transfer.superstep(rows.active, go)
             steps += 1
         if gone:
-            self.count = self.n - int(self.done.sum(dtype=np.int64))
+            self.count = self.n - count_true(self.done)
         return steps
 
     def _note(self, way: str, steps: int, start: float) -> None:

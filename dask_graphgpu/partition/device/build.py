@@ -13,6 +13,7 @@ from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
 from dask_graphgpu.partition.device.ids import DeviceIds, nbytes_of
+from dask_graphgpu.partition.device.masks import all_true, count_true
 from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
@@ -118,7 +119,7 @@ def build(
         position = falling_degree(degrees, table.dtype)
         table = position[table]
         runs = [replace(run, table=table) for run in runs]
-    balanced = bool((numbering.ends[0] == numbering.ends[1]).all())
+    balanced = all_true(numbering.ends[0] == numbering.ends[1])
     columns = _vertex_columns(vertices, codes[len(ends) :], table, num_vertices)
     ids = DeviceIds(numbering.ids, position)
     del numbering, codes, given, ends, sides, degrees
@@ -164,7 +165,7 @@ def _has_locality(sides: Sequence[tuple[Any, Any]], table: Any, num_vertices: in
     for rows, neighbours in sides:
         step = max(len(rows) // share, 1)
         a, b = table[rows[::step]].astype(np.int64), table[neighbours[::step]].astype(np.int64)
-        near += int((abs(a - b) <= num_vertices // NEAR_WINDOW).sum())
+        near += count_true(abs(a - b) <= num_vertices // NEAR_WINDOW)
         sampled += len(a)
     return has_locality(near, sampled)
 
@@ -185,7 +186,7 @@ def _vertex_columns(
         for chunk, row in zip(chunks, rows, strict=True):
             columns[name][row] = chunk.columns[name]
             known[row] = ~chunk.nulls[name] if name in chunk.nulls else True
-        missing[name] = int(num_vertices - known.sum())
+        missing[name] = num_vertices - count_true(known)
         if missing[name]:
             gaps[name] = known
     repeated = sum(map(len, rows)) - len(xp.unique(xp.concatenate(rows))) if rows else 0

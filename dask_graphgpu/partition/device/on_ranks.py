@@ -14,6 +14,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import blocks, count
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.ranks.local import Ghosts
 from dask_graphgpu.partition.ranks.numbering import EdgeRun
@@ -95,7 +96,7 @@ class OnDevice(OnHost):
             for run in runs:
                 for part in blocks(len(run)):
                     owners = self._of(tables.owners, run)[ends_of(run, way)[0][part]]
-                    given += [int((owners == rank).sum()) for rank in range(size)]
+                    given += [count_true(owners == rank) for rank in range(size)]
             arriving.append(_Arriving(self._xp, told_each(ranks, given), bounds.dtype, kinds))
         pieces = [(run, part) for run in runs for part in blocks(len(run))][::-1]
         runs.clear()

@@ -19,6 +19,7 @@ from dask_graphgpu.partition.device.arrays import (
     segments,
 )
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
+from dask_graphgpu.partition.device.masks import all_true, count_true
 
 _OPERATIONS = {"min": "minimum", "max": "maximum", "sum": "add"}
 
@@ -47,7 +48,7 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
 
 def repeats(adjacency: Adjacency) -> bool:
     """Whether some edge stands more than once."""
-    return not bool(_firsts(adjacency).all())
+    return not all_true(_firsts(adjacency))
 
 
 def least_weights(adjacency: Adjacency, rows: Any, neighbours: Any) -> Any:
@@ -77,7 +78,7 @@ def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
     xp = module_of(adjacency.neighbours)
     joins = row_ids(adjacency) != adjacency.neighbours
-    if joins.all():
+    if all_true(joins):
         return Adjacency(adjacency.offsets, adjacency.neighbours)
     offsets = _thinned(xp.flatnonzero(joins), adjacency.offsets)
     return Adjacency(offsets, choose(adjacency.neighbours, joins))
@@ -159,7 +160,7 @@ def _may_overflow(weight: Any, times: int) -> bool:
 
 def _refuse_overflow(sums: Any, rough: Any, which: str) -> None:
     """Raise where a sum, of which ``rough`` is the same in float64, has left int64."""
-    bad = int(((sums < 0) | (rough >= 2.0**63 * 1.5)).sum())
+    bad = count_true((sums < 0) | (rough >= 2.0**63 * 1.5))
     if bad:
         raise IntegerOverflow(
             f"the summed weights of {which} edges do not fit int64 ({bad} times); give the "

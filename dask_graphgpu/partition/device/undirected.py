@@ -9,6 +9,7 @@ import numpy as np
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import module_of, offset_type, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs
+from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.undirected import marked_dtype, tolerance
 
 _ONE = np.uint64(1)
@@ -40,11 +41,11 @@ def settle(marked: Adjacency, dtype: Any, rank: Any = None) -> Adjacency:
         first = ends if rank is None else tuple(rank[each] for each in ends)
         weight = columns["weight"][some] if "weight" in columns else None
         drop[some] = ~_chosen(xp, ends, weight, back[some], first[0] < first[1])
-    if not bool(drop.any()):
+    if not any_true(drop):
         return Adjacency(offsets, neighbours, columns)
     keep = ~drop
     counts = xp.bincount(rows[keep].astype(xp.int64), minlength=marked.num_vertices)
-    shorter = xp.zeros(marked.num_vertices + 1, offset_type(int(keep.sum())))
+    shorter = xp.zeros(marked.num_vertices + 1, offset_type(count_true(keep)))
     xp.cumsum(counts, out=shorter[1:], dtype=shorter.dtype)
     return Adjacency(
         shorter, neighbours[keep], {name: column[keep] for name, column in columns.items()}

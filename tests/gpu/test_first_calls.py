@@ -1,0 +1,43 @@
+"""What a first call waits for: nothing that CuPy compiles for seconds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from commands import with_package
+
+pytest.importorskip("cudf")
+pytestmark = [pytest.mark.gpu, pytest.mark.slow]
+
+ALL_METHODS = """
+import contextlib, cudf, dask, numpy as np
+from dask_graphgpu.errors import NotConverged
+from method_calls import IN_PLACES
+random = np.random.default_rng(0)
+edges = cudf.DataFrame(random.integers(0, 1200, (12000, 2)), columns=["src", "dst"])
+edges["weight"] = random.integers(1, 9, len(edges)).astype("float32")
+for directed in (True, False):
+    graph = edges.graph(directed=directed).persist()
+    for call in IN_PLACES.values():
+        with contextlib.suppress(NotConverged):
+            call(graph)
+edges = edges.to_pandas()
+graph = edges.graph(directed=False, engine="gpu").persist()
+for name in ("cores", "strong components", "hits", "labels", "betweenness", "sssp"):
+    with dask.config.set({"graphgpu.device-memory-limit": graph.num_vertices() * 60 + 100_000}):
+        IN_PLACES[name](graph)
+"""
+
+
+def test_no_reduction_of_bools_is_compiled(tmp_path):
+    """CuPy makes these of CUB's headers, five seconds each; its sources are kept beside what it compiles."""
+    surroundings = with_package() | {
+        "CUPY_CACHE_DIR": str(tmp_path),
+        "CUPY_CACHE_SAVE_CUDA_SOURCE": "1",
+    }
+    surroundings["PYTHONPATH"] += os.pathsep + os.path.dirname(os.path.dirname(__file__))
+    subprocess.run([sys.executable, "-c", ALL_METHODS], env=surroundings, check=True)
+    sources = [file.read_text() for file in tmp_path.rglob("*.cu")]
+    assert len(sources) > 10
+    assert not [text for text in sources if "BlockReduce" in text]
