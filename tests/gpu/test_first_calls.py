@@ -1,6 +1,7 @@
 """What a first call waits for: nothing that CuPy compiles for seconds."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -40,4 +41,5 @@ def test_no_reduction_of_bools_is_compiled(tmp_path):
     subprocess.run([sys.executable, "-c", ALL_METHODS], env=surroundings, check=True)
     sources = [file.read_text() for file in tmp_path.rglob("*.cu")]
     assert len(sources) > 10
-    assert not [text for text in sources if "BlockReduce" in text]
+    slow = [text for text in sources if "BlockReduce" in text]
+    assert not [re.findall(r"void (\w+)", text)[-1] for text in slow]
