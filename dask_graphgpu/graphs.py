@@ -78,6 +78,7 @@ from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.plan import BuildPlan
 from dask_graphgpu.tiers import tiers_of
+from dask_graphgpu.updating import Updating
 
 P = ParamSpec("P")
 
@@ -115,7 +116,7 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     return method
 
 
-class Graph:
+class Graph(Updating):
     """Edges with their columns and options; made by ``frame.graph(...)`` or `dask_graphgpu.graph`.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
