@@ -162,12 +162,16 @@ class Growth:
     def size(self) -> Size:
         """Rows and vertices that there are now."""
         base, old = self.base, self._old
-        rows, touched = base.num_rows + len(self.source), np.unique(np.concatenate(self.gone))
-        if len(touched):
+        rows = base.num_rows + len(self.source)
+        if len(self.gone[0]):
             rows -= self._gone_rows()
-        new = np.unique(np.concatenate([self.source, self.destination]))
-        vertices = old + int(np.count_nonzero(new >= old)) - len(self.vanished)
+        vertices = old + int(np.count_nonzero(self._touched >= old)) - len(self.vanished)
         return Size(rows, vertices)
+
+    @cached_property
+    def _touched(self) -> np.ndarray:
+        """Ends of added rows, each once, ascending."""
+        return _ascending(np.concatenate([self.source, self.destination]))
 
     def _gone_rows(self) -> int:
         """How many rows of the frame are gone from the partition."""
@@ -181,14 +185,14 @@ class Growth:
         number = int((end - first).sum())
         if aside is not None and len(aside.places):
             keys = self._pairs(aside.rows.astype(np.int64), aside.neighbours.astype(np.int64))
-            number += int(np.isin(keys, self._gone).sum())
+            number += int(_among(keys, self._gone).sum())
         return number
 
     @cached_property
     def vanished(self) -> np.ndarray:
         """Dense ids of the partition's vertices that have no row left, and that no vertices frame names; ascending."""
         base = self.base
-        touched = np.unique(np.concatenate(self.gone))
+        touched = _ascending(np.concatenate(self.gone))
         alive = np.zeros(len(touched), bool)
         if len(touched):
             given, by = base.use_given(), base.layout.by
@@ -197,7 +201,7 @@ class Growth:
                 other = "destination" if by == "source" else "source"
                 rows = base.under("one", False)[1].adjacency(other, ())
                 alive |= self._left(rows, touched, other == "source")
-            alive |= np.isin(touched, self.source) | np.isin(touched, self.destination)
+            alive |= _among(touched, self._touched)
             if base.vertex_columns.listed is not None:
                 alive |= base.vertex_columns.listed[touched]
         found: np.ndarray = touched[~alive]
@@ -236,11 +240,11 @@ class Growth:
     def count_absent(self, ids: Sequence[pa.Array], places: np.ndarray) -> int:
         """How many of the ids at some places are not vertices now."""
         numbers, known = self.numbers_of(
-            [column.take(pa.array(np.unique(places))) for column in ids]
+            [column.take(pa.array(_ascending(places))) for column in ids]
         )
         fresh = numbers >= self._old
-        used = np.isin(numbers, self.source) | np.isin(numbers, self.destination)
-        there = known & np.where(fresh, used, ~np.isin(numbers, self.vanished))
+        used = _among(numbers, self._touched)
+        there = known & np.where(fresh, used, ~_among(numbers, self.vanished))
         return len(there) - int(there.sum())
 
     def distinct(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
@@ -250,13 +254,13 @@ class Growth:
     def has(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """Whether there is a row between two vertices, by their numbers; of an undirected graph in either direction."""
         keys = self._pairs(source, destination)
-        found = np.isin(keys, self._pairs(self.source, self.destination))
+        found = _among(keys, _ascending(self._pairs(self.source, self.destination)))
         old = np.flatnonzero((source < self._old) & (destination < self._old))
         given = self.base.use_given()
         ends = source[old], destination[old]
         by_source = not self._directed or self.base.layout.by == "source"
         first, end = find_cells(given, *(ends if by_source else ends[::-1]))
-        found[old] |= (end > first) & ~np.isin(keys[old], self._gone)
+        found[old] |= (end > first) & ~_among(keys[old], self._gone)
         return found
 
     def edges_at(
@@ -267,7 +271,7 @@ class Growth:
         Repeated rows may come once. Of an undirected graph they are all edges at them. Cost: the rows of the vertices;
         nothing else of the partition is read.
         """
-        wanted = np.unique(vertices)
+        wanted = _ascending(vertices)
         base, other = self.base, "destination" if incoming else "source"
         if not self._directed or base.layout.by == other:
             rows = base.use_given()
@@ -276,12 +280,12 @@ class Growth:
         old = wanted[wanted < self._old]
         here = np.repeat(old, rows.offsets[old + 1] - rows.offsets[old])
         there = rows.neighbours[edges_of(rows, old)].astype(np.int64)
-        left = ~np.isin(self._pairs(*((there, here) if incoming else (here, there))), self._gone)
+        left = ~_among(self._pairs(*((there, here) if incoming else (here, there))), self._gone)
         ends = (self.destination, self.source) if incoming else (self.source, self.destination)
-        new = np.isin(ends[0], wanted)
+        new = _among(ends[0], wanted)
         found = [(here[left], there[left]), (ends[0][new], ends[1][new])]
         if not self._directed:
-            back = np.isin(ends[1], wanted) & (ends[0] != ends[1])
+            back = _among(ends[1], wanted) & (ends[0] != ends[1])
             found.append((ends[1][back], ends[0][back]))
         return _joined([one for one, _ in found]), _joined([other for _, other in found])
 
@@ -289,3 +293,19 @@ class Growth:
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Arrays one after the other; int64, also of none."""
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64, copy=False)
+
+
+def _ascending(values: np.ndarray) -> np.ndarray:
+    """The distinct values in ascending order."""
+    values = np.sort(values)
+    distinct: np.ndarray = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    return distinct
+
+
+def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """Which of some values are among others, which ascend."""
+    if not len(ascending):
+        return np.zeros(len(values), bool)
+    place = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    found: np.ndarray = ascending[place] == values
+    return found

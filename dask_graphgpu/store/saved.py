@@ -53,8 +53,8 @@ class Saved:
         Of the edge frame that was saved.
     source : dict, optional
         The Parquet files that it was built from; see `store.source`.
-    vertices : int
-        How many.
+    vertices, rows : int
+        How many vertices it has, and rows of its frame.
     generation : int
         The number of the last update; 0 before the first.
     """
@@ -68,6 +68,7 @@ class Saved:
     npartitions: int
     source: dict[str, Any] | None
     vertices: int
+    rows: int
     generation: int
 
 
@@ -138,6 +139,7 @@ def _described(path: Place, content: dict[str, Any]) -> Saved:
         content["npartitions"],
         content["source_files"],
         content["updates"]["vertices"],
+        content["updates"]["rows"],
         content["updates"]["generation"],
     )
 
@@ -201,10 +203,15 @@ def current(folder: OpenFolder, fingerprint: str) -> dict[str, Any]:
     """The manifest of the graph of a fingerprint. Raises `Replaced`: it is of another one."""
     content = manifest.read(folder, SAVED)
     if content["fingerprint"] != fingerprint:
-        raise Replaced(
-            f"{folder.path} was replaced by another graph, or updated, since it was loaded; load it again"
-        )
+        raise replaced(folder.path)
     return content
+
+
+def replaced(path: Place) -> Replaced:
+    """The error of a graph that is another one now than the one that was loaded."""
+    return Replaced(
+        f"{path} was replaced by another graph, or updated, since it was loaded; load it again"
+    )
 
 
 def opened(folder: OpenFolder, content: dict[str, Any]) -> tuple[Partition, list[Change]]:

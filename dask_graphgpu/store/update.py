@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.store import log, manifest
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.save import described, failed, fill, others_in
-from dask_graphgpu.store.saved import Replaced, current, opened
+from dask_graphgpu.store.saved import current, opened, replaced
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import both
 
@@ -115,6 +114,8 @@ def update(
 
 def _settled(before: Growth, change: Change) -> tuple[Change, int]:
     """The change with each removed pair once, and only those that there are; how many rows of it were none."""
+    if not len(change.removed[0]):
+        return change, 0
     numbers, known = before.numbers_of(change.ids)
     source, destination = (numbers[end] for end in change.removed)
     there = known[change.removed[0]] & known[change.removed[1]]
@@ -241,7 +242,14 @@ def _changing(folder: Place) -> Iterator[tuple[OpenFolder, Place]]:
     try:
         if isinstance(folder, Path):
             with OpenFolder(folder) as here, _locked(here):
-                yield here, folder
+                try:
+                    yield here, folder
+                except OSError:
+                    if (
+                        here.is_replaced()
+                    ):  # by somebody who saves a graph, and so waits for no lock
+                        raise replaced(folder) from None
+                    raise
         else:
             place = claimed(folder, folder)
             with OpenObjects(place) as here:
@@ -250,26 +258,19 @@ def _changing(folder: Place) -> Iterator[tuple[OpenFolder, Place]]:
         raise SAVED.error(f"there is no folder {folder}; {SAVED.writer} makes one") from None
     except GraphError:
         raise
+    except BlockingIOError:
+        raise OutputError(
+            f"{folder} is being updated by somebody else; load it again when that is done, and update then"
+        ) from None
     except (OSError, pa.ArrowException) as error:
         raise failed(folder, error) from error
 
 
 @contextmanager
 def _locked(here: OpenFolder) -> Iterator[None]:
-    with ExitStack() as held:
-        try:
-            held.enter_context(here.alone(manifest.NAME))
-            here.require_current()
-        except BlockingIOError:
-            raise OutputError(
-                f"{here.path} is being updated by somebody else; load it again when that is done, and update then"
-            ) from None
-        except OSError as error:
-            if error.errno not in (errno.ESTALE, errno.ENOENT):
-                raise
-            raise Replaced(
-                f"{here.path} was replaced by another graph, or updated, since it was loaded; load it again"
-            ) from None
+    with here.alone(manifest.NAME):
+        if here.is_replaced():
+            raise replaced(here.path)
         yield
 
 
