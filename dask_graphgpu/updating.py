@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
+from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.changed_rows import ChangedRows
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.inputs import Built, Input
@@ -16,6 +17,13 @@ from dask_graphgpu.store.update import Updated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def library() -> str:
+    """The version of this library, as saved graphs name it."""
+    from dask_graphgpu import __version__
+
+    return __version__
 
 
 class Updating:
@@ -118,15 +126,13 @@ class Updating:
 
     def _updated(self, append: Any, remove: Any) -> tuple[Self, Updated]:
         """`update`, and what it has done."""
-        from dask_graphgpu import __version__
-
         found = self._saved("update")
         if append is None and remove is None:
             raise InvalidArgument("update() has nothing to do: give append=, remove= or both")
         rows = ChangedRows(append, remove, found.schema, found.edge_columns)
-        about = rows.source, __version__
+        about = rows.source, library()
         done = update.update(found.path, found.fingerprint, rows.change, *about)
-        update.compact(found.path, done.fingerprint, __version__, always=False)
+        update.compact(found.path, done.fingerprint, library(), always=False)
         return self._now(found), done
 
     @briefly
@@ -150,10 +156,8 @@ class Updating:
         Cost and room as of `save`. The newest entries of the log are kept for `changes`, as far as they are less than a
         tenth of the rows.
         """
-        from dask_graphgpu import __version__
-
         found = self._saved("compact")
-        update.compact(found.path, found.fingerprint, __version__)
+        update.compact(found.path, found.fingerprint, library())
         return self._now(found)
 
     @property
@@ -195,7 +199,9 @@ class Updating:
         Cost: the log is read, no row of the graph.
         """
         found = self._saved("changes")
-        return changes.changes_since(found, since)
+        if not is_whole(since):
+            refuse("since", since, f"is a whole number up to {found.generation}, the generation")
+        return changes.changes_since(found, int(since))
 
     def _saved(self, method: str) -> Saved:
         made = self._input

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
 from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.io.schema import EdgeSchema
@@ -22,15 +20,13 @@ from dask_graphgpu.store.saved import Saved, current, nothing_of
 from dask_graphgpu.store.saved_format import SAVED
 
 
-def changes_since(saved: Saved, since: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+def changes_since(saved: Saved, since: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows added since an update that are there, and pairs of ends between which rows went; see `Graph.changes`.
 
     Raises
     ------
     InvalidArgument, InvalidSavedGraph
     """
-    if not is_whole(since):
-        refuse("since", since, f"is a whole number up to {saved.generation}, the generation")
 
     def found(folder: OpenFolder) -> list[tuple[pa.Table | None, pa.Table | None]]:
         content = current(folder, saved.fingerprint)
@@ -49,7 +45,7 @@ def changes_since(saved: Saved, since: Any) -> tuple[pd.DataFrame, pd.DataFrame]
         names = [e[what] for e in log if e["number"] > since for what in ("added", "removed")]
         folder.fetch([name for name in names if name is not None])
         try:
-            return read_log(folder, content, int(since))
+            return read_log(folder, content, since)
         except (ValueError, pa.ArrowException) as error:
             raise InvalidSavedGraph(
                 f"{saved.path} is damaged: {error}; save the graph again"
