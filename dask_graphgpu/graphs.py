@@ -78,6 +78,7 @@ from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.plan import BuildPlan
 from dask_graphgpu.tiers import tiers_of
+from dask_graphgpu.updating import Updating, library
 
 P = ParamSpec("P")
 
@@ -115,7 +116,7 @@ def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P]
     return method
 
 
-class Graph:
+class Graph(Updating):
     """Edges with their columns and options; made by ``frame.graph(...)`` or `dask_graphgpu.graph`.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
@@ -383,8 +384,6 @@ class Graph:
         ``graphgpu.host-memory-limit`` all that is made of its edges is made on disk; once loaded, its
         files are the system's to keep in memory, and methods run on them as on any saved graph.
         """
-        from dask_graphgpu import __version__
-
         if self._input.schema.on_device:
             raise InvalidArgument(
                 "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
@@ -397,7 +396,7 @@ class Graph:
         made = self._built(names, 1)
         needs = made.needs
         nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
-        about = made.schema, made.npartitions, made.source, __version__, nothing
+        about = made.schema, made.npartitions, made.source, library(), nothing
         arguments = (made.held, folder, *about)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()

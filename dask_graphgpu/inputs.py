@@ -33,6 +33,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.store.plan import BuildPlan, Word, exact_plan, on_disk, plan_on_ranks, planned
+from dask_graphgpu.store.saved import Saved
 from dask_graphgpu.store.source import stated
 
 
@@ -301,11 +302,13 @@ class _Kept:
 class Built(_Kept):
     """On one rank: a partition of this process or a worker, in memory, mapped, or in pages on disk.
 
-    ``vertices`` : how many it has, if that is known though the partition is elsewhere.
+    ``vertices`` : how many it has, if that is known though the partition is elsewhere. ``saved`` : what was
+    found in the folder of a saved graph.
     """
 
     beyond: Limits | None = None
     vertices: int | None = None
+    saved: Saved | None = None
 
     @cached_property
     def num_vertices(self) -> int | None:

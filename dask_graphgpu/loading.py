@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-from dask.base import persist, tokenize
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
 from dask_graphgpu.errors import briefly
 from dask_graphgpu.graphs import Graph
-from dask_graphgpu.ingest import Needs
-from dask_graphgpu.inputs import Built
-from dask_graphgpu.io.partitions import BUILD, called
 from dask_graphgpu.io.place import Place, place_of
-from dask_graphgpu.store import saved
-from dask_graphgpu.store.saved import Replaced, open_partition
+from dask_graphgpu.opening import opened
 
 _MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
@@ -79,20 +72,4 @@ def load(
     check_choice("stale", stale, ("error", "ignore"))
     engine = config.chosen("engine", engine, engines.NAMES)
     engines.check(engine)
-    while True:
-        found = saved.read(folder, verify=verify, stale=stale)
-        engines.check_layout(engine, False, layered=found.layout.layered)
-        try:
-            place = str(found.path) if isinstance(found.path, Path) else found.path
-            given = place, found.fingerprint
-            opened = persist(called(open_partition, *given, key=BUILD + tokenize("open", *given)))
-            break
-        except Replaced:  # between the two looks at the folder: the new graph is loaded
-            continue
-    needs = Needs(found.schema.carries_weight, found.edge_columns, found.vertex_columns)
-    number = found.npartitions if npartitions is None else npartitions
-    about = needs, number, found.source, found.schema, found.layout
-    where = str(found.path)
-    state = f"saved in {where}"
-    made = Built(opened[0], *about, vertices=found.vertices, reads=(where,), state=state)
-    return Graph._of(made, engine)
+    return Graph._of(opened(folder, engine, npartitions, verify=verify, stale=stale), engine)

@@ -78,7 +78,8 @@ On the [command line](../command-line.md): `dask graph {name} EDGES --output OUT
 
 def names() -> list[str]:
     """The public methods of a graph."""
-    return [name for name in dir(dask_graphgpu.Graph) if not name.startswith("_")]
+    graph = dask_graphgpu.Graph
+    return [name for name in dir(graph) if name[0] != "_" and callable(getattr(graph, name))]
 
 
 def examples() -> dict[str, str]:

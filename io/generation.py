@@ -5,13 +5,15 @@ deleted: then what took its place is read instead.
 """
 
 import errno
+import fcntl
 import os
 import re
+import shutil
 import stat
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
@@ -21,6 +23,8 @@ from dask_graphgpu.io.replace import being_replaced, sweep
 
 T = TypeVar("T")
 
+# Of a file system without links, of one where others' files may not be linked, and of a file that has too many.
+_NO_LINKS = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP}
 _DELETED = re.compile(r"\.nfs[0-9a-f]+")  # of NFS
 
 # Where two folders cannot change places in one step, there is none for a moment.
@@ -89,6 +93,34 @@ class OpenFolder:
             raise OSError(errno.EINVAL, "is no plain file", name)
         opened: IO[bytes] = open(file, "rb")
         return opened
+
+    def link(self, name: str, to: Path) -> None:
+        """Give a file a second name on the same file system; a copy, where it has no links."""
+        try:
+            os.link(name, to, src_dir_fd=self._number, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            with self.open(name) as file, to.open("xb") as copy:
+                shutil.copyfileobj(file, copy, 1 << 20)
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Hold a lock on a file of this folder, which ends with this process.
+
+        Raises
+        ------
+        BlockingIOError
+            Another process, or another thread, holds it.
+        OSError
+            There are no locks here, or the file may not be written to.
+        """
+        file = os.open(name, os.O_RDWR | os.O_NOFOLLOW, dir_fd=self._number)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        finally:
+            os.close(file)
 
     def require_current(self) -> None:
         """Raise OSError when it was replaced: it is being deleted, and what is left of it says nothing."""

@@ -41,7 +41,9 @@ class NotOnDisk(OSError):
 
 
 @contextmanager
-def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterator[Path]:
+def replacing(
+    destination: Path, others: Callable[[Path], list[str]], before: Callable[[], None] | None = None
+) -> Iterator[Path]:
     """Give a new folder to fill, which takes the place of ``destination`` when the block ends.
 
     Parameters
@@ -51,6 +53,8 @@ def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterato
     others
         Gives the files in a folder that are not the writer's. A former folder that has some by the time it is replaced
         is not deleted: it is kept beside the new one, and a warning says where.
+    before
+        Called when the new folder is on disk; where it raises, nothing is replaced.
 
     Yields
     ------
@@ -73,6 +77,8 @@ def replacing(destination: Path, others: Callable[[Path], list[str]]) -> Iterato
         previous = new.with_name(_PREVIOUS)
         yield new
         _sync_tree(new)
+        if before is not None:
+            before()
         _put(new, destination, previous)
         for former in (new, previous):
             _keep_others(former, destination, others)

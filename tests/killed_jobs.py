@@ -2,11 +2,11 @@
 
     python tests/killed_jobs.py --runs 200 --seed 0
 
-`dask graph METHOD ... --output`, `dask graph build` and jobs with checkpoints run in processes of their own, and each
-is killed at an operation on a file of the folder that all work in, or up to some milliseconds later. A reader in one
-more process opens the result, the saved graph or the checkpoint all the while: it is to see the old or the new one,
-never a mixture or an error. A job that goes on from the checkpoint is to come to the right result, and the next job
-is to leave nothing behind but what it is asked for.
+`dask graph METHOD ... --output`, `dask graph build`, `dask graph update` and jobs with checkpoints run in processes of
+their own, and each is killed at an operation on a file of the folder that all work in, or up to some milliseconds
+later. A reader in one more process opens the result, the saved graph or the checkpoint all the while: it is to see the
+old or the new one, never a mixture or an error. A job that goes on from the checkpoint is to come to the right result,
+and the next job is to leave nothing behind but what it is asked for.
 """
 
 import argparse
@@ -36,8 +36,7 @@ from dask_graphgpu.store import checkpoint
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "fcntl.flock", "renameat2"}
 TOLERANCE = 1e-6  # for some twenty supersteps
 LATER = 0.004  # seconds after an operation, at most
-KINDS = ("result", "build", "checkpoint")
-NAMES = {"result": "ranks", "build": "saved", "checkpoint": "kept"}
+KINDS = ("result", "build", "update", "checkpoint")
 
 
 def words(kind, number):
@@ -45,6 +44,8 @@ def words(kind, number):
     edges = f"edges{number % 2}.parquet"
     if kind == "build":
         return ["build", edges, "--output", "saved"]
+    if kind == "update":
+        return ["update", "grown", edges, "--remove", "both.parquet"]
     if kind == "result":
         return ["pagerank", edges, "--output", "ranks", "--max-iterations", "100"]
     kept = ["--checkpoint", "kept", "--every", "1"]
@@ -124,8 +125,12 @@ def read_result():
     return tokens(found["rank"])
 
 
-def read_build():
-    return tokens(dg.load("saved").degree().compute()["out_degree"])
+def read_build(name="saved"):
+    return tokens(dg.load(name).degree().compute()["out_degree"])
+
+
+def read_update():
+    return read_build("grown")
 
 
 def read_checkpoint():
@@ -143,7 +148,12 @@ def tokens(column):
     return repr(column.to_numpy().tobytes().hex()[:4000])
 
 
-READ = {"result": read_result, "build": read_build, "checkpoint": read_checkpoint}
+READ = {
+    "result": read_result,
+    "build": read_build,
+    "update": read_update,
+    "checkpoint": read_checkpoint,
+}
 
 
 @contextmanager
@@ -269,6 +279,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="some of them")
     given = parser.parse_args(arguments)
     draw, made = random.Random(given.seed), np.random.default_rng(given.seed)
     failed = 0
@@ -278,10 +289,14 @@ def main(arguments=None):
         other = made.permutation(200)  # the same graph, renumbered: no size tells the two apart
         for i, ends in enumerate((edges, other[edges])):
             pd.DataFrame({"src": ends[0], "dst": ends[1]}).to_parquet(f"edges{i}.parquet")
+        both = [pd.read_parquet(f"edges{i}.parquet") for i in (0, 1)]
+        pd.concat(both).to_parquet("both.parquet")
+        job(["build", "edges0.parquet", "--output", "grown"])
         job(words("checkpoint", 0))
         wanted = in_a_child(result_of_out)
-        for i, kind in enumerate(KINDS):
-            runs = (given.runs + i) // len(KINDS)
+        kinds = given.kinds.split(",")
+        for i, kind in enumerate(kinds):
+            runs = (given.runs + i) // len(kinds)
             came, wrong = kills(kind, runs, draw, wanted)
             print(kind, dict(came), f"{len(wrong)} wrong", *wrong, sep="\n  ", flush=True)
             failed += len(wrong)

@@ -2,10 +2,10 @@
 
     python tests/killed_uploads.py --kills 200
 
-`dask graph METHOD ... --output`, `dask graph build` and jobs with checkpoints run in processes of their own against an
-S3 server on the loopback, which kills each at one of its requests. Afterwards a reader is to find the old or the new
-content, whole; the next job is to succeed, with the right content, and to leave nothing behind but what it is asked
-for. All the while another process reads, too.
+`dask graph METHOD ... --output`, `dask graph build`, `dask graph update` and jobs with checkpoints run in processes of
+their own against an S3 server on the loopback, which kills each at one of its requests. Afterwards a reader is to find
+the old or the new content, whole; the next job is to succeed, with the right content, and to leave nothing behind but
+what it is asked for. All the while another process reads, too.
 """
 
 import argparse
@@ -34,13 +34,14 @@ from dask_graphgpu.jobs.cli import graph
 from dask_graphgpu.store import checkpoint
 
 BASE = "s3://data"
-KINDS = ("result", "build", "checkpoint")
+KINDS = ("result", "build", "update", "checkpoint")
 _N, _PARTS = 200, 3
 _JOB = "killed-job"
 # What may be left where nobody has been killed last.
 LEFT = {
     "result": r"_result\.graphgpu/commit-\d{20}\.json\nresult/result\.parquet",
     "build": r"(build/\d{20}-[0-9a-f]{16}/[^\n]*\n)+build/commit-\d{20}\.json",
+    "update": r"(update/\d{20}-[0-9a-f]{16}/[^\n]*\n)+update/commit-\d{20}\.json",
     "checkpoint": "",
 }
 
@@ -50,6 +51,8 @@ def words(kind, number):
     edges = f"edges{number % 2}"
     if kind == "build":
         return ["build", edges, "--output", f"{BASE}/build"]
+    if kind == "update":
+        return ["update", f"{BASE}/update", edges, "--remove", "both"]
     if kind == "result":
         return ["pagerank", edges, "--output", f"{BASE}/result"]
     kept = ["--checkpoint", f"{BASE}/checkpoint", "--every", "2"]
@@ -91,13 +94,17 @@ def read_result():
     return tokens(pd.concat([pd.read_parquet(f"s3://{name}") for name in names])["rank"])
 
 
-def read_build():
+def read_build(name="build"):
     try:
-        return tokens(dg.load(f"{BASE}/build").degree().compute()["out_degree"])
+        return tokens(dg.load(f"{BASE}/{name}").degree().compute()["out_degree"])
     except dg.errors.InvalidSavedGraph as error:
         if "there is no folder" in str(error):
             return None
         raise
+
+
+def read_update():
+    return read_build("update")
 
 
 def read_checkpoint():
@@ -108,12 +115,19 @@ def read_checkpoint():
     return [found.content["superstep"], *(tokens(rows[name]) for name in sorted(rows))]
 
 
-READ = {"result": read_result, "build": read_build, "checkpoint": read_checkpoint}
+READ = {
+    "result": read_result,
+    "build": read_build,
+    "update": read_update,
+    "checkpoint": read_checkpoint,
+}
 
 
 def right_ones(kind):
     """All that may be read; of checkpoints those of all supersteps, from runs that are cut short."""
     found = []
+    if kind == "update":
+        graph.main(["build", "edges0", "--output", f"{BASE}/update"], standalone_mode=False)
     if kind != "checkpoint":
         for number in (0, 1):
             graph.main(words(kind, number), standalone_mode=False)
@@ -210,9 +224,11 @@ def main(arguments=None):
         other = made.permutation(_N)  # the same graph, renumbered: no size tells the two apart
         for i, ends in enumerate((edges, other[edges])):
             Path(f"edges{i}").mkdir()
+            Path("both").mkdir(exist_ok=True)
             for j, part in enumerate(np.array_split(ends, _PARTS, axis=1)):
                 frame = pd.DataFrame({"src": part[0], "dst": part[1]})
                 frame.to_parquet(f"edges{i}/{j}.parquet")
+                frame.to_parquet(f"both/{i}-{j}.parquet")
         for i, kind in enumerate(kinds):
             came, wrong = kills(s3, kind, (given.kills + i) // len(kinds))
             print(kind, dict(came), f"{len(wrong)} wrong", *wrong, sep="\n  ", flush=True)

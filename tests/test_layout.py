@@ -107,6 +107,9 @@ ALLOWED["features"] = {
     "signatures",
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
+ALLOWED["opening"] = {"engine", "ingest", "inputs", "io", "store"}
+ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
+ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
@@ -117,10 +120,8 @@ ALLOWED["loading"] = {
     "config",
     "engine",
     "graphs",
-    "ingest",
-    "inputs",
     "io",
-    "store",
+    "opening",
 }
 ALLOWED["post_import"] = set()
 ALLOWED["accessor"] = {

@@ -27,6 +27,7 @@ from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     BUILD,
     FEATURES,
+    UPDATE,
     parameters_of,
     run_options,
     step_of,
@@ -121,6 +122,26 @@ def features(**given: Any) -> None:
     method's name before them.
     """
     _run([step_of(FEATURES, given)], given)
+
+
+def _update_parameters() -> list[click.Parameter]:
+    """Those of the step; the saved graph is named first."""
+    others = [each for each in parameters_of(UPDATE) if each.name != "output"]
+    return [click.Argument(["output"], metavar="SAVED"), *others]
+
+
+@graph.command(
+    UPDATE,
+    params=_update_parameters(),
+    short_help="Append rows to a saved graph, and remove some.",
+)
+def update(**given: Any) -> None:
+    """Append rows to a saved graph, and remove some.
+
+    SAVED is the folder or URL of the graph. The rows of EDGES, which is what `build` takes, are appended; it may be
+    left out. Readers find the old graph or the new one.
+    """
+    _run([step_of(UPDATE, given)], given)
 
 
 @graph.command("run", params=[storage_parameter(), *run_options()])

@@ -17,6 +17,7 @@ from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     FEATURES,
     STEPS,
+    UPDATE,
     arguments_of,
     name_option,
     parameters_of,
@@ -94,7 +95,7 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
         if not isinstance(name, str) or name not in STEPS:
             meant = guess(name, STEPS) if isinstance(name, str) else ""
             raise click.UsageError(f"algorithm is {name!r}; allowed are {', '.join(STEPS)}.{meant}")
-        if not isinstance(edges, str):
+        if not isinstance(edges, str) and not (name == UPDATE and edges is None):
             missing = "there is no key edges" if edges is None else f"edges is {edges!r}"
             raise click.UsageError(f"{missing}; give a path.{guess('edges', table)}")
         arguments = None
@@ -110,7 +111,7 @@ def _step_of_table(table: dict[str, Any], number: int) -> Step:
         others = {"edges", *(p.name for p in run_options())}
         options = {str(p.name): p for p in command.params if p.name not in others}
         words = _words_of_keys(table, name, options)
-        context = command.make_context(name, [*words, "--", edges])
+        context = command.make_context(name, [*words, "--", *([edges] if edges else [])])
         given = context.params if arguments is None else {**context.params, "methods": arguments}
         return step_of(name, given)
     except click.UsageError as error:

@@ -184,6 +184,8 @@ def line_of(event: Event) -> str | None:
     if event["event"] != "done":
         return None
     rows, output = event.get("rows"), event.get("path")
+    if event["method"] == "update":
+        return f"update: {_changed(event)} in {output}, {event['seconds']:.1f} s"
     if event["method"] == "build":
         what = f"{event['edges']:,} edges and {event['vertices']:,} vertices in {output}"
     else:
@@ -191,3 +193,15 @@ def line_of(event: Event) -> str | None:
         if event.get("vertices") is not None:
             what += f", from {event['vertices']:,} vertices and {event['edges']:,} edges"
     return f"{event['method']}: {what}, {event['seconds']:.1f} s"
+
+
+def _changed(event: Event) -> str:
+    """What an update has done, in words."""
+    size = f"{event['edges']:,} edges and {event['vertices']:,} vertices"
+    if "appended" not in event:
+        return f"compacted, {size}"
+    counts = (
+        f"{event['appended']:,} rows appended, {event['removed']:,} removed, {event['not_found']:,} not found, "
+        f"{event['new_vertices']:,} new vertices"
+    )
+    return f"{counts}; {size}"

@@ -15,17 +15,18 @@ from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
-from dask_graphgpu.jobs.graph_options import graph_options
+from dask_graphgpu.jobs.graph_options import graph_options, table_options
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
-from dask_graphgpu.jobs.storage import options_of
+from dask_graphgpu.jobs.storage import options_of, storage_parameter
+from dask_graphgpu.jobs.update_step import UPDATE, update_options, update_step
 from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 BUILD = "build"  # the step that saves a graph
 FEATURES = "features"  # that of several methods in one frame
-STEPS = sorted([*ALGORITHMS, BUILD, FEATURES])
+STEPS = sorted([*ALGORITHMS, BUILD, FEATURES, UPDATE])
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report"}
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
@@ -170,8 +171,22 @@ def _build_options() -> list[click.Parameter]:
     ]
 
 
+def _update_options() -> list[click.Parameter]:
+    """Parameters of the step that updates a saved graph."""
+    return [
+        click.Argument(["edges"], required=False),
+        *table_options(),
+        *update_options(),
+        click.Option(["--output"], metavar="DIR", required=True, help="The saved graph."),
+        storage_parameter(),
+        *run_options(),
+    ]
+
+
 def parameters_of(name: str) -> list[click.Parameter]:
-    """All parameters of a step: of an algorithm by its name, of "build" or of "features"."""
+    """All parameters of a step: of an algorithm by its name, of "build", "features" or "update"."""
+    if name == UPDATE:
+        return _update_options()
     if name in (BUILD, FEATURES):
         return _build_options() if name == BUILD else _features_options()
     return [*algorithm_options(ALGORITHMS[name]), *common_options()]
@@ -218,6 +233,8 @@ def run_options() -> list[click.Parameter]:
 
 def step_of(algorithm: str, given: dict[str, Any]) -> Step:
     """A step of parsed options."""
+    if algorithm == UPDATE:
+        return update_step(given, _table(given))
     if not any(given.get(name) is not None for name in _STEP_OPTIONS):
         raise click.UsageError("The result would be thrown away: give --output, --top or --report.")
     if given["unweighted"] and given["weight"] is not None:

@@ -99,7 +99,11 @@ def check_paths(steps: Sequence[Step]) -> Looked:
                 raise _refusal(place, other, steps)
     found: dict[int, Place] = {}
     for place in outputs:
-        kind = save if steps[place.step].algorithm == "build" else output
+        algorithm = steps[place.step].algorithm
+        if algorithm == "update":  # what is there is looked at when the step is asked for
+            found[place.step] = place.path
+            continue
+        kind = save if algorithm == "build" else output
         found[place.step] = kind.check_destination(place.path)
     for place in checkpoints:
         if steps[place.step].resume:
@@ -130,7 +134,7 @@ def _read(step: Step, number: int) -> Iterator[_Named]:
     if step.algorithm != "build":
         given += paths_among(step.arguments)
     for what, text in given:
-        if text is None:
+        if not text:
             continue
         if is_object(text):
             yield from (_Named(place, what, number) for place in _objects(step, text, what))

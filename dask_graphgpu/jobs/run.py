@@ -31,6 +31,7 @@ from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
+from dask_graphgpu.jobs.update_step import UPDATE, UpdateStep
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
 from dask_graphgpu.progress import ProgressBar
@@ -71,6 +72,9 @@ def run(
         for i, step in enumerate(steps):
             started = time.monotonic()
             journal.begin(i + 1, step, __version__)
+            if step.algorithm == UPDATE:
+                results.append(_update(journal, step, looked.outputs[i], started))
+                continue
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in looked.waiting:
                 asked[i] = _ask(step, graph)
@@ -108,7 +112,10 @@ def check(
     made: dict[GraphOptions, StepGraph] = {}
     asked: dict[int, _Asked] = {}
     for i, step in enumerate(steps):
-        if i not in looked.waiting:
+        if step.algorithm == UPDATE:
+            if i not in looked.waiting:
+                UpdateStep(step, looked.outputs[i])
+        elif i not in looked.waiting:
             made[step.graph] = made.get(step.graph) or graph_of(step.graph)
             asked[i] = _ask(step, made[step.graph])
     return looked, made, asked
@@ -211,6 +218,19 @@ def _done(
             facts |= {name: about.get(name) for name in ("vertices", "edges")}
     journal.tell("done", **facts)
     return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
+
+
+def _update(journal: Journal, step: Step, place: Place, started: float) -> StepResult:
+    """Update a saved graph, and tell what was done."""
+    done, graph = UpdateStep(step, place).run()
+    seconds = time.monotonic() - started
+    facts: dict[str, Any] = {"path": redacted(step.output or ""), "seconds": round(seconds, 3)}
+    if done is not None:
+        names = ("generation", "appended", "removed", "not_found", "new_vertices")
+        facts |= {name: getattr(done, name) for name in names}
+    rows = graph._input.saved.rows
+    journal.tell("done", **facts, edges=rows, vertices=graph._input.num_vertices)
+    return StepResult(step.algorithm, step.output, rows, seconds)
 
 
 def _print(text: str) -> None:

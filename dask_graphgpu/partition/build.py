@@ -16,6 +16,7 @@ from dask_graphgpu.arguments import is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
@@ -26,7 +27,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
-from dask_graphgpu.partition.undirected import undirected
+from dask_graphgpu.partition.undirected import remembered
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.stages import Stage
 
@@ -85,15 +86,16 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     ids = VertexIds(columns, position)
     # A list that is its own mirror image has every vertex as often as a source as as a destination,
     # which is cheaper to see.
+    aside = None if layout.directed else AsGiven()
     if layout.directed or (balanced and mirrored(runs)):
         rows = from_coo(num_vertices, runs, dtype)
     else:
-        rows = undirected(num_vertices, runs, dtype, ids.rank)
+        rows, aside = remembered(num_vertices, runs, dtype, ids.rank)
     levels = None
     if layout.layered:
         root = None if layout.root is None else ids.find_number(layout.root)
         levels = find_levels(rows, num_vertices, ids.rank, root, None)
-    made = Partition(ids, rows, layout, given, num_rows, levels=levels, fault=fault)
+    made = Partition(ids, rows, layout, given, num_rows, levels=levels, fault=fault, as_given=aside)
     if levels is not None:
         made.order_by_layers()
     made.took = took | {"build": time.monotonic() - began}
@@ -308,9 +310,13 @@ def vertex_columns(
         missing[name] = int(num_vertices - known.sum())
         if missing[name]:
             gaps[name] = known
-    rows = [table.take(chunk.vertex) for chunk, table in zip(chunks, tables, strict=True)]
-    repeated = sum(map(len, rows)) - len(np.unique(np.concatenate(rows))) if rows else 0
-    return VertexColumns(columns, missing, repeated, gaps)
+    if not chunks:
+        return VertexColumns()
+    listed = np.zeros(num_vertices, bool)
+    for chunk, table in zip(chunks, tables, strict=True):
+        listed[table.take(chunk.vertex).astype(np.intp)] = True
+    repeated = sum(map(len, chunks)) - int(listed.sum())
+    return VertexColumns(columns, missing, repeated, gaps, listed=listed)
 
 
 def dense_dtype(num_vertices: int) -> type:

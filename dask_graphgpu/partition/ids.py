@@ -163,6 +163,10 @@ class VertexIds:
         for own, other in zip(self.columns, table, strict=True):
             kind = common_type([own.type, other.type], "the graph's ids and those given")
             both.append([own.cast(kind), other.cast(kind)])
+        if len(both) == 1 and pa.types.is_integer(both[0][0].type) and len(self):
+            own, other = map(np.asarray, both[0])
+            rows = np.minimum(np.searchsorted(own, other), len(own) - 1)
+            return self._dense(rows), own[rows] == other
         if len(both) == 1:
             index = pc.index_in(both[0][1], both[0][0])
         else:
@@ -170,7 +174,7 @@ class VertexIds:
             index = pc.index_in(pa.array(other_codes), pa.array(own_codes))
         known = np.asarray(index.is_valid())
         rows = np.asarray(index.fill_null(0)).astype(np.int64)
-        return (rows if self.position is None else self.position[rows].astype(np.int64)), known
+        return self._dense(rows), known
 
     def _dense(self, rows: np.ndarray) -> np.ndarray:
         """Dense ids of a few rows of the columns."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dask_graphgpu.errors import InvalidVertices
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layered import Layered, Levels
@@ -26,14 +27,16 @@ class VertexColumns(Mapping[str, np.ndarray]):
     """Columns of the vertices frame in dense order; reading one with gaps is an error.
 
     ``known`` holds, of columns with gaps, which vertices have a value. ``num_vertices`` is that of
-    the whole graph where the columns hold a part of it.
+    the whole graph where the columns hold a part of it. ``listed``: which vertices the frame names;
+    None without a frame, and where nobody asks.
     """
 
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
-    known: dict[str, np.ndarray] = field(default_factory=dict)
+    known: Mapping[str, np.ndarray] = field(default_factory=dict)
     num_vertices: int | None = None
+    listed: np.ndarray | None = None
 
     def with_gaps(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A column, and which vertices have a value in it; the others hold anything."""
@@ -141,6 +144,8 @@ class Partition:
         The layer of each vertex, of a layered graph.
     fault : WeightFault, optional
         What is wrong with the weights.
+    as_given : AsGiven, optional
+        What the rows of an undirected graph do not say of those of the frame.
     """
 
     paged: ClassVar[bool] = False  # whether the edges lie in pages on disk
@@ -157,6 +162,7 @@ class Partition:
         origin: Origin | None = None,
         levels: Levels | None = None,
         fault: WeightFault | None = None,
+        as_given: AsGiven | None = None,
     ) -> None:
         self.ids = ids
         self.layout = layout
@@ -166,6 +172,7 @@ class Partition:
         self.origin = origin
         self.levels = levels
         self.fault = fault
+        self.as_given = as_given
         self.took: dict[str, float] = {}  # seconds to "read" the frames and to "build" this
         # Whether nothing repeats; None: not known yet.
         self._plain: bool | None = None if prepared is None else prepared.plain
@@ -178,7 +185,7 @@ class Partition:
         if self.origin is not None:
             return self.origin.reopen, (self.origin.path, self.origin.fingerprint)
         parts = (self.ids, self.given, self.layout, self.vertex_columns, self.num_rows)
-        given = (*parts, None, None, self.levels, self.fault)
+        given = (*parts, None, None, self.levels, self.fault, self.as_given)
         return type(self), given, {"took": self.took}
 
     def __sizeof__(self) -> int:
@@ -201,6 +208,7 @@ class Partition:
         arrays = [given.offsets, given.neighbours, *given.columns.values()]
         arrays += [array for rows in self._rows.values() for array in rows.arrays()]
         arrays += [] if self.levels is None else [self.levels.level]
+        arrays += [] if self.as_given is None else self.as_given.arrays
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
@@ -238,6 +246,13 @@ class Partition:
             columns = self.given.columns.values()
             self.origin.before_use(self.given.offsets, self.given.neighbours, *columns)
         return self.given
+
+    def use_as_given(self) -> AsGiven:
+        """What the rows of an undirected graph do not say, looked at, to be read. Raises as `use_vertices`."""
+        assert self.as_given is not None
+        if self.origin is not None:
+            self.origin.before_use(*self.as_given.arrays)
+        return self.as_given
 
     def order_by_layers(self) -> None:
         """Have the edges by layers at hand, of repeated rows the lightest.

@@ -8,6 +8,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo
 
 
@@ -33,6 +34,17 @@ def undirected(
     """
     wide = marked_dtype(num_vertices, dtype)
     return settle(from_coo(num_vertices, runs, wide, marked=True, both=both), dtype, rank)
+
+
+def remembered(
+    num_vertices: int, runs: list[Coo], dtype: Any, rank: np.ndarray | None = None
+) -> tuple[Adjacency, AsGiven]:
+    """`undirected`, and what its rows do not say of those that were given."""
+    wide = marked_dtype(num_vertices, dtype)
+    marked = from_coo(num_vertices, runs, wide, marked=True, both=True)
+    keep = _keep_once(marked, rank, 0)
+    aside = AsGiven.of(marked, keep, np.dtype(dtype))
+    return _kept(marked, keep, dtype), aside
 
 
 def marked_dtype(num_vertices: int, dtype: Any) -> Any:
@@ -66,6 +78,11 @@ def settle(
     first : int
         The vertex of the first row.
     """
+    return _kept(marked, _keep_once(marked, rank, first), dtype)
+
+
+def _keep_once(marked: Adjacency, rank: np.ndarray | None, first: int) -> np.ndarray:
+    """Which entries `settle` keeps."""
     offsets, rows = marked.offsets, edge_blocks(marked.offsets)
     keep = np.empty(marked.num_edges, bool)
     none = np.empty(0, np.uint8)
@@ -74,6 +91,12 @@ def settle(
         kernels.undirected.keep_once, rows, offsets, marked.neighbours, weight, none if rank is None else rank,
         np.uint64(first), tolerance(weight.dtype), keep,
     )  # fmt: skip
+    return keep
+
+
+def _kept(marked: Adjacency, keep: np.ndarray, dtype: Any) -> Adjacency:
+    """The entries that are kept, unmarked; in the memory of the marked ones."""
+    offsets, rows = marked.offsets, edge_blocks(marked.offsets)
     neighbours = marked.neighbours
     if neighbours.dtype != dtype:
         neighbours = np.empty(len(neighbours), dtype)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layered import Layered, Levels
@@ -56,6 +57,24 @@ class SavedArrays:
             self.unread.add(names[0], offsets, partial(unread.ascending, offsets))
             self.unread.add(names[1], neighbours, partial(self._in_rows, names[1], offsets))
         return Adjacency(offsets, neighbours, self._columns(files, len(neighbours)))
+
+    def as_given(self, files: dict[str, Any], given: Adjacency) -> AsGiven:
+        places = self._array(files["places"], None, "int64")
+        left = len(places)
+        ends = [self._array(files[name], left, *_IDS) for name in ("rows", "neighbours")]
+        for name, array in zip(("rows", "neighbours"), ends, strict=True):
+            self.unread.add(files[name], array, partial(unread.below, array, self._vertices))
+        total = left + given.num_edges
+        self.unread.add(files["places"], places, partial(unread.below, places, total))
+        columns = self._columns(files, left)
+        if left and columns.keys() != given.columns.keys():
+            raise ValueError(
+                "the columns of the rows that were left out are not those of the edges"
+            )
+        turned = files["turned"]
+        if turned is not None:
+            turned = self._array(turned, -(-given.num_edges // 8), "uint8")
+        return AsGiven(turned, places, ends[0], ends[1], columns)
 
     def layered(self, files: dict[str, Any], levels: Levels) -> Layered:
         starts = self._array(files["starts"], levels.num_layers + 1, "int64")

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.io.schema import EdgeSchema, id_type
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
@@ -24,6 +25,6 @@ def no_vertices(
     rows = Adjacency(np.zeros(1, np.int64), np.empty(0, np.uint32), edges)
     vertices = {name: np.empty(0) for name in vertex_columns}
     columns = VertexColumns(vertices, dict.fromkeys(vertices, 0))
-    return Partition(
-        VertexIds(ids, None), rows, replace(layout, layered=False, root=None), columns, 0
-    )
+    layout = replace(layout, layered=False, root=None)
+    aside = None if layout.directed else AsGiven()
+    return Partition(VertexIds(ids, None), rows, layout, columns, 0, as_given=aside)

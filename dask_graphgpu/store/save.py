@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -72,7 +73,7 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
     except NoFolder:
         return folder if isinstance(folder, Path) else claimed(folder, folder)
     except OSError as error:
-        raise _failed(folder, error) from error
+        raise failed(folder, error) from error
     if others:
         raise OutputError(
             f"{folder} is not a saved graph: it holds {', '.join(others[:3])}; name a folder that "
@@ -97,7 +98,8 @@ def check_seen(folder: Place) -> None:
         time.sleep(_LOOK)
 
 
-def _others_in(path: Path) -> list[str]:
+def others_in(path: Path) -> list[str]:
+    """What is in a local folder that is no saved graph's."""
     with OpenFolder(path) as opened:
         return manifest.others(opened, SAVED)
 
@@ -127,8 +129,37 @@ def write(
     check_destination(folder)
     if isinstance(partition, EmptyPartition):
         partition = nothing
+    content, files = described(partition, schema)
+    about = {"library": library, "npartitions": npartitions, "source_files": source}
+    size = {"rows": partition.num_rows, "vertices": partition.num_vertices}
+    about["updates"] = {"generation": 0, "base": 0, **size, "log": []}
+    try:
+        with filling(folder, SAVED.name, others_in) as new:
+            fill(new, content, files, about)
+    except GraphError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        raise failed(folder, error) from error
+
+
+def fill(
+    folder: Path,
+    content: dict[str, Any],
+    files: Files,
+    about: dict[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Write files and a manifest; ``more`` is what it says of files that are there already."""
+    content["files"] = files.write(folder)
+    content["fingerprint"] = manifest.fingerprint(content)
+    content["files"] |= more or {}
+    manifest.write(folder, SAVED, content | about)
+
+
+def described(partition: Partition, schema: EdgeSchema) -> tuple[dict[str, Any], Files]:
+    """What the manifest says of a partition, and the arrays that are to be written."""
     partition.use_vertices()
-    files = _Files()
+    files = Files()
     given = files.adjacency("given", partition.use_given())
     ready, plain = _ready(partition, files)
     ids, vertices = partition.ids, partition.vertex_columns
@@ -156,18 +187,15 @@ def write(
             },
             "missing": vertices.missing,
             "repeated": vertices.repeated,
+            "known": {
+                name: files.add(f"known-{i}", known)
+                for i, (name, known) in enumerate(vertices.known.items())
+            },
+            "listed": None if vertices.listed is None else files.add("listed", vertices.listed),
         },
+        "as_given": _as_given(partition, files),
     }
-    try:
-        with filling(folder, SAVED.name, _others_in) as new:
-            content["files"] = files.write(new)
-            content["fingerprint"] = manifest.fingerprint(content)
-            content |= {"library": library, "npartitions": npartitions, "source_files": source}
-            manifest.write(new, SAVED, content)
-    except GraphError:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        raise _failed(folder, error) from error
+    return content, files
 
 
 def _graph(partition: Partition, schema: EdgeSchema) -> dict[str, Any]:
@@ -180,7 +208,25 @@ def _graph(partition: Partition, schema: EdgeSchema) -> dict[str, Any]:
     }
 
 
-def _levels(partition: Partition, files: _Files) -> dict[str, Any] | None:
+def _as_given(partition: Partition, files: Files) -> dict[str, Any] | None:
+    """What the rows of an undirected graph do not say of those of its frame."""
+    aside = partition.as_given
+    if aside is None:
+        return None
+    partition.use_as_given()
+    return {
+        "turned": None if aside.turned is None else files.add("turned", aside.turned),
+        "places": files.add("left-places", aside.places),
+        "rows": files.add("left-rows", aside.rows),
+        "neighbours": files.add("left-neighbours", aside.neighbours),
+        "columns": {
+            name: files.add(f"left-column-{i}", column)
+            for i, (name, column) in enumerate(aside.columns.items())
+        },
+    }
+
+
+def _levels(partition: Partition, files: Files) -> dict[str, Any] | None:
     """The layer of each vertex, of a layered graph."""
     levels = partition.levels
     if levels is None:
@@ -193,7 +239,7 @@ def _levels(partition: Partition, files: _Files) -> dict[str, Any] | None:
     }
 
 
-def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], bool]:
+def _ready(partition: Partition, files: Files) -> tuple[list[dict[str, Any]], bool]:
     """The rows that algorithms will ask for, and whether no rule makes a difference to them."""
     ready: dict[Key, dict[str, Any]] = {}
     by, directed = partition.layout.by, partition.layout.directed
@@ -224,7 +270,7 @@ def _ready(partition: Partition, files: _Files) -> tuple[list[dict[str, Any]], b
     return list(ready.values()), any(key[0] == "any" for key in ready)
 
 
-class _Files:
+class Files:
     """Arrays to write, each once, and the names of their files."""
 
     def __init__(self) -> None:
@@ -312,7 +358,8 @@ def _bytes(path: Path) -> dict[str, Any]:
         }
 
 
-def _failed(folder: Place, error: Exception) -> OutputError:
+def failed(folder: Place, error: Exception) -> OutputError:
+    """The error of a graph that could not be written."""
     if isinstance(error, NotOnDisk):
         return OutputError(f"the graph {error.strerror}; save it again if you need to be sure")
     reason = getattr(error, "strerror", None) or str(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,15 @@ from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition.empty import EmptyPartition
+from dask_graphgpu.partition.grown import Grown, grown
+from dask_graphgpu.partition.growth import Change, Growth
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Key, Origin, Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.arrays import LookedAt, SavedArrays
+from dask_graphgpu.store.log import change_of, read_log, table_of
 from dask_graphgpu.store.mapped import digest
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
@@ -50,8 +53,10 @@ class Saved:
         Of the edge frame that was saved.
     source : dict, optional
         The Parquet files that it was built from; see `store.source`.
-    vertices : int
-        How many.
+    vertices, rows : int
+        How many vertices it has, and rows of its frame.
+    generation : int
+        The number of the last update; 0 before the first.
     """
 
     path: Place
@@ -63,6 +68,8 @@ class Saved:
     npartitions: int
     source: dict[str, Any] | None
     vertices: int
+    rows: int
+    generation: int
 
 
 def is_saved(path: str | Place, options: Any = None) -> bool:
@@ -131,7 +138,9 @@ def _described(path: Place, content: dict[str, Any]) -> Saved:
         tuple(graph["vertex_columns"]),
         content["npartitions"],
         content["source_files"],
-        content["counts"]["vertices"],
+        content["updates"]["vertices"],
+        content["updates"]["rows"],
+        content["updates"]["generation"],
     )
 
 
@@ -154,6 +163,8 @@ def _verify(folder: OpenFolder, files: dict[str, dict[str, Any]]) -> None:
 def open_partition(path: str | ObjectFolder, fingerprint: str) -> Partition | EmptyPartition:
     """Map the partition of a saved graph; none of its edges is read.
 
+    With updates that are not in its files yet, it is a `Grown` one.
+
     Raises
     ------
     InvalidSavedGraph
@@ -161,23 +172,72 @@ def open_partition(path: str | ObjectFolder, fingerprint: str) -> Partition | Em
     """
 
     def found(folder: OpenFolder) -> Partition | EmptyPartition:
-        content = manifest.read(folder, SAVED)
-        if content["fingerprint"] != fingerprint:
-            raise Replaced(
-                f"{path} was replaced by another graph since it was loaded; load it again"
-            )
-        folder.fetch(list(content["files"]))
-        saved, unread = _described(folder.path, content), Unread(folder.path)
-        try:
-            partition = _partition(SavedArrays(folder, content, unread), content, saved)
-        except (ValueError, TypeError, pa.ArrowException) as error:
-            raise _damaged(folder.path, str(error)) from error
-        if not partition.num_vertices:
+        content = current(folder, fingerprint)
+        base, changes = opened(folder, content)
+        if not content["updates"]["vertices"]:
             return EmptyPartition()
-        partition.origin = Origin(path, fingerprint, partition.nbytes, open_partition, unread)
-        return partition
+        if not changes:
+            assert base.origin is not None
+            base.origin = replace(base.origin, path=path, nbytes=base.nbytes)
+            return base
+        made = Grown(lambda: grown(Growth(base, changes)), content["updates"]["vertices"])
+        made.origin = Origin(path, fingerprint, 0, open_partition, lambda *_: None)
+        return made
 
     return manifest.look(place_of(path, "path"), SAVED, found)
+
+
+def open_growth(path: str | ObjectFolder, fingerprint: str) -> Growth:
+    """The partition in the files of a saved graph and what has changed since, which is not put into its rows.
+
+    So `Growth.edges_at` reads the rows of some vertices, and none of the others. Raises as `open_partition`.
+    """
+
+    def found(folder: OpenFolder) -> Growth:
+        return Growth(*opened(folder, current(folder, fingerprint)))
+
+    return manifest.look(place_of(path, "path"), SAVED, found)
+
+
+def current(folder: OpenFolder, fingerprint: str) -> dict[str, Any]:
+    """The manifest of the graph of a fingerprint. Raises `Replaced`: it is of another one."""
+    content = manifest.read(folder, SAVED)
+    if content["fingerprint"] != fingerprint:
+        raise replaced(folder.path)
+    return content
+
+
+def replaced(path: Place) -> Replaced:
+    """The error of a graph that is another one now than the one that was loaded."""
+    return Replaced(
+        f"{path} was replaced by another graph, or updated, since it was loaded; load it again"
+    )
+
+
+def opened(folder: OpenFolder, content: dict[str, Any]) -> tuple[Partition, list[Change]]:
+    """The partition that the files of a folder hold, mapped, and what has changed since they were written.
+
+    Raises
+    ------
+    InvalidSavedGraph
+        It is damaged.
+    """
+    folder.fetch(list(content["files"]))
+    saved, unread = _described(folder.path, content), Unread(folder.path)
+    try:
+        base = _partition(SavedArrays(folder, content, unread), content, saved)
+        base.origin = Origin(folder.path, content["fingerprint"], 0, open_partition, unread)
+        tables = read_log(folder, content, content["updates"]["base"])
+        changes = [change_of(*each, nothing_of(base)) for each in tables]
+    except (ValueError, TypeError, KeyError, pa.ArrowException) as error:
+        raise _damaged(folder.path, str(error)) from error
+    return base, changes
+
+
+def nothing_of(base: Partition) -> pa.Table:
+    """A table of edges to add to a partition, without a row."""
+    ids = [pa.array([], column.type) for column in base.ids.columns]
+    return table_of([ids, ids], {n: column[:0] for n, column in base.given.columns.items()})
 
 
 def _damaged(path: Place, what: str) -> InvalidSavedGraph:
@@ -218,6 +278,10 @@ def _partition(arrays: SavedArrays, content: dict[str, Any], saved: Saved) -> Pa
     columns = {name: arrays.of_vertices(file) for name, file in vertices["columns"].items()}
     if {*columns} != {*graph["vertex_columns"]} or not {*columns} <= {*vertices["missing"]}:
         raise ValueError("the columns of the vertices are not those that it names")
+    known = {name: arrays.of_vertices(file, "bool") for name, file in vertices["known"].items()}
+    if not {*known} <= {*columns}:
+        raise ValueError("the columns of the vertices are not those that it names")
+    listed = vertices["listed"]
     given = arrays.adjacency(content["given"])
     weight = ["weight"] if saved.schema.carries_weight else []
     if {*given.columns} != {*weight, *saved.edge_columns}:
@@ -226,11 +290,18 @@ def _partition(arrays: SavedArrays, content: dict[str, Any], saved: Saved) -> Pa
         ids,
         given,
         layout,
-        VertexColumns(LookedAt(columns, arrays.unread), vertices["missing"], vertices["repeated"]),
+        VertexColumns(
+            LookedAt(columns, arrays.unread),
+            vertices["missing"],
+            vertices["repeated"],
+            LookedAt(known, arrays.unread),
+            listed=None if listed is None else arrays.of_vertices(listed, "bool"),
+        ),
         content["counts"]["rows"],
         Prepared(content["plain"], rows),
         levels=levels,
         fault=content["fault"] and WeightFault(**content["fault"]),
+        as_given=content["as_given"] and arrays.as_given(content["as_given"], given),
     )
 
 

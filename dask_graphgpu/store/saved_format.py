@@ -22,7 +22,7 @@ del _LAYERED["offsets"]
 
 SAVED = Kind(
     name="saved graph",
-    version=4,
+    version=5,
     suffix=".arrow",
     writer="Graph.save or `dask graph build`",
     again="save the graph again",
@@ -66,7 +66,37 @@ SAVED = Kind(
             }
         ],
         "levels": Maybe({"root": int, "layers": is_count, "seconds": is_number, "level": str}),
-        "vertices": {"columns": Each(str), "missing": Each(is_count), "repeated": is_count},
+        "as_given": Maybe(
+            {
+                "turned": Maybe(str),
+                "places": str,
+                "rows": str,
+                "neighbours": str,
+                "columns": Each(str),
+            }
+        ),
+        "vertices": {
+            "columns": Each(str),
+            "missing": Each(is_count),
+            "repeated": is_count,
+            "known": Each(str),
+            "listed": Maybe(str),
+        },
+        "updates": {
+            "generation": is_count,
+            "base": is_count,
+            "rows": is_count,
+            "vertices": is_count,
+            "log": [
+                {
+                    "number": is_count,
+                    "added": Maybe(str),
+                    "removed": Maybe(str),
+                    "rows": is_count,
+                    "pairs": is_count,
+                }
+            ],
+        },
     },
     file={"type": str, "length": is_count, "checksum": str},
 )

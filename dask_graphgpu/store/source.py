@@ -38,6 +38,13 @@ def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
     return {"listed": listed, "files": files} if files else None
 
 
+def both(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Two lists of files, as `stated` gives them, as one; of a file in both the second's state."""
+    if one is None or other is None:
+        return one or other
+    return {key: one[key] | other[key] for key in ("listed", "files")}
+
+
 def _parts(frame: Any) -> Sequence[Any] | None:
     """The files behind a Dask frame; None where it is not known to be nothing but some."""
     return parquet.pieces(frame) or file_frames.parts_of(frame)
@@ -58,7 +65,7 @@ def changed(source: dict[str, Any]) -> str | None:
         if now[path] != state:
             return f"{path} was written again"
     for given, names in listed.items():
-        more = sorted(set(names) - set(source["listed"][given]))
+        more = sorted(set(names) - set(source["listed"][given]) - set(source["files"]))
         if more:
             return f"{more[0]} is new"
     return None

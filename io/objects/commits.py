@@ -51,11 +51,14 @@ class Commit:
         What the folder is, such as "result".
     generation : str or None
         Where its files are; None: they are being removed.
+    shared : tuple of (str, str, int)
+        Names of files that are an earlier generation's, where they stay, that one and their bytes.
     """
 
     number: int
     kind: str
     generation: str | None
+    shared: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,12 +67,14 @@ class Commit:
 
     def text(self) -> bytes:
         """What its object holds."""
-        content = {
+        content: dict[str, object] = {
             "format": _FORMAT,
-            "version": 1,
+            "version": 2 if self.shared else 1,
             "kind": self.kind,
             "generation": self.generation,
         }
+        if self.shared:
+            content["shared"] = [list(each) for each in self.shared]
         return json.dumps(content).encode()
 
 
@@ -99,10 +104,16 @@ def _read(folder: ObjectFolder, number: int) -> Commit:
     name = Commit(number, "", None).name
     try:
         content = json.loads((folder / name).read())
-        if content["format"] != _FORMAT or content["version"] != 1:
+        if content["format"] != _FORMAT or content["version"] not in (1, 2):
             raise ValueError
-        commit = Commit(number, str(content["kind"]), content["generation"])
-        if commit.generation is not None and not _GENERATION.fullmatch(commit.generation):
+        shared = tuple(
+            (str(file), str(where), int(size)) for file, where, size in content.get("shared", ())
+        )
+        commit = Commit(number, str(content["kind"]), content["generation"], shared)
+        generations = [where for _, where, _ in shared]
+        if commit.generation is not None:
+            generations.append(commit.generation)
+        if not all(map(_GENERATION.fullmatch, generations)):
             raise ValueError
     except (ValueError, KeyError, TypeError) as error:
         raise OSError(f"{folder / name} is damaged, or of another version") from error
@@ -135,7 +146,12 @@ class Generation:
 
 
 @contextmanager
-def committing(folder: ObjectFolder, log: ObjectFolder, kind: str) -> Iterator[Generation]:
+def committing(
+    folder: ObjectFolder,
+    log: ObjectFolder,
+    kind: str,
+    shared: tuple[tuple[str, str, int], ...] = (),
+) -> Iterator[Generation]:
     """Give a new generation to fill, which counts from the end of the block on.
 
     Parameters
@@ -145,6 +161,8 @@ def committing(folder: ObjectFolder, log: ObjectFolder, kind: str) -> Iterator[G
     log : ObjectFolder
         Where the commits are.
     kind : str
+    shared
+        As of `Commit`: what stays where it is.
 
     Raises
     ------
@@ -168,7 +186,7 @@ def committing(folder: ObjectFolder, log: ObjectFolder, kind: str) -> Iterator[G
         if isinstance(error, OSError) and not isinstance(error, LostRace) and _is_lost(log, began):
             raise _lost(folder) from error  # which sweeps what this one has written
         raise
-    if not _commit(log, Commit(began + 1, kind, made.name)):
+    if not _commit(log, Commit(began + 1, kind, made.name, shared)):
         with suppress(OSError):
             made.folder.remove_all()
         raise _lost(folder)
@@ -203,14 +221,16 @@ def _commit(log: ObjectFolder, commit: Commit) -> bool:
 def sweep(log: ObjectFolder, current: Commit) -> None:
     """Remove what can never count any more; what cannot be removed is left to the next writer.
 
-    These are older commits, and generations of writers that began before the commit that counts, but for its own.
+    These are older commits, and generations of writers that began before the commit that counts, but for its own and
+    those that it shares files with.
     """
+    kept = {current.generation, *(where for _, where, _ in current.shared)}
     with suppress(OSError):
         for name in log.sizes():
             older, began = _COMMIT.fullmatch(name), _GENERATION.fullmatch(name)
             if older and int(older[1]) < current.number:
                 log.remove([name])
-            elif began and int(began[1]) < current.number and name != current.generation:
+            elif began and int(began[1]) < current.number and name not in kept:
                 (log / name).remove_all()
 
 

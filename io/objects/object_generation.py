@@ -61,11 +61,46 @@ def _uploading(folder: ObjectFolder, kind: str) -> Iterator[Path]:
 
 
 @contextmanager
-def generation(folder: ObjectFolder, kind: str) -> Iterator[Generation]:
-    """Give a generation to fill, which takes the place of what is at ``folder`` when the block ends."""
-    with committing(folder, folder, kind) as made:
+def growing(
+    opened: OpenFolder,
+    folder: Path | ObjectFolder,
+    kind: str,
+    others: Callable[[Path], list[str]],
+    names: Sequence[str],
+) -> Iterator[Path]:
+    """As `filling`, and some files of the folder as it is now, which is ``opened``, stay as they are.
+
+    On a disk the new folder has links to them, or copies where the file system has no links; on a store they are not
+    moved. The block fills in what is new.
+
+    Raises
+    ------
+    OSError
+        What `filling` raises, and on a disk where the folder was replaced since it was opened.
+    """
+    if isinstance(folder, Path):
+        with replacing(folder, others, before=opened.require_current) as new:
+            for name in names:
+                opened.link(name, new / name)
+            yield new
+        return
+    assert isinstance(opened, OpenObjects)
+    with generation(folder, kind, opened.places(names)) as made, local_folder() as new:
+        yield new
+        made.folder.upload(sorted(new.iterdir()))
+
+
+@contextmanager
+def generation(
+    folder: ObjectFolder, kind: str, shared: tuple[tuple[str, str, int], ...] = ()
+) -> Iterator[Generation]:
+    """Give a generation to fill, which takes the place of what is at ``folder`` when the block ends.
+
+    ``shared`` is as of `Commit`.
+    """
+    with committing(folder, folder, kind, shared) as made:
         yield made
-    commits.sweep(folder, Commit((folder.began or 0) + 1, kind, made.name))
+    commits.sweep(folder, Commit((folder.began or 0) + 1, kind, made.name, shared))
 
 
 def of_one_state(folder: Path | ObjectFolder, look: Callable[[OpenFolder], T]) -> T:
@@ -105,8 +140,11 @@ class OpenObjects(OpenFolder):
         found = folder.sizes()  # with what others have put there
         self._sizes = {name: size for name, size in found.items() if not commits.is_ours(name)}
         there = self.commit is not None and self.commit.generation is not None
+        self._elsewhere: dict[str, str] = {}
         if self.commit is not None and self.commit.generation is not None:
             self._here = folder / self.commit.generation
+            self._sizes |= {name: size for name, _, size in self.commit.shared}
+            self._elsewhere = {name: where for name, where, _ in self.commit.shared}
             self._sizes |= self._here.sizes()
         if not self._sizes and not there:
             raise NoFolder(errno.ENOENT, f"there is no object or folder {folder}")
@@ -128,7 +166,19 @@ class OpenObjects(OpenFolder):
         wanted = [name for name in names if is_plain(name) and name in self._sizes]
         if wanted:
             self._local = self._local or self._held.enter_context(local_folder())
-            self._here.download(wanted, self._local)
+            by_place: dict[str | None, list[str]] = {}
+            for name in wanted:
+                by_place.setdefault(self._elsewhere.get(name), []).append(name)
+            for where, some in by_place.items():
+                here = self._here if where is None else self.path / where
+                here.download(some, self._local)
+
+    def places(self, names: Sequence[str]) -> tuple[tuple[str, str, int], ...]:
+        """Where some files are, as `Commit.shared` says it."""
+        here = "" if self.commit is None else self.commit.generation or ""
+        return tuple(
+            (name, self._elsewhere.get(name, here), self._sizes[name] or 0) for name in names
+        )
 
     def open(self, name: str) -> IO[bytes]:
         if not is_plain(name):

@@ -10,4 +10,4 @@ def test_readers_see_the_old_or_the_new():
     call = [sys.executable, script, "--runs", "9", "--seed", "3"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("0 wrong") == 3
+    assert done.stdout.count("0 wrong") == 4

@@ -1,0 +1,85 @@
+"""What the log of a saved graph says of what has changed since an update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
+from dask_graphgpu.io.generation import OpenFolder
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.growth import Growth
+from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.store import manifest
+from dask_graphgpu.store.empty import no_vertices
+from dask_graphgpu.store.log import change_of, ends_of, read_log
+from dask_graphgpu.store.saved import Saved, current, nothing_of
+from dask_graphgpu.store.saved_format import SAVED
+
+
+def changes_since(saved: Saved, since: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows added since an update that are there, and pairs of ends between which rows went; see `Graph.changes`.
+
+    Raises
+    ------
+    InvalidArgument, InvalidSavedGraph
+    """
+
+    def found(folder: OpenFolder) -> list[tuple[pa.Table | None, pa.Table | None]]:
+        content = current(folder, saved.fingerprint)
+        updates = content["updates"]
+        log = updates["log"]
+        first = log[0]["number"] - 1 if log else updates["generation"]
+        if not 0 <= since <= updates["generation"]:
+            raise InvalidArgument(
+                f"since={since}, and the generation of the graph is {updates['generation']}: give one from 0 to that"
+            )
+        if since < first:
+            raise InvalidArgument(
+                f"since={since}, and what came after it is put into the files of the graph: known are changes since "
+                f"{first} to {updates['generation']}; begin from the whole graph"
+            )
+        names = [e[what] for e in log if e["number"] > since for what in ("added", "removed")]
+        folder.fetch([name for name in names if name is not None])
+        try:
+            return read_log(folder, content, since)
+        except (ValueError, pa.ArrowException) as error:
+            raise InvalidSavedGraph(
+                f"{saved.path} is damaged: {error}; save the graph again"
+            ) from error
+
+    return _frames(manifest.look(saved.path, SAVED, found), saved)
+
+
+def _frames(
+    tables: Sequence[tuple[pa.Table | None, pa.Table | None]], saved: Saved
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows that are still there, and the pairs, as frames with the columns of the graph."""
+    schema = saved.schema
+    carried = {"weight": str(schema.weight)} if schema.carries_weight else {}
+    carried |= {name: name for name in saved.edge_columns}
+    base = no_vertices(schema, saved.layout, tuple(carried), ())
+    known = next((table for both in tables for table in both if table is not None), None)
+    if known is not None:  # ids of one type may be kept in several, as text
+        kinds = [column.type for column in ends_of(known)[0]]
+        base.ids = VertexIds([pa.array([], kind) for kind in kinds], None)
+    # All that has changed, as if there had been nothing before.
+    growth = Growth(base, [change_of(*each, nothing_of(base)) for each in tables])
+    added = _frame(growth, (growth.source, growth.destination), schema)
+    for name, column in carried.items():
+        added[column] = pd.Series(growth.columns[name]).astype(dict(schema.dtypes)[column])
+    return added, _frame(growth, growth.removed_pairs, schema)
+
+
+def _frame(growth: Growth, ends: tuple[np.ndarray, np.ndarray], schema: EdgeSchema) -> pd.DataFrame:
+    """Pairs of ends in the columns of the edge frame, in its types."""
+    made = {}
+    for names, numbers in zip((schema.source, schema.destination), ends, strict=True):
+        for name, column in zip(names, growth.fresh, strict=True):
+            made[name] = (
+                column.take(pa.array(numbers)).to_pandas().astype(dict(schema.dtypes)[name])
+            )
+    return pd.DataFrame(made)
